@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 
 use anyhow::Context;
-use assay_change::state::Kind;
+use assay_change::state::StateKind;
 use assay_serve::token::Token;
 
 use crate::process::variable;
@@ -15,7 +15,7 @@ pub(crate) enum TokenPlace {
     Named(PathBuf),
     /// A file in the state of the work tree, by its kind and name. A token that another program
     /// stored there would be known to others.
-    Own(Kind, String),
+    Own(StateKind, String),
 }
 
 /// Returns the token from a variable or a file. A missing file is created, and its path is printed.
@@ -29,14 +29,14 @@ pub(crate) fn token(
     }
     let place = place()?;
     let (token, file) = match &place {
-        TokenPlace::Named(file) => (Token::in_file(file)?, file.clone()),
+        TokenPlace::Named(file) => (Token::read_or_create(file)?, file.clone()),
         TokenPlace::Own(kind, name) => {
-            let mut held = kind.hold(name)?;
-            if !held.is_there() {
-                kind.make()?;
-                held.change()?;
+            let mut held = kind.lock_unit(name)?;
+            if !held.has_existed() {
+                kind.create()?;
+                held.mark_changing()?;
             }
-            (Token::in_file(held.path())?, held.path().to_owned())
+            (Token::read_or_create(held.path())?, held.path().to_owned())
         }
     };
     // A closed stderr is ignored.

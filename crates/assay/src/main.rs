@@ -179,7 +179,7 @@ fn fail(error: &anyhow::Error) -> Exit {
 /// Returns true if git or the file system failed to return an input of a verdict, which says
 /// nothing about the change.
 fn is_unread_repository(cause: &(dyn std::error::Error + 'static)) -> bool {
-    cause.is::<TreeError>() || cause.downcast_ref().is_some_and(GitError::is_unanswered)
+    cause.is::<TreeError>() || cause.downcast_ref().is_some_and(GitError::is_git_failure)
 }
 
 /// Returns true if the disk or the database of the queue failed, which is not a mistake of the

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::GitError;
-use crate::git::{Git, MainBranch, unless_no};
+use crate::git::{Git, MainBranch, none_if_negative};
 
 /// The symbolic ref that names the main branch of the remote.
 const REMOTE_HEAD: &str = "refs/remotes/origin/HEAD";
@@ -29,7 +29,7 @@ pub struct BaseRefs {
 
 impl BaseRefs {
     /// Reads the refs of the repository around a folder.
-    pub fn of(folder: &Path) -> Result<BaseRefs, GitError> {
+    pub fn read(folder: &Path) -> Result<BaseRefs, GitError> {
         let git = Git::find_without_filters(folder)?;
         let remote_head = remote_head(&git)?;
         let mut names: Vec<String> = MAIN_REFS.map(str::to_owned).into();
@@ -50,7 +50,7 @@ impl BaseRefs {
     /// Restores the refs if they were moved so that the branch would leave the main branch at
     /// another commit. Returns a text for each ref that was moved. A main branch that only advanced
     /// with the work of others stays as it is.
-    pub fn put_back(&self) -> Result<Vec<String>, GitError> {
+    pub fn restore(&self) -> Result<Vec<String>, GitError> {
         let main = self.git.main_branch()?;
         if main == self.main || self.is_harmless(main.as_ref())? {
             return Ok(Vec::new());
@@ -74,7 +74,7 @@ impl BaseRefs {
                 None => self.git.run(&["update-ref", "-d", name])?,
             };
             moved.push(match now {
-                Some(now) => format!("`{name}` (to {})", short(&now)),
+                Some(now) => format!("`{name}` (to {})", abbreviate(&now)),
                 None => format!("`{name}` (which it removed)"),
             });
         }
@@ -98,10 +98,10 @@ impl BaseRefs {
 
 /// Returns the ref that the remote names as its main branch, or `None` if there is none.
 fn remote_head(git: &Git) -> Result<Option<String>, GitError> {
-    let target = unless_no(git.line(&["symbolic-ref", "--quiet", REMOTE_HEAD]))?;
+    let target = none_if_negative(git.line(&["symbolic-ref", "--quiet", REMOTE_HEAD]))?;
     Ok(target.filter(|target| !target.is_empty()))
 }
 
-fn short(commit: &str) -> &str {
+fn abbreviate(commit: &str) -> &str {
     commit.get(..12).unwrap_or(commit)
 }

@@ -8,7 +8,7 @@
 
 mod names;
 mod parser;
-pub mod sketch;
+pub mod reconstruct;
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use assay_findings::vote::LineRange;
 
 use serde::{Deserialize, Serialize};
 
-use crate::left_out::LeftOut;
+use crate::exclusion::Exclusion;
 
 pub(crate) use parser::Parser;
 
@@ -41,7 +41,7 @@ pub struct FileDiff {
     /// paths.
     pub generated: bool,
     /// The rule that excludes the file from review, such as `lock file`; `None` if it is reviewed.
-    pub left_out: Option<LeftOut>,
+    pub left_out: Option<Exclusion>,
     /// The changed places; empty unless the content is text or a link.
     pub hunks: Vec<Hunk>,
 }

@@ -9,8 +9,8 @@ use assay_findings::grounding::Tree;
 use assay_findings::path::RepoPath;
 
 use crate::Change;
+use crate::file_name::to_raw_name;
 use crate::git::argument;
-use crate::name::raw;
 use crate::tree::TreeKind;
 
 impl Change {
@@ -18,11 +18,11 @@ impl Change {
     /// content.
     pub fn digest(&self) -> String {
         let mut digest = blake3::Hasher::new();
-        part(&mut digest, self.base_revision().unwrap_or_default().as_bytes());
+        update_part(&mut digest, self.base_revision().unwrap_or_default().as_bytes());
         for file in &self.files {
             let modes = format!("{:?} {:?}", file.old_mode, file.new_mode);
             for text in [file.old_path.as_deref(), file.new_path.as_deref(), Some(&modes)] {
-                part(&mut digest, text.unwrap_or_default().as_bytes());
+                update_part(&mut digest, text.unwrap_or_default().as_bytes());
             }
             if let Some(path) = &file.new_path {
                 self.content(&mut digest, path);
@@ -38,7 +38,7 @@ impl Change {
         for file in &self.files {
             let modes = format!("{:?} {:?}", file.old_mode, file.new_mode);
             for text in [file.old_path.as_deref(), file.new_path.as_deref(), Some(&modes)] {
-                part(&mut digest, text.unwrap_or_default().as_bytes());
+                update_part(&mut digest, text.unwrap_or_default().as_bytes());
             }
             if let Some(path) = &file.old_path {
                 text(&mut digest, &self.base, path);
@@ -59,14 +59,14 @@ impl Change {
     fn content(&self, digest: &mut blake3::Hasher, path: &str) {
         match &self.tree.kind {
             TreeKind::Dir(_) => {
-                let file = self.root.join(argument(&raw(path)));
+                let file = self.root.join(argument(&to_raw_name(path)));
                 // An unreadable file differs from every readable one.
-                let read = on_disk(&file).unwrap_or_else(|_| blake3::hash(b"unreadable"));
+                let read = file_digest(&file).unwrap_or_else(|_| blake3::hash(b"unreadable"));
                 digest.update(read.as_bytes());
             }
             TreeKind::Git(tree) => match &tree.revision {
                 // A commit never changes.
-                Some(revision) => part(digest, revision.as_bytes()),
+                Some(revision) => update_part(digest, revision.as_bytes()),
                 None => text(digest, &self.tree, path),
             },
             TreeKind::Recorded(_) => text(digest, &self.tree, path),
@@ -78,7 +78,7 @@ fn text(digest: &mut blake3::Hasher, tree: &dyn Tree, path: &str) {
     // A path that the tree cannot represent names no text.
     let read = RepoPath::exact(path).map_or(Ok(None), |path| tree.read(&path));
     match read {
-        Ok(text) => part(digest, text.unwrap_or_default().as_bytes()),
+        Ok(text) => update_part(digest, text.unwrap_or_default().as_bytes()),
         // An unreadable file differs from every readable one; the change records the error.
         Err(_) => {
             digest.update(blake3::hash(b"unreadable").as_bytes());
@@ -87,7 +87,7 @@ fn text(digest: &mut blake3::Hasher, tree: &dyn Tree, path: &str) {
 }
 
 /// Returns the digest of a file of any size, or of the target of a link.
-pub(crate) fn on_disk(file: &Path) -> io::Result<blake3::Hash> {
+pub(crate) fn file_digest(file: &Path) -> io::Result<blake3::Hash> {
     let about = fs::symlink_metadata(file)?;
     if about.is_symlink() {
         return Ok(blake3::hash(fs::read_link(file)?.as_os_str().as_bytes()));
@@ -109,7 +109,7 @@ pub(crate) fn on_disk(file: &Path) -> io::Result<blake3::Hash> {
 }
 
 /// Adds bytes with their length, so that adjacent parts cannot be confused.
-fn part(digest: &mut blake3::Hasher, bytes: &[u8]) {
+fn update_part(digest: &mut blake3::Hasher, bytes: &[u8]) {
     digest.update(&(bytes.len() as u64).to_le_bytes());
     digest.update(bytes);
 }

@@ -24,12 +24,12 @@ use assay_base::text::first_chars;
 use assay_sandbox::Command;
 
 use crate::diff::{FileDiff, Parser};
-use crate::name::shown;
+use crate::file_name::display_name;
 pub use error::GitError;
-pub(crate) use error::unless_no;
+pub(crate) use error::none_if_negative;
 
 /// Settings that prevent those of the repository from running programs or hiding files.
-const SETTINGS: [(&str, &str); 8] = [
+const SAFE_SETTINGS: [(&str, &str); 8] = [
     ("core.hooksPath", "/dev/null"),
     ("core.fsmonitor", "false"),
     ("core.alternateRefsCommand", "true"),
@@ -42,7 +42,7 @@ const SETTINGS: [(&str, &str); 8] = [
 ];
 
 /// The command and options of a diff.
-const DIFF: [&str; 16] = [
+const DIFF_ARGS: [&str; 16] = [
     "diff", "--no-ext-diff", "--no-textconv", "--no-color", "--find-renames", "--find-copies",
     "-l1000", "--no-relative",
     // Only the settings of a submodule determine whether its files changed.
@@ -57,13 +57,13 @@ const EMPTY_TREES: [(&str, &str); 2] = [
 ];
 
 /// The maximum number of commit messages that are read.
-const MAX_MESSAGES: &str = "--max-count=50";
+const MAX_MESSAGES_OPTION: &str = "--max-count=50";
 
 /// The names that a main branch usually has.
 const MAIN_BRANCHES: [&str; 2] = ["main", "master"];
 
 /// The timeout of a diff.
-const DIFF_TIME: Duration = Duration::from_secs(600);
+const DIFF_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// A repository, with the settings for every call of git.
 #[derive(Debug, Clone)]
@@ -76,7 +76,7 @@ pub(crate) struct Git {
     /// The settings that override those of the repository.
     settings: Vec<Setting>,
     /// The folder of git and the work tree; `None` if git finds them itself.
-    pinned: Option<(PathBuf, PathBuf)>,
+    pin: Option<(PathBuf, PathBuf)>,
     /// The absolute path of the index; `None` for the one that git finds itself.
     index: Option<PathBuf>,
 }
@@ -96,7 +96,7 @@ impl Git {
     pub(crate) fn find(folder: &Path) -> Result<Git, GitError> {
         let mut git = Git::find_without_filters(folder)?;
         let filters = git.filters()?;
-        git.settings.extend(filters.iter().flat_map(|name| quieted(name)));
+        git.settings.extend(filters.iter().flat_map(|name| disable_filter(name)));
         Ok(git)
     }
 
@@ -107,8 +107,8 @@ impl Git {
             root: folder.to_owned(),
             empty_tree: String::new(),
             folder: folder.to_owned(),
-            settings: SETTINGS.map(|(key, value)| (key.into(), value.into())).into(),
-            pinned: None,
+            settings: SAFE_SETTINGS.map(|(key, value)| (key.into(), value.into())).into(),
+            pin: None,
             index: None,
         };
         let (root, object_format) = git.find_root()?;
@@ -122,8 +122,8 @@ impl Git {
     }
 
     /// Fixes the folder of git and the work tree, whatever git would find there later.
-    pub(crate) fn pinned(self, git_folder: &Path, work_tree: &Path) -> Git {
-        Git { pinned: Some((git_folder.to_owned(), work_tree.to_owned())), ..self }
+    pub(crate) fn pin(self, git_folder: &Path, work_tree: &Path) -> Git {
+        Git { pin: Some((git_folder.to_owned(), work_tree.to_owned())), ..self }
     }
 
     /// Uses the index that git names to a hook. A relative path starts at the current folder of the
@@ -187,7 +187,7 @@ impl Git {
     /// Returns the configured filters from all configuration files, as `filter.name`.
     fn filters(&self) -> Result<BTreeSet<Vec<u8>>, GitError> {
         let args = ["config", "--null", "--name-only", "--get-regexp", r"^filter\."];
-        let listed = unless_no(self.run(&args))?.unwrap_or_default();
+        let listed = none_if_negative(self.run(&args))?.unwrap_or_default();
         let keys = listed.split(|byte| *byte == 0);
         let dot = |key: &[u8]| key.iter().rposition(|byte| *byte == b'.');
         Ok(keys.filter_map(|key| Some(key[..dot(key)?].to_vec())).collect())
@@ -213,7 +213,7 @@ impl Git {
             // Replacement objects are ignored, since a push sends the original ones.
             .env("GIT_NO_REPLACE_OBJECTS", "1")
             .env("GIT_ALLOW_PROTOCOL", "none");
-        let command = match &self.pinned {
+        let command = match &self.pin {
             Some((git_folder, tree)) => {
                 command.env("GIT_DIR", git_folder).env("GIT_WORK_TREE", tree)
             }
@@ -260,7 +260,8 @@ impl Git {
             true => to.to_owned(),
             false => format!("{from}..{to}"),
         };
-        let args = ["log", "-z", "--format=%B", "--no-show-signature", MAX_MESSAGES, &range, "--"];
+        let args =
+            ["log", "-z", "--format=%B", "--no-show-signature", MAX_MESSAGES_OPTION, &range, "--"];
         let printed = self.run(&args)?;
         let messages = printed.split(|byte| *byte == 0).map(|message| text(message.trim_ascii()));
         Ok(messages.filter(|message| !message.is_empty()).collect())
@@ -285,7 +286,7 @@ impl Git {
     /// Returns the folder in which git looks for hooks unless our settings disable them.
     pub(crate) fn hooks_folder(&self) -> Result<PathBuf, GitError> {
         let listed = self.line(&["config", "--show-scope", "--get-all", "core.hooksPath"]);
-        let listed = unless_no(listed)?.unwrap_or_default();
+        let listed = none_if_negative(listed)?.unwrap_or_default();
         let mut set = listed.lines().filter_map(|line| line.split_once('\t'));
         // Our own setting has the scope of the command line.
         match set.rfind(|(scope, _)| *scope != "command") {
@@ -308,7 +309,7 @@ impl Git {
         match self.line(&["rev-parse", "--verify", "--quiet", "--end-of-options", &peeled]) {
             Ok(id) if !id.is_empty() => Ok(id),
             Ok(_) => Err(unknown()),
-            Err(error) if error.is_no() => Err(unknown()),
+            Err(error) if error.is_negative_answer() => Err(unknown()),
             // Git aborts on a name that it cannot parse, such as a day before the start of the
             // reflog.
             Err(GitError::Failed { code: Some(128), message, .. }) if is_bad_name(&message) => {
@@ -378,7 +379,7 @@ impl Git {
         let start = self.resolve(base)?;
         match self.line(&["merge-base", &start, tip]) {
             Ok(fork) if !fork.is_empty() => Ok(fork),
-            Err(other) if !other.is_no() => Err(other),
+            Err(other) if !other.is_negative_answer() => Err(other),
             Ok(_) | Err(_) if self.is_shallow()? => {
                 Err(GitError::EndsTooEarly { base: base.to_owned(), tip: tip.to_owned() })
             }
@@ -428,7 +429,7 @@ impl Git {
     }
 
     fn symbolic_ref(&self, name: &str) -> Result<Option<String>, GitError> {
-        let target = unless_no(self.line(&["symbolic-ref", "--short", "--quiet", name]))?;
+        let target = none_if_negative(self.line(&["symbolic-ref", "--short", "--quiet", name]))?;
         Ok(target.filter(|target| !target.is_empty()))
     }
 
@@ -438,7 +439,7 @@ impl Git {
             return Ok(false);
         }
         let args = ["merge-base", "--is-ancestor", "--end-of-options", commit, of];
-        Ok(unless_no(self.run(&args))?.is_some())
+        Ok(none_if_negative(self.run(&args))?.is_some())
     }
 
     fn is_shallow(&self) -> Result<bool, GitError> {
@@ -465,7 +466,7 @@ impl Git {
         args.extend(paths.iter().map(String::as_str));
         let listed = self.run(&args)?;
         let names = listed.split(|byte| *byte == 0).filter(|name| !name.is_empty());
-        Ok(names.map(shown).collect())
+        Ok(names.map(display_name).collect())
     }
 
     /// Returns true if git tracks a file in a folder, or tracks a part of the folder's path: behind
@@ -486,10 +487,10 @@ impl Git {
 
     /// Runs a diff and parses it as a stream.
     pub(crate) fn diff(&self, what: &[&str], paths: &[String]) -> Result<Vec<FileDiff>, GitError> {
-        let mut args = [&DIFF, what, &["--"]].concat();
+        let mut args = [&DIFF_ARGS, what, &["--"]].concat();
         args.extend(paths.iter().map(String::as_str));
         let mut parser = Parser::default();
-        let ended = self.command(&args).time(DIFF_TIME).stream(|piece| parser.feed(piece))?;
+        let ended = self.command(&args).time(DIFF_TIMEOUT).stream(|piece| parser.feed(piece))?;
         check(&args, ended.status, &ended.stderr)?;
         Ok(parser.finish())
     }
@@ -529,7 +530,7 @@ pub(crate) fn check(args: &[&str], status: ExitStatus, stderr: &[u8]) -> Result<
     }
     Err(GitError::Failed {
         command: args.first().copied().unwrap_or_default().to_owned(),
-        message: refusal(status, &text(stderr)),
+        message: failure_reason(status, &text(stderr)),
         code: status.code(),
     })
 }
@@ -537,7 +538,7 @@ pub(crate) fn check(args: &[&str], status: ExitStatus, stderr: &[u8]) -> Result<
 /// Returns the lines of git's stderr with the reason of a failure: its errors, the refusal of each
 /// ref and the messages of the remote, without progress, URLs and hints. Returns the exit status if
 /// there are none.
-fn refusal(status: ExitStatus, stderr: &str) -> String {
+fn failure_reason(status: ExitStatus, stderr: &str) -> String {
     const MAX_LINES: usize = 6;
     const MAX_CHARS: usize = 600;
     let lines = || stderr.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -564,7 +565,7 @@ fn with_settings(command: Command, settings: &[Setting]) -> Command {
 }
 
 /// Returns the settings that switch a filter off.
-fn quieted(filter: &[u8]) -> [Setting; 4] {
+fn disable_filter(filter: &[u8]) -> [Setting; 4] {
     [(".clean", ""), (".smudge", ""), (".process", ""), (".required", "false")]
         .map(|(key, value)| (OsString::from_vec([filter, key.as_bytes()].concat()), value.into()))
 }

@@ -27,7 +27,7 @@ pub struct PastCommit {
 
 /// The origin of a line: the commit that introduced it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LineOrigin {
+pub struct BlamedLine {
     /// The id of the commit.
     pub commit: String,
     /// The path of the file in that commit.
@@ -94,10 +94,10 @@ impl History {
         commit: &str,
         path: &str,
         (first, last): (u32, u32),
-    ) -> Result<Vec<LineOrigin>, GitError> {
+    ) -> Result<Vec<BlamedLine>, GitError> {
         let range = format!("-L{first},{last}");
         let args = ["blame", "--line-porcelain", "-w", "-M", &range, commit, "--", path];
-        Ok(origins(&text(&self.git.run(&args)?)))
+        Ok(parse_blame(&text(&self.git.run(&args)?)))
     }
 }
 
@@ -110,14 +110,14 @@ fn commit(listed: &str) -> Option<PastCommit> {
 
 /// Parses the output of `git blame --line-porcelain`: for each line a header, its details, and the
 /// line after a tab.
-fn origins(text: &str) -> Vec<LineOrigin> {
-    let mut origins = Vec::new();
+fn parse_blame(text: &str) -> Vec<BlamedLine> {
+    let mut parse_blame = Vec::new();
     let mut head: Option<(String, u32)> = None;
     let mut path = String::new();
     for line in text.lines() {
         if line.starts_with('\t') {
             if let Some((commit, line)) = head.take() {
-                origins.push(LineOrigin { commit, path: path.clone(), line });
+                parse_blame.push(BlamedLine { commit, path: path.clone(), line });
             }
         } else if let Some(name) = line.strip_prefix("filename ") {
             name.clone_into(&mut path);
@@ -127,7 +127,7 @@ fn origins(text: &str) -> Vec<LineOrigin> {
             head = words.next().and_then(|line| line.parse().ok()).map(|line| (commit, line));
         }
     }
-    origins
+    parse_blame
 }
 
 #[cfg(test)]
@@ -137,11 +137,11 @@ mod tests {
     #[test]
     fn a_line_is_traced_to_its_commit_and_its_line_there() {
         let text = "aaaa 3 7 1\nauthor x\nsummary 4 5\nfilename old/a.py\n\tfilename b\nbbbb 9 8\nfilename a.py\n\tx\n";
-        let origin = |commit: &str, path: &str, line| LineOrigin {
+        let origin = |commit: &str, path: &str, line| BlamedLine {
             commit: commit.to_owned(),
             path: path.to_owned(),
             line,
         };
-        assert_eq!(origins(text), [origin("aaaa", "old/a.py", 3), origin("bbbb", "a.py", 9)]);
+        assert_eq!(parse_blame(text), [origin("aaaa", "old/a.py", 3), origin("bbbb", "a.py", 9)]);
     }
 }

@@ -3,38 +3,39 @@
 //! - [`diff`] parses unified diffs. [`unified`] parses diffs that are not applied yet, and applies
 //!   them in memory.
 //! - `git` is the only module that knows the command line of git.
-//! - [`tree`] reads the files before and after the change. `name` converts file names that are not
-//!   UTF-8 into text.
-//! - `worktree`, `bench`, `patch`: folders in which agents and fixers work, and their results.
-//! - `recorded`: a change that can be reviewed again without its repository.
+//! - [`tree`] reads the files before and after the change. `file_name` converts file names that are
+//!   not UTF-8 into text.
+//! - `worktree`, `scratch_worktree`, `patch`: folders in which agents and fixers work, and their
+//!   results.
+//! - `recorded_change`: a change that can be reviewed again without its repository.
 //! - [`state`]: the state below `.assay/`, and the check that this machine wrote it.
 //!
 //! Nothing here judges a change. Hooks, filters, external diffs and text converters of git are
 //! never run.
 
 mod base_refs;
-mod bench;
-mod commentable;
-mod converted;
+mod checkout;
+mod commentable_lines;
+mod converted_files;
 pub mod diff;
 mod digest;
+mod exclusion;
+mod file_name;
 mod git;
 mod history;
-mod ignored;
-mod laid_out;
-mod left_out;
+mod ignored_files;
 mod lineage;
-mod name;
-mod on_disk;
+mod linked_worktree;
 mod patch;
-mod recorded;
+mod recorded_change;
 mod renames;
+mod scratch_worktree;
 mod snapshot;
 pub mod state;
-mod stored;
+mod stored_files;
 pub mod tree;
 pub mod unified;
-mod untracked;
+mod untracked_files;
 mod worktree;
 
 use std::path::{Path, PathBuf};
@@ -44,20 +45,20 @@ use assay_findings::post;
 use serde::{Deserialize, Serialize};
 
 pub use crate::base_refs::BaseRefs;
-pub use crate::bench::Bench;
-pub use crate::converted::ConvertedFile;
+pub use crate::checkout::Checkout;
+pub use crate::converted_files::ConvertedFile;
 use crate::diff::FileDiff;
+pub use crate::exclusion::{Exclusion, ExclusionRules, GlobError};
 use crate::git::Git;
 pub use crate::git::GitError;
-pub use crate::history::{History, LineOrigin, PastCommit};
-pub use crate::left_out::{GlobError, LeaveOut, LeftOut};
+pub use crate::history::{BlamedLine, History, PastCommit};
 pub use crate::lineage::Lineage;
-pub use crate::on_disk::OnDisk;
 pub use crate::patch::Patch;
-pub use crate::recorded::RecordedChange;
+pub use crate::recorded_change::RecordedChange;
+pub use crate::scratch_worktree::ScratchWorktree;
 pub use crate::snapshot::fingerprint;
-pub use crate::stored::{StoredFile, StoredFiles, StoredTree};
-use crate::tree::{DirTree, GitTree, NotedTree, TreeErrors, TreeKind};
+pub use crate::stored_files::{StoredFile, StoredFiles, StoredTree};
+use crate::tree::{DirTree, ErrorRecordingTree, GitTree, TreeErrors, TreeKind};
 pub use crate::worktree::Worktree;
 
 /// The selection of a change.
@@ -122,13 +123,13 @@ pub struct Change {
     /// The purpose as the caller states it.
     purpose: Option<String>,
     /// The exclusion rules; `None` until they are applied.
-    leave_out: Option<LeaveOut>,
+    exclusion_rules: Option<ExclusionRules>,
     /// The pull request, `OWNER/REPO#N`; `None` for any other change.
     pull: Option<String>,
     /// The last commit of a pull request; `None` for any other change.
     head: Option<String>,
-    base: NotedTree,
-    tree: NotedTree,
+    base: ErrorRecordingTree,
+    tree: ErrorRecordingTree,
     /// The errors of both trees.
     errors: TreeErrors,
 }
@@ -153,11 +154,11 @@ impl Change {
             is_limited: false,
             messages: Vec::new(),
             purpose: None,
-            leave_out: None,
+            exclusion_rules: None,
             pull: None,
             head: None,
-            base: NotedTree::new(base, &errors),
-            tree: NotedTree::new(tree, &errors),
+            base: ErrorRecordingTree::new(base, &errors),
+            tree: ErrorRecordingTree::new(tree, &errors),
             errors,
         })
     }
@@ -239,8 +240,8 @@ impl Change {
     }
 
     /// Returns the lines that accept a comment if the change is a pull request.
-    pub fn commentable(&self) -> post::PullRequestDiff {
-        commentable::commentable(&self.files)
+    pub fn commentable_lines(&self) -> post::PullRequestDiff {
+        commentable_lines::commentable_lines(&self.files)
     }
 }
 
@@ -343,7 +344,7 @@ fn open_scope(git: Git, scope: &Scope, selection: &Selection) -> Result<Change, 
         }
         Scope::Commits(range) => open_commits(git, range, &selection.paths),
         Scope::Pull { repository, number, head, base } => {
-            let pull = git.pull(repository, *number, head.as_deref(), base.as_deref())?;
+            let pull = git.fetch_pull(repository, *number, head.as_deref(), base.as_deref())?;
             let name = format!("{repository}#{number}");
             let title = format!("pull request {name}");
             let head = pull.head.clone();
@@ -393,7 +394,7 @@ fn against_worktree(
     let mut files = git.diff(&[from], &selection.paths)?;
     let mut untracked = git.untracked(&selection.paths)?;
     if selection.untracked {
-        files.extend(untracked.drain(..).map(|path| untracked::new_file(&git.root, path)));
+        files.extend(untracked.drain(..).map(|path| untracked_files::new_file(&git.root, path)));
     }
     let tree = TreeKind::Dir(DirTree::new(git.root.clone()));
     let messages = git.messages(from, "HEAD")?;

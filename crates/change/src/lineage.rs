@@ -20,11 +20,11 @@ impl Change {
     /// Returns the position of the change in the history; empty for a recorded change.
     pub fn lineage(&self) -> Result<Lineage, GitError> {
         let TreeKind::Git(base) = &self.base.kind else { return Ok(Lineage::default()) };
-        let (git, from) = base.stands_on();
+        let (git, from) = base.source();
         let head = || git.resolve_if_known("HEAD");
         let (head, branch) = match &self.tree.kind {
             TreeKind::Dir(_) => (head()?, git.current_branch()?),
-            TreeKind::Git(tree) => match tree.stands_on().1 {
+            TreeKind::Git(tree) => match tree.source().1 {
                 None => (head()?, git.current_branch()?),
                 Some(commit) => (Some(commit.to_owned()), None),
             },

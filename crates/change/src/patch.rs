@@ -1,7 +1,8 @@
 //! The work that was done on a copy of the work tree: [`Patch`], applied completely or not at all.
 //!
-//! A fixer works on a copy of the work tree ([`Bench`](crate::Bench)), and its patch is applied
-//! before it is checked, since checks need the dependencies that are installed in the work tree.
+//! A fixer works on a copy of the work tree ([`ScratchWorktree`](crate::Bench)), and its patch is
+//! applied before it is checked, since checks need the dependencies that are installed in the work
+//! tree.
 
 use std::fs;
 use std::io;
@@ -13,8 +14,8 @@ use assay_sandbox::ScratchFolder;
 use serde::{Deserialize, Serialize};
 
 use crate::GitError;
+use crate::file_name::display_name;
 use crate::git::{Git, argument, text};
-use crate::name::shown;
 use crate::snapshot::is_executable;
 
 /// A patch, as two trees in git.
@@ -30,10 +31,10 @@ pub struct Patch {
 }
 
 /// A file that a patch touches.
-struct Step {
+struct FileStep {
     path: PathBuf,
-    now: Kept,
-    to: Kept,
+    now: FileContent,
+    to: FileContent,
 }
 
 impl Patch {
@@ -44,59 +45,62 @@ impl Patch {
 
     /// Returns the paths of the files that the patch touches.
     pub fn files(&self, root: &Path) -> Result<Vec<String>, GitError> {
-        let touched = self.touched(&Git::find(root)?)?;
-        Ok(touched.iter().map(|file| shown(&file.name)).collect())
+        let touched = self.patched_files(&Git::find(root)?)?;
+        Ok(touched.iter().map(|file| display_name(&file.name)).collect())
     }
 
-    /// Applies the patch to the work tree, without the files for which `leave_out` returns true.
+    /// Applies the patch to the work tree, without the files for which `is_excluded` returns true.
     /// Fails if another process changed one of the files since. Files that are already patched
     /// stay.
-    pub fn put_in(&self, root: &Path, leave_out: &dyn Fn(&str) -> bool) -> Result<(), GitError> {
-        self.go(root, leave_out, |file| (&file.before, &file.after))
+    pub fn apply(&self, root: &Path, is_excluded: &dyn Fn(&str) -> bool) -> Result<(), GitError> {
+        self.convert(root, is_excluded, |file| (&file.before, &file.after))
     }
 
     /// Reverts the patch in the work tree, as far as it is applied.
-    pub fn take_out(&self, root: &Path, leave_out: &dyn Fn(&str) -> bool) -> Result<(), GitError> {
-        self.go(root, leave_out, |file| (&file.after, &file.before))
+    pub fn revert(&self, root: &Path, is_excluded: &dyn Fn(&str) -> bool) -> Result<(), GitError> {
+        self.convert(root, is_excluded, |file| (&file.after, &file.before))
     }
 
-    fn go(
+    fn convert(
         &self,
         root: &Path,
-        leave_out: &dyn Fn(&str) -> bool,
-        way: impl Fn(&Touched) -> (&Object, &Object),
+        is_excluded: &dyn Fn(&str) -> bool,
+        direction: impl Fn(&PatchedFile) -> (&Object, &Object),
     ) -> Result<(), GitError> {
         let git = Git::find(root)?;
         let layout = |source| GitError::Layout { source };
         let mut steps = Vec::new();
-        for file in self.touched(&git)?.iter().filter(|file| !leave_out(&shown(&file.name))) {
+        for file in
+            self.patched_files(&git)?.iter().filter(|file| !is_excluded(&display_name(&file.name)))
+        {
             let path = git.root.join(argument(&file.name));
-            let (from, to) = way(file);
-            let now = match leads_elsewhere(&git.root, &path) {
-                true => Kept::Nothing,
-                false => Kept::read(&path).map_err(layout)?,
+            let (from, to) = direction(file);
+            let now = match is_behind_link(&git.root, &path) {
+                true => FileContent::Nothing,
+                false => FileContent::read(&path).map_err(layout)?,
             };
             let to = to.content(&git)?;
             if now == to {
                 continue;
             }
             if now != from.content(&git)? {
-                return Err(GitError::Moved { file: shown(&file.name) });
+                return Err(GitError::Moved { file: display_name(&file.name) });
             }
-            steps.push(Step { path, now, to });
+            steps.push(FileStep { path, now, to });
         }
         // Files are removed first: a folder can become a file, and a file a folder.
-        steps.sort_by_key(|step| step.to != Kept::Nothing);
+        steps.sort_by_key(|step| step.to != FileContent::Nothing);
         let aside = git.line(&["rev-parse", "--absolute-git-dir"])?;
         let aside = ScratchFolder::new_in("assay-", Path::new(&aside)).map_err(layout)?;
         for (number, step) in steps.iter().enumerate() {
-            let put = match step.to != Kept::Nothing && leads_elsewhere(&git.root, &step.path) {
+            let put = match step.to != FileContent::Nothing && is_behind_link(&git.root, &step.path)
+            {
                 true => Err(io::Error::other("a link leads out of the folder")),
-                false => step.to.put(&step.path, aside.path()),
+                false => step.to.write(&step.path, aside.path()),
             };
             if let Err(source) = put {
-                for Step { path, now, .. } in steps[..=number].iter().rev() {
-                    let _ = now.put(path, aside.path());
+                for FileStep { path, now, .. } in steps[..=number].iter().rev() {
+                    let _ = now.write(path, aside.path());
                 }
                 return Err(layout(source));
             }
@@ -104,7 +108,7 @@ impl Patch {
         Ok(())
     }
 
-    fn touched(&self, git: &Git) -> Result<Vec<Touched>, GitError> {
+    fn patched_files(&self, git: &Git) -> Result<Vec<PatchedFile>, GitError> {
         let Patch { start, end, .. } = self;
         let listed = git.run(&["diff-tree", "-r", "-z", "--raw", "--no-renames", start, end])?;
         let mut parts = listed.split(|byte| *byte == 0).filter(|part| !part.is_empty());
@@ -115,7 +119,7 @@ impl Patch {
             let about: Vec<&str> = about.trim_start_matches(':').split(' ').collect();
             let [mode_before, mode_after, before, after, _] = about[..] else { continue };
             let object = |mode: &str, id: &str| Object { mode: mode.to_owned(), id: id.to_owned() };
-            touched.push(Touched {
+            touched.push(PatchedFile {
                 name: name.to_vec(),
                 before: object(mode_before, before),
                 after: object(mode_after, after),
@@ -126,7 +130,7 @@ impl Patch {
 }
 
 /// A file that differs between the two trees.
-struct Touched {
+struct PatchedFile {
     name: Vec<u8>,
     before: Object,
     after: Object,
@@ -139,19 +143,19 @@ struct Object {
 }
 
 impl Object {
-    fn content(&self, git: &Git) -> Result<Kept, GitError> {
+    fn content(&self, git: &Git) -> Result<FileContent, GitError> {
         let bytes = || git.run(&["cat-file", "blob", &self.id]);
         Ok(match self.mode.as_str() {
-            "000000" => Kept::Nothing,
-            "120000" => Kept::Link(bytes()?),
-            mode => Kept::File { bytes: bytes()?, is_executable: mode == "100755" },
+            "000000" => FileContent::Nothing,
+            "120000" => FileContent::Link(bytes()?),
+            mode => FileContent::File { bytes: bytes()?, is_executable: mode == "100755" },
         })
     }
 }
 
 /// Copies the read and write permissions of the replaced file to its replacement. An executable
 /// replacement is executable for all users who could read the replaced file.
-fn keep_mode(path: &Path, made: &Path) -> io::Result<()> {
+fn copy_permissions(path: &Path, made: &Path) -> io::Result<()> {
     let (Ok(before), Ok(after)) = (fs::symlink_metadata(path), fs::symlink_metadata(made)) else {
         return Ok(());
     };
@@ -164,45 +168,47 @@ fn keep_mode(path: &Path, made: &Path) -> io::Result<()> {
 }
 
 /// Returns true if a folder in a path is a link: the file is then outside of the tree.
-fn leads_elsewhere(root: &Path, path: &Path) -> bool {
+fn is_behind_link(root: &Path, path: &Path) -> bool {
     let folders = path.ancestors().skip(1).take_while(|folder| *folder != root);
     folders.into_iter().any(Path::is_symlink)
 }
 
 /// Returns true if the error means that no file is at the path, nor can be.
-fn is_nothing(error: &io::Error) -> bool {
+fn is_not_found(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 /// The content at a path.
 #[derive(Debug, PartialEq, Eq)]
-enum Kept {
+enum FileContent {
     Nothing,
     File { bytes: Vec<u8>, is_executable: bool },
     Link(Vec<u8>),
 }
 
-impl Kept {
-    fn read(path: &Path) -> io::Result<Kept> {
+impl FileContent {
+    fn read(path: &Path) -> io::Result<FileContent> {
         match fs::symlink_metadata(path) {
-            Err(error) if is_nothing(&error) => Ok(Kept::Nothing),
+            Err(error) if is_not_found(&error) => Ok(FileContent::Nothing),
             Err(error) => Err(error),
             Ok(about) if about.is_symlink() => {
-                Ok(Kept::Link(fs::read_link(path)?.as_os_str().as_bytes().to_vec()))
+                Ok(FileContent::Link(fs::read_link(path)?.as_os_str().as_bytes().to_vec()))
             }
             // Git tracks files only.
-            Ok(about) if about.is_dir() => Ok(Kept::Nothing),
-            Ok(_) => Ok(Kept::File { bytes: fs::read(path)?, is_executable: is_executable(path) }),
+            Ok(about) if about.is_dir() => Ok(FileContent::Nothing),
+            Ok(_) => {
+                Ok(FileContent::File { bytes: fs::read(path)?, is_executable: is_executable(path) })
+            }
         }
     }
 
     /// Writes the content to a path by a rename, so that a process that is killed leaves either the
     /// old content or the new. The file is written in the folder `aside`, which is outside of the
     /// tree.
-    fn put(&self, path: &Path, aside: &Path) -> io::Result<()> {
-        if *self == Kept::Nothing {
+    fn write(&self, path: &Path, aside: &Path) -> io::Result<()> {
+        if *self == FileContent::Nothing {
             return match fs::remove_file(path) {
-                Err(error) if !is_nothing(&error) => Err(error),
+                Err(error) if !is_not_found(&error) => Err(error),
                 Ok(()) | Err(_) => Ok(()),
             };
         }
@@ -214,22 +220,22 @@ impl Kept {
             fs::remove_dir(path)?;
         }
         let made = aside.join("made");
-        self.make(&made)?;
-        keep_mode(path, &made)?;
+        self.create(&made)?;
+        copy_permissions(path, &made)?;
         match fs::rename(&made, path) {
             Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
                 let _ = fs::remove_file(path);
-                self.make(path)
+                self.create(path)
             }
             renamed => renamed,
         }
     }
 
-    fn make(&self, path: &Path) -> io::Result<()> {
+    fn create(&self, path: &Path) -> io::Result<()> {
         match self {
-            Kept::Nothing => Ok(()),
-            Kept::Link(to) => std::os::unix::fs::symlink(argument(to), path),
-            Kept::File { bytes, is_executable } => {
+            FileContent::Nothing => Ok(()),
+            FileContent::Link(to) => std::os::unix::fs::symlink(argument(to), path),
+            FileContent::File { bytes, is_executable } => {
                 fs::write(path, bytes)?;
                 let mode = if *is_executable { 0o755 } else { 0o644 };
                 fs::set_permissions(path, fs::Permissions::from_mode(mode))

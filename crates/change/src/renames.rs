@@ -3,13 +3,13 @@
 use assay_findings::path::RepoPath;
 
 use crate::diff::{self, Renames};
+use crate::file_name::display_name;
 use crate::git::Git;
-use crate::name::shown;
 use crate::tree::TreeKind;
 use crate::{Change, GitError};
 
 /// The options of git that list names only.
-const NAMES: [&str; 10] = [
+const RENAME_ARGS: [&str; 10] = [
     "--no-color", "--no-ext-diff", "--no-textconv", "--find-renames", "-l1000", "--no-relative",
     "--ignore-submodules=all", "--name-status", "--diff-filter=R", "-z",
 ];
@@ -20,13 +20,13 @@ impl Change {
     pub fn renames(&self) -> Result<Renames, GitError> {
         let mut renames = diff::renames(&self.files);
         let TreeKind::Git(base) = &self.base.kind else { return Ok(renames) };
-        let (git, Some(from)) = base.stands_on() else { return Ok(renames) };
+        let (git, Some(from)) = base.source() else { return Ok(renames) };
         if git.head_or_empty()? == git.empty_tree {
             return Ok(renames);
         }
         let (to, uncommitted): (&str, &[&str]) = match &self.tree.kind {
             TreeKind::Dir(_) => ("HEAD", &["HEAD"]),
-            TreeKind::Git(tree) => match tree.stands_on().1 {
+            TreeKind::Git(tree) => match tree.source().1 {
                 None => ("HEAD", &["--cached", "HEAD"]),
                 Some(commit) => (commit, &[]),
             },
@@ -37,9 +37,9 @@ impl Change {
             false => format!("{from}..{to}"),
         };
         let log = ["log", "--reverse", "--format=", "--no-show-signature"];
-        let mut steps = named(git, &log, &[&commits])?;
+        let mut steps = list_renames(git, &log, &[&commits])?;
         if !uncommitted.is_empty() {
-            steps.extend(named(git, &["diff"], uncommitted)?);
+            steps.extend(list_renames(git, &["diff"], uncommitted)?);
         }
         for (old, new) in steps {
             renames.values_mut().filter(|name| **name == old).for_each(|name| *name = new.clone());
@@ -50,16 +50,16 @@ impl Change {
 }
 
 /// Runs git for renames, oldest first.
-fn named(
+fn list_renames(
     git: &Git,
     command: &[&str],
     what: &[&str],
 ) -> Result<Vec<(RepoPath, RepoPath)>, GitError> {
-    let listed = git.run(&[command, &NAMES, what, &["--"]].concat())?;
+    let listed = git.run(&[command, &RENAME_ARGS, what, &["--"]].concat())?;
     let mut words = listed.split(|byte| *byte == 0).filter(|word| !word.is_empty());
     let mut renames = Vec::new();
     while let (Some(_), Some(old), Some(new)) = (words.next(), words.next(), words.next()) {
-        let path = |name| RepoPath::exact(&shown(name)).ok();
+        let path = |name| RepoPath::exact(&display_name(name)).ok();
         renames.extend(path(old).zip(path(new)));
     }
     Ok(renames)

@@ -6,19 +6,19 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use crate::GitError;
-use crate::digest::on_disk;
+use crate::digest::file_digest;
+use crate::file_name::display_name;
 use crate::git::{Git, argument, text};
-use crate::name::shown;
 
 /// The name and address under which a snapshot is committed.
 const IDENTITY: [&str; 4] = ["-c", "user.name=assay", "-c", "user.email=assay@localhost"];
 
 /// Returns a digest of the work tree: of every file that git tracks or would add, byte for byte,
-/// except for those that `leave_out` returns true for. `instead` may return another text to digest
-/// for a file.
+/// except for those that `is_excluded` returns true for. `instead` may return another text to
+/// digest for a file.
 pub fn fingerprint(
     root: &Path,
-    leave_out: &dyn Fn(&str) -> bool,
+    is_excluded: &dyn Fn(&str) -> bool,
     instead: &dyn Fn(&str, &Path) -> Option<String>,
 ) -> Result<String, GitError> {
     let git = Git::find(root)?;
@@ -30,8 +30,8 @@ pub fn fingerprint(
     names.dedup();
     let mut digest = blake3::Hasher::new();
     for name in names {
-        let path = shown(name);
-        if leave_out(&path) {
+        let path = display_name(name);
+        if is_excluded(&path) {
             continue;
         }
         let file = git.root.join(argument(name));
@@ -39,9 +39,9 @@ pub fn fingerprint(
         digest.update(name);
         let content = match instead(&path, &file) {
             Some(text) => blake3::hash(text.as_bytes()),
-            None if file.is_dir() => within(&file),
+            None if file.is_dir() => nested_digest(&file),
             // A file that was deleted or cannot be read differs from every readable one.
-            None => on_disk(&file).unwrap_or_else(|_| blake3::hash(b"not there")),
+            None => file_digest(&file).unwrap_or_else(|_| blake3::hash(b"not there")),
         };
         digest.update(content.as_bytes());
         digest.update(&[u8::from(is_executable(&file))]);
@@ -50,7 +50,7 @@ pub fn fingerprint(
 }
 
 /// Returns the digest of a nested repository with all of its files.
-fn within(folder: &Path) -> blake3::Hash {
+fn nested_digest(folder: &Path) -> blake3::Hash {
     let all = |_: &str| false;
     let as_it_is = |_: &str, _: &Path| None;
     let is_one = folder.join(".git").symlink_metadata().is_ok();
@@ -73,15 +73,15 @@ impl Git {
     }
 
     /// Returns the tree of all files in the work tree, by an index that was started for it.
-    pub(crate) fn tree_as_it_is(&self, index: &Path) -> Result<String, GitError> {
+    pub(crate) fn write_work_tree(&self, index: &Path) -> Result<String, GitError> {
         self.run_with_index(&["add", "--all"], index)?;
         Ok(text(&self.run_with_index(&["write-tree"], index)?).trim().to_owned())
     }
 
     /// Commits the current work tree, on no branch.
-    pub(crate) fn commit_as_it_is(&self, index: &Path) -> Result<String, GitError> {
+    pub(crate) fn commit_work_tree(&self, index: &Path) -> Result<String, GitError> {
         self.begin_index(index)?;
-        let tree = self.tree_as_it_is(index)?;
+        let tree = self.write_work_tree(index)?;
         let head = self.line(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]).ok();
         let mut args = IDENTITY.to_vec();
         args.extend(["commit-tree", &tree, "-m", "The work tree as it is"]);

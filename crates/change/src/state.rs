@@ -9,8 +9,8 @@
 //! name and nothing else.
 //!
 //! The outbox, the spending of a day and the deliveries that `assay serve` has received are in the
-//! state home themselves ([`State::outside`]): every program that runs in the work tree can write
-//! to the tree, and a message of the outbox is sent with the user's token. A journal of the
+//! state home themselves ([`State::home_folder`]): every program that runs in the work tree can
+//! write to the tree, and a message of the outbox is sent with the user's token. A journal of the
 //! validation loop, which people commit, is sealed by its chain instead
 //! (`assay_validate::journal`).
 
@@ -24,8 +24,8 @@ use std::path::{Path, PathBuf};
 
 use assay_base::hash::short_hash;
 
-pub use self::folder::{is_at_or_below, is_state, write_whole};
-pub use self::seal::{Held, Kind};
+pub use self::folder::{is_at_or_below, is_state, write_atomically};
+pub use self::seal::{StateKind, UnitLock};
 use crate::git::Git;
 
 /// The folder at the root of a work tree that holds state and configuration.
@@ -37,7 +37,7 @@ const OLD_OUTBOX: &str = "outbox";
 
 /// The reason that a unit of state is not used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reason {
+pub enum RefusalReason {
     /// Git tracks the unit, or a folder around it.
     Tracked,
     /// The unit is a link, or is behind one.
@@ -52,29 +52,31 @@ pub enum Reason {
     Retired,
 }
 
-impl Reason {
+impl RefusalReason {
     /// Formats the reason and the remedy.
-    fn in_words(self, path: &str) -> String {
+    fn describe(self, path: &str) -> String {
         match self {
-            Reason::Tracked => format!(
+            RefusalReason::Tracked => format!(
                 "it came with the repository, since git tracks it; `git rm -r --cached {path}` if \
                  it is your own"
             ),
-            Reason::Link => "it is a link, or lies behind one; put a folder of its own there, or \
+            RefusalReason::Link => {
+                "it is a link, or lies behind one; put a folder of its own there, or \
                              remove the link"
-                .to_owned(),
-            Reason::Repository => {
+                    .to_owned()
+            }
+            RefusalReason::Repository => {
                 "it is a repository of its own, or lies in one; move it away".to_owned()
             }
-            Reason::Unsealed => format!(
+            RefusalReason::Unsealed => format!(
                 "this version of assay did not write it on this machine at this place; look at it, \
                  and {}",
                 remedy(path)
             ),
-            Reason::Changed => {
+            RefusalReason::Changed => {
                 format!("something else than assay changed it; look at it, and {}", remedy(path))
             }
-            Reason::Retired => format!(
+            RefusalReason::Retired => format!(
                 "messages wait outside of the work tree now, and what lies here may be forged; \
                  nothing of it is sent. Post those reviews again with `assay review --pr … --post`, \
                  and delete it with `rm -r {path}`"
@@ -97,12 +99,12 @@ fn remedy(path: &str) -> String {
 #[derive(Debug, thiserror::Error)]
 pub enum StateError {
     /// The state is not trusted.
-    #[error("`{path}` is not used: {}", .reason.in_words(.path))]
+    #[error("`{path}` is not used: {}", .reason.describe(.path))]
     Refused {
         /// The file or folder; relative to the root if it is in the work tree.
         path: String,
         /// The reason that the state is refused.
-        reason: Reason,
+        reason: RefusalReason,
     },
     /// There is no state home outside of the work tree.
     #[error(
@@ -133,7 +135,7 @@ impl StateError {
 }
 
 /// Adds the path to an I/O error.
-fn at(path: &Path) -> impl FnOnce(io::Error) -> StateError {
+fn with_path(path: &Path) -> impl FnOnce(io::Error) -> StateError {
     let path = path.to_owned();
     move |source| StateError::File { path, source }
 }
@@ -155,7 +157,7 @@ impl State {
         let real_root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
         let home = match home {
             None => Err("neither variable is set to an absolute path".to_owned()),
-            Some(home) => match real(home).starts_with(&real_root) {
+            Some(home) => match resolve_links(home).starts_with(&real_root) {
                 true => Err(format!("`{}` lies inside of the work tree", home.display())),
                 false => Ok(home.to_owned()),
             },
@@ -175,8 +177,8 @@ impl State {
 
     /// Returns the folder of this work tree in the state home for state of this name. Creates a
     /// missing folder, with access for the user only.
-    pub fn outside(&self, name: &str) -> Result<PathBuf, StateError> {
-        let no_home = |why| StateError::NoHome { path: self.shown(&self.path(name)), why };
+    pub fn home_folder(&self, name: &str) -> Result<PathBuf, StateError> {
+        let no_home = |why| StateError::NoHome { path: self.display_path(&self.path(name)), why };
         let home = self.home.clone().map_err(no_home)?;
         let folder = self.folder_of(&home, name);
         make_private(&folder)
@@ -186,34 +188,34 @@ impl State {
 
     /// Opens a kind of state, such as `runs`. Fails if its path is a link or
     /// another repository, or if git tracks it.
-    pub fn open(&self, kind: &str) -> Result<Kind, StateError> {
+    pub fn open(&self, kind: &str) -> Result<StateKind, StateError> {
         let path = self.path(kind);
         let top = self.root.join(FOLDER);
         self.refuse_foreign(&top)?;
         self.refuse_foreign(&path)?;
-        for path in [path.clone()].into_iter().chain(seal::beside(&path)) {
-            let shown = self.shown(&path);
+        for path in [path.clone()].into_iter().chain(seal::sidecar_paths(&path)) {
+            let shown = self.display_path(&path);
             if path.symlink_metadata().is_ok() && self.tracks(&shown) {
-                return Err(StateError::Refused { path: shown, reason: Reason::Tracked });
+                return Err(StateError::Refused { path: shown, reason: RefusalReason::Tracked });
             }
         }
-        Ok(Kind::new(self.clone(), path, None))
+        Ok(StateKind::new(self.clone(), path, None))
     }
 
     /// Opens a folder that the user named for state, which may contain other files, tracked or not.
     /// Fails if git tracks one of `files`.
-    pub fn open_folder(&self, folder: &Path, files: &[String]) -> Result<Kind, StateError> {
+    pub fn open_folder(&self, folder: &Path, files: &[String]) -> Result<StateKind, StateError> {
         self.refuse_foreign(folder)?;
-        let real = real(folder);
+        let real = resolve_links(folder);
         let inside = real.strip_prefix(&self.real_root).ok().and_then(Path::to_str);
         for file in files {
             let path = inside.map(|inside| format!("{inside}/{file}"));
             let path = path.map(|path| path.trim_start_matches('/').to_owned());
             if let Some(path) = path.filter(|path| self.tracks(path)) {
-                return Err(StateError::Refused { path, reason: Reason::Tracked });
+                return Err(StateError::Refused { path, reason: RefusalReason::Tracked });
             }
         }
-        Ok(Kind::new(self.clone(), folder.to_owned(), Some(real)))
+        Ok(StateKind::new(self.clone(), folder.to_owned(), Some(real)))
     }
 
     /// Returns the refusal of messages in the outbox of an older version; `None` if there are none.
@@ -224,34 +226,35 @@ impl State {
         if messages.is_empty() {
             return None;
         }
-        let refused = StateError::Refused { path: self.shown(&path), reason: Reason::Retired };
+        let refused =
+            StateError::Refused { path: self.display_path(&path), reason: RefusalReason::Retired };
         let listed = messages.join("\n");
-        let record = self.outside("told").ok().map(|folder| folder.join(OLD_OUTBOX));
+        let record = self.home_folder("told").ok().map(|folder| folder.join(OLD_OUTBOX));
         let is_told = record.as_ref().and_then(|record| fs::read_to_string(record).ok());
         if is_told.as_ref() == Some(&listed) {
             return None;
         }
         // If the record cannot be written, the messages are reported again.
-        let _ = record.map(|record| folder::write_whole(&record, listed.as_bytes()));
+        let _ = record.map(|record| folder::write_atomically(&record, listed.as_bytes()));
         Some(refused)
     }
 
     /// Creates `.assay/` with a `.gitignore` that covers all state.
-    pub fn make(&self) -> Result<(), StateError> {
+    pub fn create(&self) -> Result<(), StateError> {
         let top = self.root.join(FOLDER);
         self.refuse_foreign(&top)?;
-        folder::make(&top).map_err(at(&top))
+        folder::create(&top).map_err(with_path(&top))
     }
 
     /// Fails if the path is a link, or a folder that is a repository.
     fn refuse_foreign(&self, path: &Path) -> Result<(), StateError> {
-        let refused = |reason| StateError::Refused { path: self.shown(path), reason };
+        let refused = |reason| StateError::Refused { path: self.display_path(path), reason };
         let Ok(found) = path.symlink_metadata() else { return Ok(()) };
         if found.is_symlink() {
-            return Err(refused(Reason::Link));
+            return Err(refused(RefusalReason::Link));
         }
         match found.is_dir() && path.join(".git").symlink_metadata().is_ok() {
-            true => Err(refused(Reason::Repository)),
+            true => Err(refused(RefusalReason::Repository)),
             false => Ok(()),
         }
     }
@@ -275,14 +278,14 @@ impl State {
     }
 
     /// Formats a path, relative to the root if it is inside.
-    fn shown(&self, path: &Path) -> String {
+    fn display_path(&self, path: &Path) -> String {
         let inside = path.strip_prefix(&self.root).or_else(|_| path.strip_prefix(&self.real_root));
         inside.unwrap_or(path).display().to_string()
     }
 }
 
 /// Resolves all links in the existing part of a path.
-fn real(path: &Path) -> PathBuf {
+fn resolve_links(path: &Path) -> PathBuf {
     let mut missing = Vec::new();
     let mut existing = path;
     loop {

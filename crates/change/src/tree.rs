@@ -1,12 +1,12 @@
 //! The files before and after a change: [`DirTree`] on disk, `GitTree` in a commit or the index.
 //!
 //! An absent file and an unreadable file are different answers: `Ok(None)` and a `TreeError`. A
-//! change records every error of its trees (`NotedTree`), no matter which caller asked for the
-//! file, and a review with such an error is incomplete.
+//! change records every error of its trees (`ErrorRecordingTree`), no matter which caller asked for
+//! the file, and a review with such an error is incomplete.
 
-mod noted;
-mod objects;
-mod recorded;
+mod error_recording;
+mod object_reader;
+mod recorded_tree;
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -19,17 +19,17 @@ use assay_findings::path::RepoPath;
 use assay_sandbox::ScratchFolder;
 
 use crate::GitError;
+use crate::file_name::{display_name, to_raw_name};
 use crate::git::{Git, argument, check, text};
-use crate::name::{raw, shown};
-pub(crate) use crate::tree::noted::{NotedTree, TreeErrors};
-use crate::tree::objects::{Answer, FileObject, Objects};
-pub(crate) use crate::tree::recorded::RecordedTree;
+pub(crate) use crate::tree::error_recording::{ErrorRecordingTree, TreeErrors};
+use crate::tree::object_reader::{FileObject, ObjectAnswer, ObjectReader};
+pub(crate) use crate::tree::recorded_tree::RecordedTree;
 
 /// The maximum size of a file that is read, in bytes.
 const MAX_FILE: u64 = 16 << 20;
 
 /// The number of bytes in which git looks for a NUL, which no text contains.
-pub(crate) const PEEK: usize = 8_000;
+pub(crate) const BINARY_CHECK_BYTES: usize = 8_000;
 
 /// The mode of an entry that is a commit of another repository.
 const SUBMODULE: &[u8] = b"160000 ";
@@ -46,11 +46,13 @@ impl TreeKind {
     fn size(&self, path: &RepoPath) -> Result<Option<u64>, TreeError> {
         match self {
             TreeKind::Dir(tree) => {
-                let Some(file) = tree.inside(path)? else { return Ok(None) };
+                let Some(file) = tree.resolve(path)? else { return Ok(None) };
                 let size = fs::metadata(file).map(|about| Some(about.len()));
                 size.map_err(|error| TreeError::read(path, error))
             }
-            TreeKind::Git(tree) => Ok(tree.ask(&tree.kinds, path)?.map(|answer| answer.size)),
+            TreeKind::Git(tree) => {
+                Ok(tree.read_object(&tree.kinds, path)?.map(|answer| answer.size))
+            }
             TreeKind::Recorded(tree) => Ok(tree.size(path)),
         }
     }
@@ -80,8 +82,8 @@ impl DirTree {
     }
 
     /// Returns the real path of a file, or `None` if there is no such file inside of the tree.
-    fn inside(&self, path: &RepoPath) -> Result<Option<PathBuf>, TreeError> {
-        let name = raw(path.as_str());
+    fn resolve(&self, path: &RepoPath) -> Result<Option<PathBuf>, TreeError> {
+        let name = to_raw_name(path.as_str());
         if !stays_inside(&name) {
             return Ok(None);
         }
@@ -115,7 +117,7 @@ fn is_absence(error: &io::Error) -> bool {
 
 impl Tree for DirTree {
     fn read(&self, path: &RepoPath) -> Result<Option<String>, TreeError> {
-        let Some(real) = self.inside(path)? else { return Ok(None) };
+        let Some(real) = self.resolve(path)? else { return Ok(None) };
         let mut bytes = Vec::new();
         let read =
             File::open(real).and_then(|file| file.take(MAX_FILE + 1).read_to_end(&mut bytes));
@@ -124,7 +126,7 @@ impl Tree for DirTree {
     }
 
     fn exists(&self, path: &RepoPath) -> Result<bool, TreeError> {
-        Ok(self.inside(path)?.is_some())
+        Ok(self.resolve(path)?.is_some())
     }
 
     fn symbol_at(&self, _path: &RepoPath, _line: u32) -> Result<Option<Symbol>, TreeError> {
@@ -132,16 +134,16 @@ impl Tree for DirTree {
     }
 
     fn paths(&self) -> Result<Vec<RepoPath>, TreeError> {
-        match self.listed().map_err(TreeError::list)? {
+        match self.list_files().map_err(TreeError::list)? {
             Some(listed) => Ok(listed),
-            None => self.walked().map_err(TreeError::list),
+            None => self.walk().map_err(TreeError::list),
         }
     }
 }
 
 impl DirTree {
     /// Returns the files that git tracks or would add; `None` if the folder is not a work tree.
-    fn listed(&self) -> Result<Option<Vec<RepoPath>>, GitError> {
+    fn list_files(&self) -> Result<Option<Vec<RepoPath>>, GitError> {
         if !self.root.join(".git").exists() {
             return Ok(None);
         }
@@ -162,14 +164,14 @@ impl DirTree {
         };
         let names = listed.split(|byte| *byte == 0).filter(is_file);
         let mut found: Vec<RepoPath> =
-            names.filter_map(|name| RepoPath::exact(&shown(name)).ok()).collect();
+            names.filter_map(|name| RepoPath::exact(&display_name(name)).ok()).collect();
         found.sort();
         found.dedup();
         Ok(Some(found))
     }
 
     /// Returns all files in the folder. A folder that is removed meanwhile has none.
-    fn walked(&self) -> io::Result<Vec<RepoPath>> {
+    fn walk(&self) -> io::Result<Vec<RepoPath>> {
         let mut found = Vec::new();
         let mut waiting = vec![self.root.clone()];
         while let Some(folder) = waiting.pop() {
@@ -194,11 +196,11 @@ impl DirTree {
 
 fn relative(root: &Path, path: &Path) -> Option<RepoPath> {
     let path = path.strip_prefix(root).ok()?;
-    RepoPath::exact(&shown(path.as_os_str().as_bytes())).ok()
+    RepoPath::exact(&display_name(path.as_os_str().as_bytes())).ok()
 }
 
 fn as_text(bytes: Vec<u8>) -> Option<String> {
-    let is_binary = bytes[..bytes.len().min(PEEK)].contains(&0);
+    let is_binary = bytes[..bytes.len().min(BINARY_CHECK_BYTES)].contains(&0);
     (!is_binary && bytes.len() as u64 <= MAX_FILE).then(|| text(&bytes))
 }
 
@@ -208,8 +210,8 @@ pub(crate) struct GitTree {
     git: Git,
     /// The commit or tree; `None` for the index.
     pub(crate) revision: Option<String>,
-    contents: Objects,
-    kinds: Objects,
+    contents: ObjectReader,
+    kinds: ObjectReader,
     /// The files of a commit, listed once since they never change.
     listing: OnceLock<Vec<RepoPath>>,
 }
@@ -224,18 +226,19 @@ impl GitTree {
     }
 
     fn new(git: Git, revision: Option<String>) -> GitTree {
-        let objects = |what| Objects::new(&git, what);
-        let (contents, kinds) = (objects(objects::CONTENT), objects(objects::KIND));
+        let objects = |what| ObjectReader::new(&git, what);
+        let (contents, kinds) =
+            (objects(object_reader::CONTENT_QUERY), objects(object_reader::KIND_QUERY));
         GitTree { git, revision, contents, kinds, listing: OnceLock::new() }
     }
 
     /// Returns the repository, and the commit or tree; `None` for the index.
-    pub(crate) fn stands_on(&self) -> (&Git, Option<&str>) {
+    pub(crate) fn source(&self) -> (&Git, Option<&str>) {
         (&self.git, self.revision.as_deref())
     }
 
     /// Writes all files into a folder.
-    pub(crate) fn lay_out(&self, folder: &Path) -> Result<(), GitError> {
+    pub(crate) fn write_to(&self, folder: &Path) -> Result<(), GitError> {
         let prefix = format!("--prefix={}/", folder.display());
         let out = ["checkout-index", "--all", "--quiet", prefix.as_str()];
         let Some(revision) = &self.revision else {
@@ -258,7 +261,7 @@ impl GitTree {
             // Without its number, a path such as `1:x` would denote another stage.
             None => ":0:".to_owned(),
         };
-        [tree.as_bytes(), &raw(path.as_str())].concat()
+        [tree.as_bytes(), &to_raw_name(path.as_str())].concat()
     }
 }
 
@@ -268,45 +271,49 @@ impl GitTree {
     ///
     /// Git reports `missing` both for an absent path and for a listed file whose object the
     /// repository lacks, as in a partial or damaged clone, so the listing decides.
-    fn ask(&self, objects: &Objects, path: &RepoPath) -> Result<Option<FileObject>, TreeError> {
+    fn read_object(
+        &self,
+        objects: &ObjectReader,
+        path: &RepoPath,
+    ) -> Result<Option<FileObject>, TreeError> {
         // Git aborts on a name that leads out of the repository.
-        if !stays_inside(&raw(path.as_str())) {
+        if !stays_inside(&to_raw_name(path.as_str())) {
             return Ok(None);
         }
-        match objects.ask(&self.object(path)) {
-            Ok(Answer::Missing) if self.lists(path)? => {
+        match objects.query(&self.object(path)) {
+            Ok(ObjectAnswer::Missing) if self.lists(path)? => {
                 Err(TreeError::read(path, "the repository lacks the file's object"))
             }
-            Ok(Answer::Missing | Answer::OtherKind) => Ok(None),
-            Ok(Answer::File(file)) => Ok(Some(file)),
+            Ok(ObjectAnswer::Missing | ObjectAnswer::OtherKind) => Ok(None),
+            Ok(ObjectAnswer::File(file)) => Ok(Some(file)),
             Err(error) => Err(TreeError::read(path, error)),
         }
     }
 
     fn lists(&self, path: &RepoPath) -> Result<bool, TreeError> {
         match &self.revision {
-            Some(_) => Ok(self.committed()?.binary_search(path).is_ok()),
-            None => Ok(self.listed()?.contains(path)),
+            Some(_) => Ok(self.committed_files()?.binary_search(path).is_ok()),
+            None => Ok(self.list_files()?.contains(path)),
         }
     }
 
     /// Returns the files of the commit, sorted, from a cached listing.
-    fn committed(&self) -> Result<&[RepoPath], TreeError> {
+    fn committed_files(&self) -> Result<&[RepoPath], TreeError> {
         if self.listing.get().is_none() {
-            let listed = self.listed()?;
+            let listed = self.list_files()?;
             return Ok(self.listing.get_or_init(|| listed));
         }
         Ok(self.listing.get().map(Vec::as_slice).unwrap_or_default())
     }
 
-    fn listed(&self) -> Result<Vec<RepoPath>, TreeError> {
+    fn list_files(&self) -> Result<Vec<RepoPath>, TreeError> {
         let listed = match &self.revision {
             None => self.git.run(&["ls-files", "--full-name", "--stage", "-z"]),
             Some(revision) => self.git.run(&["ls-tree", "-r", "--full-tree", "-z", revision]),
         };
         let listed = listed.map_err(TreeError::list)?;
         let mut paths: Vec<RepoPath> =
-            listed.split(|byte| *byte == 0).filter_map(listed_file).collect();
+            listed.split(|byte| *byte == 0).filter_map(parse_listed_file).collect();
         paths.sort_unstable();
         Ok(paths)
     }
@@ -314,12 +321,12 @@ impl GitTree {
 
 impl Tree for GitTree {
     fn read(&self, path: &RepoPath) -> Result<Option<String>, TreeError> {
-        let file = self.ask(&self.contents, path)?;
+        let file = self.read_object(&self.contents, path)?;
         Ok(file.and_then(|file| as_text(file.content)))
     }
 
     fn exists(&self, path: &RepoPath) -> Result<bool, TreeError> {
-        Ok(self.ask(&self.kinds, path)?.is_some())
+        Ok(self.read_object(&self.kinds, path)?.is_some())
     }
 
     fn symbol_at(&self, _path: &RepoPath, _line: u32) -> Result<Option<Symbol>, TreeError> {
@@ -328,14 +335,14 @@ impl Tree for GitTree {
 
     fn paths(&self) -> Result<Vec<RepoPath>, TreeError> {
         match self.revision {
-            Some(_) => Ok(self.committed()?.to_vec()),
-            None => self.listed(),
+            Some(_) => Ok(self.committed_files()?.to_vec()),
+            None => self.list_files(),
         }
     }
 }
 
 /// Parses the path of a listed file: mode, kind or id, id or stage, tab, path.
-fn listed_file(entry: &[u8]) -> Option<RepoPath> {
+fn parse_listed_file(entry: &[u8]) -> Option<RepoPath> {
     let tab = entry.iter().position(|byte| *byte == b'\t')?;
     let (about, path) = (&entry[..tab], &entry[tab + 1..]);
     // A stage other than 0 means that the file is not merged; then there is no single file.
@@ -343,5 +350,5 @@ fn listed_file(entry: &[u8]) -> Option<RepoPath> {
     if about.starts_with(SUBMODULE) || is_staged {
         return None;
     }
-    RepoPath::exact(&shown(path)).ok()
+    RepoPath::exact(&display_name(path)).ok()
 }

@@ -1,4 +1,4 @@
-//! Unified diffs with the text of their lines: [`read`] parses a diff, [`PatchedTree`] applies
+//! Unified diffs with the text of their lines: [`parse`] parses a diff, [`PatchedTree`] applies
 //! diffs to a tree in memory.
 //!
 //! [`crate::diff`] parses the output of git, of which a [`crate::Change`] stores positions alone:
@@ -6,21 +6,21 @@
 //! People and models write such diffs, so counts and line numbers in them may be wrong: a fault is
 //! reported with its line, and the rest is still parsed.
 
-mod fault;
+mod diff_fault;
+mod hunk_locator;
 mod hunks;
 mod patched_line;
 mod patched_tree;
-mod place;
 mod reader;
 
 use assay_findings::path::RepoPath;
 
 use crate::diff::{Origin, Span};
 
-pub use fault::{Fault, FaultKind, Misfit, MisfitKind, Moved};
+pub use diff_fault::{DiffFault, DiffFaultKind, Misfit, MisfitKind, MovedHunk};
 pub use patched_line::LineOrigin;
 pub use patched_tree::PatchedTree;
-pub use reader::read;
+pub use reader::parse;
 
 /// A unified diff.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub struct UnifiedDiff<'t> {
     /// The files that the diff changes.
     pub files: Vec<FilePatch<'t>>,
     /// The faults that belong to none of the files.
-    pub faults: Vec<Fault<'t>>,
+    pub faults: Vec<DiffFault<'t>>,
 }
 
 /// The part of a diff about one file.
@@ -45,7 +45,7 @@ pub struct FilePatch<'t> {
     /// The changed places of the file.
     pub hunks: Vec<HunkText<'t>>,
     /// The faults in the syntax of this part.
-    pub faults: Vec<Fault<'t>>,
+    pub faults: Vec<DiffFault<'t>>,
     /// The lines before the first hunk that are in no hunk.
     pub stray: Vec<DiffLine<'t>>,
 }

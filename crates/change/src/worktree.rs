@@ -4,9 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::GitError;
+use crate::file_name::display_name;
 use crate::git::{Git, check, text};
-use crate::laid_out::LaidOut;
-use crate::name::shown;
+use crate::linked_worktree::LinkedWorktree;
 
 /// The name and address under which work of agents is committed.
 const IDENTITY: [&str; 4] = ["-c", "user.name=assay", "-c", "user.email=assay@localhost"];
@@ -16,7 +16,7 @@ const IDENTITY: [&str; 4] = ["-c", "user.name=assay", "-c", "user.email=assay@lo
 #[derive(Debug)]
 pub struct Worktree {
     git: Git,
-    laid_out: LaidOut,
+    linked: LinkedWorktree,
     branch: String,
     /// The commit of the branch when it was opened; `None` if the branch did not exist.
     was: Option<String>,
@@ -39,7 +39,7 @@ impl Worktree {
             Some(commit) => commit.clone(),
             None => git.branch_start(branch, from)?,
         };
-        Worktree::lay_out(git, path, branch, was, start)
+        Worktree::create(git, path, branch, was, start)
     }
 
     /// Creates a work tree of a commit in a folder, to be worked on for a branch. A branch at
@@ -54,10 +54,10 @@ impl Worktree {
         git.check_branch(branch)?;
         let was = git.resolve(&format!("refs/heads/{branch}")).ok();
         let start = git.resolve(commit)?;
-        Worktree::lay_out(git, path, branch, was, start)
+        Worktree::create(git, path, branch, was, start)
     }
 
-    fn lay_out(
+    fn create(
         git: Git,
         path: &Path,
         branch: &str,
@@ -65,21 +65,21 @@ impl Worktree {
         start: String,
     ) -> Result<Worktree, GitError> {
         // An earlier process may have been killed before it removed the folder.
-        git.clear(path);
-        let laid_out = LaidOut::add(&git, path, &start)?;
-        Ok(Worktree { git, laid_out, branch: branch.to_owned(), was, start })
+        git.remove_worktree(path);
+        let linked = LinkedWorktree::add(&git, path, &start)?;
+        Ok(Worktree { git, linked, branch: branch.to_owned(), was, start })
     }
 
     /// Removes the work tree that a killed process left in a folder.
     pub fn remove(root: &Path, path: &Path) {
         if let Ok(git) = Git::find(root) {
-            git.clear(path);
+            git.remove_worktree(path);
         }
     }
 
     /// Returns the folder of the work tree.
     pub fn path(&self) -> &Path {
-        self.laid_out.path()
+        self.linked.path()
     }
 
     /// Returns the message of the commit that the work tree started at.
@@ -88,13 +88,13 @@ impl Worktree {
     }
 
     /// Returns the paths of the changed files, committed or not.
-    pub fn changed(&self) -> Result<Vec<String>, GitError> {
-        let own = self.own()?;
+    pub fn changed_files(&self) -> Result<Vec<String>, GitError> {
+        let own = self.open_repository()?;
         let tree = own.tree()?;
         let args = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", &self.start, &tree];
         let listed = own.run(&args)?;
         let names = listed.split(|byte| *byte == 0).filter(|name| !name.is_empty());
-        Ok(names.map(shown).collect())
+        Ok(names.map(display_name).collect())
     }
 
     /// Commits all changes and moves the branch. Returns the new commit, or `None` if nothing
@@ -114,7 +114,7 @@ impl Worktree {
 
     /// Commits all changes, on no branch. Returns the new commit, or `None` if nothing changed.
     pub fn make_commit(&self, message: &str) -> Result<Option<String>, GitError> {
-        let own = self.own()?;
+        let own = self.open_repository()?;
         let tree = own.tree()?;
         let mut head = own.line(&["rev-parse", "HEAD^{commit}"])?;
         if tree != own.line(&["rev-parse", "HEAD^{tree}"])? {
@@ -124,9 +124,9 @@ impl Worktree {
     }
 
     /// Opens the repository from the folder, after a check that no setting there can run programs.
-    fn own(&self) -> Result<Git, GitError> {
-        let own = self.laid_out.own()?;
-        self.laid_out.refuse_within(&own.run(&["ls-files", "--stage", "-z"])?)?;
+    fn open_repository(&self) -> Result<Git, GitError> {
+        let own = self.linked.open_repository()?;
+        self.linked.check_submodules(&own.run(&["ls-files", "--stage", "-z"])?)?;
         Ok(own)
     }
 }
@@ -134,13 +134,13 @@ impl Worktree {
 impl Drop for Worktree {
     fn drop(&mut self) {
         // The rest of a failed removal is removed when the folder is used again.
-        self.git.clear(self.path());
+        self.git.remove_worktree(self.path());
     }
 }
 
 impl Git {
     /// Removes the work tree in a folder.
-    pub(crate) fn clear(&self, path: &Path) {
+    pub(crate) fn remove_worktree(&self, path: &Path) {
         if fs::symlink_metadata(path).is_ok() {
             let folder = path.display().to_string();
             let _ = self.run(&["worktree", "remove", "--force", "--force", &folder]);
@@ -186,7 +186,7 @@ impl Git {
     /// checked out, its files are updated.
     fn move_branch(&self, branch: &str, to: &str, from: Option<&str>) -> Result<(), GitError> {
         let name = format!("refs/heads/{branch}");
-        let Some(folder) = self.checked_out(&name)? else {
+        let Some(folder) = self.checkout_folder(&name)? else {
             // Without an old value, the branch must not exist.
             return self.run(&["update-ref", &name, to, from.unwrap_or_default()]).map(|_| ());
         };
@@ -198,7 +198,7 @@ impl Git {
     }
 
     /// Returns the folder in which a branch is checked out, or `None` if there is none.
-    fn checked_out(&self, name: &str) -> Result<Option<PathBuf>, GitError> {
+    fn checkout_folder(&self, name: &str) -> Result<Option<PathBuf>, GitError> {
         let listed = self.line(&["worktree", "list", "--porcelain"])?;
         let mut folder = None;
         for line in listed.lines() {

@@ -144,7 +144,7 @@ impl Repository {
     fn opened(&self, scope: &Scope, selection: &Selection) -> anyhow::Result<Opened> {
         let mut change = assay_change::open(&self.root, scope, selection)?;
         let settings = Settings::of(&self.environment, &change)?;
-        change.leave_out(&settings.leave_out);
+        change.exclude(&settings.leave_out);
         Ok(Opened { change, settings })
     }
 

@@ -181,7 +181,7 @@ fn rules(root: &Path) -> Diagnosis {
     for (name, rule) in &rules {
         let beside = root.join(name).with_extension("test.yml");
         let Ok(beside) = fs::read_to_string(beside) else { continue };
-        match examples::hold(name, rule, &beside) {
+        match examples::check_examples(name, rule, &beside) {
             Ok(_) => held += 1,
             Err(error) => return bad(error.to_string()),
         }

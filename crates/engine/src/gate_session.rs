@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use anyhow::{Context, bail};
-use assay_change::state::Kind;
+use assay_change::state::StateKind;
 use assay_change::tree::DirTree;
-use assay_change::{Change, GitError, LeaveOut, Scope, Selection};
+use assay_change::{Change, ExclusionRules, GitError, Scope, Selection};
 use assay_findings::grounding::Tree;
 use assay_findings::path::RepoPath;
 use assay_gates::blocking_policy::BlockingPolicy;
@@ -71,7 +71,7 @@ pub struct Place {
     /// The store of the state.
     pub keep: GateStore,
     folder: PathBuf,
-    kind: Kind,
+    kind: StateKind,
 }
 
 /// A gate with its subject: plan, change and tree.
@@ -92,7 +92,7 @@ pub struct Opened {
 /// The policy and the verifiers of a gate. They are read once, so that a fixer cannot change them.
 pub struct Terms {
     rules: Rulebook,
-    leave_out: LeaveOut,
+    leave_out: ExclusionRules,
     /// The blocking policy.
     pub bar: BlockingPolicy,
     /// The commands that verify items.
@@ -171,7 +171,7 @@ impl Opened {
         let place = Place::of(asked.environment, asked.folder, asked.phase, asked.state_dir)?;
         if asked.state_dir.is_none() {
             // Git ignores the state.
-            place.kind.make()?;
+            place.kind.create()?;
         }
         let before = match (place.keep.read_if_any(), lost) {
             (Err(StoreError::Deleted { .. }), IfDeleted::Release) => None,
@@ -366,7 +366,7 @@ fn head_or_none(root: &Path) -> Result<Option<String>, GitError> {
 fn open_change(
     place: &Place,
     scope: &Scope,
-    leave_out: &LeaveOut,
+    leave_out: &ExclusionRules,
     plan: Option<&str>,
 ) -> anyhow::Result<Change> {
     let open = |untracked| -> anyhow::Result<Change> {
@@ -379,7 +379,7 @@ fn open_change(
     if change.files.iter().all(|file| Some(file.path()) == plan) {
         change = open(false)?;
     }
-    change.leave_out(leave_out);
+    change.exclude(leave_out);
     Ok(change)
 }
 

@@ -21,7 +21,7 @@ use assay_review::persona::validator::second_looks;
 use assay_review::persona::{Desk, Personas, Tier, VALIDATOR};
 use assay_review::recording::{Grouping, REPLIES, RecordedModels};
 use assay_review::{Estimate, Interest, Order, Review, Reviewer, interrupted_report, runs};
-use assay_rules::redacted_text;
+use assay_rules::redact_text;
 use assay_sandbox::ScratchFolder;
 
 use crate::config::Settings;
@@ -201,7 +201,7 @@ impl Line {
         };
         let stores = Stores {
             cache,
-            record: Some(Store::new(&replies.path().join(REPLIES), redacted_text)),
+            record: Some(Store::new(&replies.path().join(REPLIES), redact_text)),
             replay: None,
         };
         let budget = models.budget(request.caps, &state, today)?;
@@ -213,13 +213,13 @@ impl Line {
 /// Opens the cache of answers. Fails if it came from elsewhere.
 fn cache(state: &State) -> Result<Store, StateError> {
     let kind = state.open("cache")?;
-    kind.make()?;
+    kind.create()?;
     let (to_check, to_seal) = (kind.clone(), kind.clone());
     let seals = AnswerSeals::new(
         move |name| to_check.check(name).map(drop).map_err(io::Error::other),
         move |name, bytes| to_seal.seal_bytes(name, bytes).map_err(io::Error::other),
     );
-    Ok(Store::new(kind.path(), redacted_text).sealed(seals))
+    Ok(Store::new(kind.path(), redact_text).sealed(seals))
 }
 
 /// Returns the findings of the latest review of another change, and the reason if that run is not

@@ -11,7 +11,7 @@ use assay_findings::post::{DraftInputs, ReadyAction, ReviewDraft, check_run, com
 use assay_findings::synthesis::Synthesis;
 use assay_findings::write::escape::chain;
 use assay_findings::write::{self, FindingsDocument, OutputFormat};
-use assay_rules::Grammars;
+use assay_rules::GrammarCheck;
 use assay_services::dispatcher::{Delivery, Dispatcher, ReviewMessage};
 use assay_services::github::GitHub;
 use assay_store::outbox::Outbox;
@@ -169,12 +169,12 @@ pub(crate) fn draft(
     head: &str,
     when_ready: ReadyAction,
 ) -> ReviewDraft {
-    let diff = change.commentable();
+    let diff = change.commentable_lines();
     let run = kept.and_then(run_of);
     let around = DraftInputs {
         diff: &diff,
         tree: Some(change.tree()),
-        parses: Some(&Grammars),
+        parses: Some(&GrammarCheck),
         head,
         when_ready,
         resolved: kept.map_or(&[], |kept| &kept.gone),
@@ -196,7 +196,7 @@ pub(crate) fn mail(
     told: impl Fn(&str) + Send + Sync + Clone + 'static,
 ) -> anyhow::Result<Dispatcher> {
     let outbox =
-        Outbox::in_folder(environment.state_of(root).outside("outbox")?, environment.clock());
+        Outbox::in_folder(environment.state_of(root).home_folder("outbox")?, environment.clock());
     let github = services.github.open(wait, told.clone())?;
     let jira = services.jira.open(wait, told)?;
     Ok(Dispatcher { outbox, github, jira })

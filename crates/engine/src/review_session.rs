@@ -96,7 +96,7 @@ impl Prepared {
             None => assay_change::open(folder, scope, selection)?,
         };
         let settings = Settings::of(environment, &change)?;
-        change.leave_out(&settings.leave_out);
+        change.exclude(&settings.leave_out);
         if let Some(purpose) = &asked.models.purpose {
             change.state_purpose(purpose);
         }

@@ -1,6 +1,6 @@
 //! Classifies files by their names alone. Test files are recognised by [`assay_rules::is_test`].
 
-use assay_rules::name_of_language;
+use assay_rules::language_name;
 
 /// The endings that identify a file name. Other texts are taken for names in code.
 const ENDINGS: [&str; 59] = [
@@ -40,7 +40,7 @@ pub(crate) fn names_a_file(path: &str) -> bool {
 
 /// Returns true if a file is code, and not data.
 pub(crate) fn is_code(path: &str) -> bool {
-    match name_of_language(path) {
+    match language_name(path) {
         Some(language) => !matches!(language.as_str(), "json" | "yaml"),
         None => UNRULED.contains(&ending(path).as_str()),
     }

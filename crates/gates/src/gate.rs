@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use assay_rules::redacted_text;
+use assay_rules::redact_text;
 
 use crate::blocking_policy::{BlockingPolicy, ReaderPolicy};
 use crate::checks::{self};
@@ -212,14 +212,14 @@ impl Gate<'_> {
 
     /// Records that a person accepts a failed item.
     pub fn accept(&self, id: &ItemId, reason: &str, by: &str) -> Result<(), GateError> {
-        let (reason, by) = (redacted_text(reason), redacted_text(by));
+        let (reason, by) = (redact_text(reason), redact_text(by));
         self.change(&self.content(), |state, content| Ok(state.accept(id, &reason, &by, content)?))
     }
 
     /// Records that a party wrote items of the list, or the subject of the gate. This party cannot
     /// accept items.
     pub fn credit(&self, author: &str) -> Result<(), GateError> {
-        let author = redacted_text(author.trim());
+        let author = redact_text(author.trim());
         self.change(&self.content(), |state, _| {
             state.sidecar.authors.insert(author);
             Ok(())
@@ -438,7 +438,7 @@ fn known(state: &GateState) -> HashMap<(Scope, String), (ItemId, Option<Verified
 /// Redacts credentials in a finding: the state file is not protected.
 pub(crate) fn redacted(result: ItemResult) -> ItemResult {
     match result {
-        ItemResult::Fail(finding) => ItemResult::Fail(redacted_text(&finding)),
+        ItemResult::Fail(finding) => ItemResult::Fail(redact_text(&finding)),
         ItemResult::Pass | ItemResult::Todo => result,
     }
 }

@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use assay_change::state::{Held, Kind};
+use assay_change::state::{StateKind, UnitLock};
 use assay_store::disk::{self, DiskError, Lock, Sure};
 
 use crate::digest::{Digest, Digester};
@@ -42,7 +42,7 @@ pub enum IfDeleted {
 /// The store of one gate's state: the list and its sidecar.
 #[derive(Debug, Clone)]
 pub struct GateStore {
-    kind: Kind,
+    kind: StateKind,
     folder: PathBuf,
     phase: Phase,
 }
@@ -55,7 +55,7 @@ pub struct Snapshot(BTreeMap<String, Vec<u8>>);
 impl GateStore {
     /// Returns the store of a phase's gate in a folder. People and agents may write the list; the
     /// sidecar records the verifications, and is sealed.
-    pub fn new(kind: Kind, phase: Phase) -> GateStore {
+    pub fn new(kind: StateKind, phase: Phase) -> GateStore {
         GateStore { folder: kind.path().to_owned(), kind, phase }
     }
 
@@ -202,8 +202,8 @@ impl GateStore {
     }
 
     /// Locks the sidecar against other processes. Fails if its seal is invalid.
-    fn lock_sidecar(&self) -> Result<Held, StoreError> {
-        Ok(self.kind.hold(&self.sidecar_name())?)
+    fn lock_sidecar(&self) -> Result<UnitLock, StoreError> {
+        Ok(self.kind.lock_unit(&self.sidecar_name())?)
     }
 
     /// Returns the name of the sealed file.
@@ -245,7 +245,7 @@ impl GateStore {
 
     fn store(
         &self,
-        held: &mut Held,
+        held: &mut UnitLock,
         before: Option<&GateState>,
         after: &mut GateState,
     ) -> Result<(), StoreError> {
@@ -261,7 +261,7 @@ impl GateStore {
         }
         if before.map(|state| &state.sidecar) != Some(&after.sidecar) {
             self.write_machine_record(&after.sidecar)?;
-            held.change_labelled(after.sidecar.is_owing().then_some(OPEN_LABEL))?;
+            held.mark_changing_with_label(after.sidecar.is_owing().then_some(OPEN_LABEL))?;
             let sidecar = after.sidecar.to_json();
             disk::write(&self.sidecar_path(), sidecar.as_bytes(), Sure::OnDisk)?;
         }

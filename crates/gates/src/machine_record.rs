@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use assay_change::state::{Kind, StateError};
+use assay_change::state::{StateError, StateKind};
 use assay_store::disk::{self, Sure};
 use serde::{Deserialize, Serialize};
 
@@ -70,19 +70,19 @@ impl MachineRecord {
 /// The records of one phase in one work tree.
 #[derive(Debug, Clone)]
 pub(crate) struct MachineRecords<'k> {
-    kind: &'k Kind,
+    kind: &'k StateKind,
     phase: Phase,
 }
 
 impl<'k> MachineRecords<'k> {
-    pub(crate) fn new(kind: &'k Kind, phase: Phase) -> MachineRecords<'k> {
+    pub(crate) fn new(kind: &'k StateKind, phase: Phase) -> MachineRecords<'k> {
         MachineRecords { kind, phase }
     }
 
     /// Returns the folder of the records; `None` if there is no state home, so that nothing was
     /// ever recorded.
     fn folder(&self) -> Result<Option<PathBuf>, StoreError> {
-        match self.kind.outside(FOLDER) {
+        match self.kind.home_folder(FOLDER) {
             Ok(folder) => Ok(Some(folder)),
             Err(StateError::NoHome { .. }) => Ok(None),
             Err(error) => Err(error.into()),

@@ -2,7 +2,7 @@
 
 use assay_base::text::{first_chars, truncate};
 use assay_findings::write::escape::one_line;
-use assay_rules::redacted_text;
+use assay_rules::redact_text;
 
 /// Maximum length of a quoted text, in characters.
 const MAX_QUOTE: usize = 80;
@@ -30,7 +30,7 @@ pub(crate) fn named(id: &str) -> String {
 /// left.
 fn cut(text: &str, max: usize) -> String {
     let head = first_chars(text, 4 * MAX_SHOWN);
-    let clean = one_line(&redacted_text(head));
+    let clean = one_line(&redact_text(head));
     match head.len() < text.len() {
         // The mark also represents the text that was not examined.
         true => format!("{}…", first_chars(&clean, max).trim_end()),

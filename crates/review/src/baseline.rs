@@ -7,7 +7,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use assay_change::state::{State, write_whole};
+use assay_change::state::{State, write_atomically};
 use assay_findings::finding::Finding;
 use assay_findings::identity::Dismissal;
 use assay_rules::redact;
@@ -123,8 +123,8 @@ impl Baseline {
         let path = root.join(PATH);
         let text = assay_findings::write::pretty(self);
         let write = || {
-            State::new(root, None).make().map_err(io::Error::other)?;
-            write_whole(&path, text.as_bytes())
+            State::new(root, None).create().map_err(io::Error::other)?;
+            write_atomically(&path, text.as_bytes())
         };
         write().map_err(|source| BaselineError::File { path: path.clone(), source })
     }

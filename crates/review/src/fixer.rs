@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use assay_findings::path::RepoPath;
 use assay_models::{Ask, Caller, Failure, Mark, Model, Nonce, Prompt};
-use assay_rules::redacted_text;
+use assay_rules::redact_text;
 use serde::Deserialize;
 
 use crate::fix::{FileFix, FixError, Plan, read};
@@ -122,14 +122,14 @@ impl Fixer {
             return Err(FixerError::NothingToShow);
         }
         let room = Room { answer: self.model.about().max_output_tokens, thinking: self.thinking };
-        let findings = redacted_text(errand.findings);
-        let told = files.iter().map(|(path, text)| (path, redacted_text(text)));
+        let findings = redact_text(errand.findings);
+        let told = files.iter().map(|(path, text)| (path, redact_text(text)));
         let prompt = prompt::fixing(errand.brief, &findings, told, room);
         let answer = self.ask(&prompt)?;
         let (plan, refused) = plan(&files, answer.edits);
         let applied = plan.1;
         plan.0.carry_out(folder)?;
-        Ok(Mended { summary: redacted_text(&answer.summary), applied, refused })
+        Ok(Mended { summary: redact_text(&answer.summary), applied, refused })
     }
 
     fn ask(&self, prompt: &Prompt) -> Result<Answer, FixerError> {

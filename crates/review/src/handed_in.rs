@@ -6,12 +6,12 @@
 
 use std::path::Path;
 
-use assay_change::state::{Kind, State, StateError};
+use assay_change::state::{State, StateError, StateKind};
 use assay_change::tree::DirTree;
 use assay_findings::gate::ReviewMode;
 use assay_findings::report::Report;
 use assay_findings::synthesis::{Synthesis, SynthesisInputs, synthesize};
-use assay_rules::{Redacted, WithSymbols, redacted_text};
+use assay_rules::{RedactedTree, SymbolTree, redact_text};
 use assay_store::reports::{Numbered, ReportError, Reports};
 use assay_store::task::TaskId;
 use serde_json::Value;
@@ -44,7 +44,7 @@ pub enum HandedInError {
 /// The reports of a repository, sealed by task.
 #[derive(Debug, Clone)]
 pub struct HandedIn {
-    kind: Kind,
+    kind: StateKind,
     reports: Reports,
 }
 
@@ -59,9 +59,9 @@ impl HandedIn {
 
     /// Stores a report for a task, and returns its number.
     pub fn keep(&self, task: &TaskId, report: &Value) -> Result<u32, HandedInError> {
-        self.kind.make()?;
-        let mut held = self.kind.hold(task.as_str())?;
-        held.change()?;
+        self.kind.create()?;
+        let mut held = self.kind.lock_unit(task.as_str())?;
+        held.mark_changing()?;
         let number = self.reports.keep(task, report)?;
         held.seal()?;
         Ok(number)
@@ -69,14 +69,14 @@ impl HandedIn {
 
     /// Returns the reports of a task by their numbers, the oldest first.
     pub fn of(&self, task: &TaskId) -> Result<Vec<Numbered>, HandedInError> {
-        let _held = self.kind.hold(task.as_str())?;
+        let _held = self.kind.lock_unit(task.as_str())?;
         Ok(self.reports.of(task)?)
     }
 }
 
 /// Parses a report as an agent wrote it. A bare list is a list of findings.
 pub fn read(text: &str, reviewer: &str, folder: &Path) -> Report {
-    let text = redacted_text(text);
+    let text = redact_text(text);
     let is_list = serde_json::from_str::<Vec<Value>>(&text).is_ok();
     let text = if is_list { format!("{{\"findings\": {text}}}") } else { text };
     Report { required: false, ..Report::from_text(&text, reviewer, folder.to_str()) }
@@ -99,8 +99,8 @@ pub fn for_task(state: &State, task: &TaskId) -> Result<Vec<Report>, HandedInErr
 /// Checks reports against the code in a folder.
 pub fn held_against(reports: &[Report], folder: &Path) -> Synthesis {
     let folder = DirTree::new(folder.to_owned());
-    let redacted = Redacted(&folder);
-    let tree = WithSymbols::new(&redacted);
+    let redacted = RedactedTree(&folder);
+    let tree = SymbolTree::new(&redacted);
     let circumstances = SynthesisInputs {
         tree: Some(&tree),
         mode: ReviewMode::Headless,

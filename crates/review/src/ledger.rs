@@ -12,7 +12,7 @@ use std::ops::{Deref, DerefMut};
 use std::str::FromStr;
 
 use assay_change::diff::Renames;
-use assay_change::state::{Held, State, StateError};
+use assay_change::state::{State, StateError, UnitLock};
 use assay_change::{Change, GitError, Lineage};
 use assay_findings::finding::{Finding, VoteRef};
 use assay_findings::identity::{Day, Dismissal, ResolvedFinding};
@@ -58,7 +58,7 @@ pub struct OpenLedger {
     // The order of the fields matters: the database is closed, and so complete, before it is
     // sealed.
     ledger: Ledger,
-    _held: Held,
+    _held: UnitLock,
 }
 
 impl Deref for OpenLedger {
@@ -77,22 +77,22 @@ impl DerefMut for OpenLedger {
 
 /// Opens the ledger of a repository for writing, and creates it if there is none.
 pub fn open(state: &State) -> Result<OpenLedger, UseError> {
-    let mut held = state.open(KIND)?.hold("")?;
-    state.make()?;
-    held.change()?;
+    let mut held = state.open(KIND)?.lock_unit("")?;
+    state.create()?;
+    held.mark_changing()?;
     let ledger = Ledger::open(held.path())?;
     Ok(OpenLedger { ledger, _held: held })
 }
 
 /// Opens the ledger of a repository for reading; `None` if there is none.
 pub fn open_to_read(state: &State) -> Result<Option<OpenLedger>, UseError> {
-    let mut held = state.open(KIND)?.hold("")?;
-    if !held.is_there() {
+    let mut held = state.open(KIND)?.lock_unit("")?;
+    if !held.has_existed() {
         return Ok(None);
     }
     // Reading may move the write-ahead log of another process into the database. If seals cannot be
     // written, neither can the database.
-    let _ = held.change();
+    let _ = held.mark_changing();
     let ledger = Ledger::open_to_read(held.path())?;
     Ok(ledger.map(|ledger| OpenLedger { ledger, _held: held }))
 }

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use assay_base::text::split_chars;
 use assay_change::Change;
 use assay_findings::write::escape::one_line;
-use assay_rules::{WITHHELD, injection_in_name, redacted_text, without_injections};
+use assay_rules::{WITHHELD_LINE, find_injection_in_name, redact_text, without_injections};
 use serde::{Deserialize, Serialize};
 
 /// The maximum number of bytes of a memory, since every model reads it.
@@ -49,7 +49,7 @@ impl Memory {
         let lines = lines.into_iter().take(LINES).map(|line| told(&line));
         let lines: String = lines.filter(|line| !line.is_empty()).map(|l| l + "\n").collect();
         let mut text = String::new();
-        for line in without_injections(&lines).lines().filter(|line| *line != WITHHELD) {
+        for line in without_injections(&lines).lines().filter(|line| *line != WITHHELD_LINE) {
             if text.len() + line.len() + 3 > MOST {
                 break;
             }
@@ -66,7 +66,7 @@ impl Memory {
 
 /// Formats a text on one line, with secrets redacted.
 fn told(text: &str) -> String {
-    let safe = one_line(&redacted_text(beginning(text, LONGEST_READ)));
+    let safe = one_line(&redact_text(beginning(text, LONGEST_READ)));
     let short = beginning(&safe, LONGEST_LINE);
     if short.len() == safe.len() { safe } else { format!("{short}…") }
 }
@@ -89,7 +89,7 @@ pub(crate) fn named_files(change: &Change) -> impl Iterator<Item = &str> {
 
 /// Returns true if a name neither contains a secret nor addresses a model.
 fn can_be_named(file: &str) -> bool {
-    redacted_text(file) == file && injection_in_name(file).is_none() && one_line(file) == file
+    redact_text(file) == file && find_injection_in_name(file).is_none() && one_line(file) == file
 }
 
 /// Returns the query about a change to a memory that is stored elsewhere; `None` if no file of the

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use assay_change::state::write_whole;
+use assay_change::state::write_atomically;
 use assay_change::{Change, RecordedChange};
 use assay_findings::coverage::CoverageRequirement;
 use assay_findings::grade::Grade;
@@ -26,7 +26,7 @@ use assay_findings::shown_limit::ShownLimit;
 use assay_findings::verdict::NoContentPolicy;
 use assay_findings::write::pretty;
 use assay_models::{Absent, Budget, Caller, Description, Nonce, Patience, Store, Stores};
-use assay_rules::redacted_text;
+use assay_rules::redact_text;
 use serde::{Deserialize, Serialize};
 
 use crate::memory::Memory;
@@ -163,7 +163,7 @@ impl Recording {
     ) -> Recording {
         Recording {
             version: VERSION,
-            change: RecordedChange::of(change, &known(change, others), &redacted_text),
+            change: RecordedChange::record(change, &known(change, others), &redact_text),
             terms,
             models,
             answers: review.local_answers(),
@@ -185,7 +185,7 @@ impl Recording {
     /// Writes the recording into a folder that may have the replies of models already.
     pub(crate) fn save(&self, folder: &Path) -> io::Result<()> {
         fs::create_dir_all(folder)?;
-        write_whole(&folder.join(FILE), pretty(self).as_bytes())
+        write_atomically(&folder.join(FILE), pretty(self).as_bytes())
     }
 
     /// Reads a recording from a folder.
@@ -233,7 +233,7 @@ impl RecordedModels {
 
     /// Creates the context with the marks of a run that is not finished.
     pub(crate) fn desk_with(&self, folder: &Path, nonce: Nonce) -> Desk {
-        let replay = Some(Store::new(&folder.join(REPLIES), redacted_text));
+        let replay = Some(Store::new(&folder.join(REPLIES), redact_text));
         let stores = Stores { replay, ..Stores::default() };
         let caller = Caller::new(stores, Budget::unlimited(), Patience::default());
         let [cheap, default, premium] =

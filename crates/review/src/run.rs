@@ -32,7 +32,7 @@ use assay_findings::shown_limit::ShownLimit;
 use assay_findings::synthesis::{Synthesis, SynthesisInputs, synthesize};
 use assay_findings::usage::ReviewUsage;
 use assay_findings::verdict::NoContentPolicy;
-use assay_rules::{Redacted, WithSymbols};
+use assay_rules::{RedactedTree, SymbolTree};
 
 use crate::exchange::Exchange;
 use crate::leads::Leads;
@@ -336,8 +336,8 @@ impl Review {
     pub fn synthesis(&self, change: &Change, terms: &Terms<'_>) -> Synthesis {
         let changed = change.changed_lines();
         // Models saw no credential, so their quotes are looked up in redacted text.
-        let redacted = Redacted(change.tree());
-        let tree = WithSymbols::new(&redacted);
+        let redacted = RedactedTree(change.tree());
+        let tree = SymbolTree::new(&redacted);
         synthesize(
             &self.reports,
             &SynthesisInputs {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use assay_change::Change;
-use assay_change::state::{Kind, State, StateError};
+use assay_change::state::{State, StateError, StateKind};
 use assay_findings::finding::Finding;
 use assay_findings::grounding::Grounder;
 use assay_findings::merge;
@@ -16,7 +16,7 @@ use assay_findings::report::Report;
 use assay_findings::synthesis::Synthesis;
 use assay_findings::vote::{AutofixClass, Replacement};
 use assay_findings::write::{self, FindingsDocument, OutputFormat};
-use assay_rules::{Redacted, redact, without_injections};
+use assay_rules::{RedactedTree, redact, without_injections};
 use assay_sandbox::ScratchFolder;
 use serde::{Deserialize, Serialize};
 
@@ -133,7 +133,7 @@ impl Record<'_> {
     /// Stores the review under an id, sealed before it gets its final name.
     pub fn save(&self, state: &State, id: &str) -> Result<PathBuf, RunError> {
         let kind = state.open(KIND)?;
-        kind.make()?;
+        kind.create()?;
         let parent = kind.path();
         let folder = parent.join(id);
         let fail = |source| RunError::File { path: folder.clone(), source };
@@ -194,7 +194,7 @@ impl Record<'_> {
     /// Formats the report of one reviewer, in full or as far as merging needs it.
     fn report(&self, report: &Report, form: OutputFormat) -> String {
         let changed = self.change.changed_lines();
-        let redacted = Redacted(self.change.tree());
+        let redacted = RedactedTree(self.change.tree());
         let ground = Grounder::new(Some(&redacted), Some(&changed));
         let votes = report.votes.iter().enumerate();
         let votes: Vec<_> =
@@ -344,7 +344,7 @@ pub fn find(state: &State, id: Option<&str>) -> Result<PathBuf, RunError> {
 }
 
 /// Returns the ids of all runs, the oldest first.
-fn ids(kind: &Kind) -> Result<Vec<String>, RunError> {
+fn ids(kind: &StateKind) -> Result<Vec<String>, RunError> {
     let mut ids = kind.names()?;
     ids.retain(|name| !name.starts_with('.'));
     Ok(ids)

@@ -2,7 +2,7 @@
 
 use assay_findings::vote::LineRange;
 
-use crate::syntax::{Syntax, SyntaxNode, Touched, lines_of};
+use crate::syntax::{LineSet, Syntax, SyntaxNode, lines_of};
 
 /// The node kinds of calls in all grammars.
 const CALLS: [&str; 9] = [
@@ -26,7 +26,7 @@ pub fn calls(path: &str, text: &str, name: &str) -> Vec<LineRange> {
             found.push(lines_of(node));
         }
     };
-    syntax.visit(&Touched::everything(), |_| true, see);
+    syntax.visit(&LineSet::all(), |_| true, see);
     found
 }
 

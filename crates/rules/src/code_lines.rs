@@ -29,7 +29,7 @@ pub struct CodeLines {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Inside {
+enum ScanState {
     Code,
     LineComment,
     /// In a block comment, with the depth of nesting.
@@ -109,69 +109,70 @@ impl CodeLines {
     /// Reads some lines of a file, which may be cut off from those before.
     pub(crate) fn read(syntax: LineSyntax, lines: &[&str], is_cut: bool) -> CodeLines {
         let mut read = CodeLines { syntax, code: Vec::new(), comments: Vec::new() };
-        let mut inside = match is_cut && syntax.begins_in_comment(lines) {
-            true => Inside::BlockComment(1),
-            false => Inside::Code,
+        let mut state = match is_cut && syntax.begins_in_comment(lines) {
+            true => ScanState::BlockComment(1),
+            false => ScanState::Code,
         };
         for line in lines {
-            if inside == Inside::LineComment {
-                inside = Inside::Code;
+            if state == ScanState::LineComment {
+                state = ScanState::Code;
             }
-            if let Inside::Text { has_lines: false, .. } = inside {
-                inside = Inside::Code;
+            if let ScanState::Text { has_lines: false, .. } = state {
+                state = ScanState::Code;
             }
-            let (code, comment, after) = read_line(syntax, line, inside);
+            let (code, comment, after) = read_line(syntax, line, state);
             read.code.push(code);
             read.comments.push(comment);
-            inside = after;
+            state = after;
         }
         read
     }
 }
 
-fn read_line(syntax: LineSyntax, line: &str, mut inside: Inside) -> (String, String, Inside) {
+fn read_line(syntax: LineSyntax, line: &str, mut state: ScanState) -> (String, String, ScanState) {
     let (mut code, mut comment) = (String::new(), String::new());
     let mut rest = line;
     while let Some(c) = rest.chars().next() {
-        let (taken, next) = match inside {
-            Inside::Code => open(syntax, rest, &code),
-            Inside::LineComment => (rest.len(), inside),
-            Inside::BlockComment(depth) => in_comment(syntax, rest, depth),
-            Inside::Text { quote, quotes, hashes, is_raw, .. } => {
+        let (taken, next) = match state {
+            ScanState::Code => open(syntax, rest, &code),
+            ScanState::LineComment => (rest.len(), state),
+            ScanState::BlockComment(depth) => in_comment(syntax, rest, depth),
+            ScanState::Text { quote, quotes, hashes, is_raw, .. } => {
                 match end_of_text(rest, quote, quotes, hashes, is_raw) {
-                    End::Here(taken) => (taken, Inside::Code),
-                    End::Later(taken) => (taken, inside),
+                    End::Here(taken) => (taken, ScanState::Code),
+                    End::Later(taken) => (taken, state),
                 }
             }
         };
         let taken = taken.clamp(c.len_utf8(), rest.len());
-        let is_comment = |inside| matches!(inside, Inside::LineComment | Inside::BlockComment(_));
+        let is_comment =
+            |state| matches!(state, ScanState::LineComment | ScanState::BlockComment(_));
         let part = &rest[..taken];
-        if is_comment(inside) || is_comment(next) {
+        if is_comment(state) || is_comment(next) {
             comment.push_str(part);
-        } else if inside == Inside::Code && next == Inside::Code {
+        } else if state == ScanState::Code && next == ScanState::Code {
             code.push_str(part);
-        } else if inside == Inside::Code {
+        } else if state == ScanState::Code {
             // The first quote of a string stays in the code.
             code.push('"');
         }
-        inside = next;
+        state = next;
         rest = &rest[taken..];
     }
-    (code, comment, inside)
+    (code, comment, state)
 }
 
 /// Returns the length of the next token in bytes, and the state that it opens.
-fn open(syntax: LineSyntax, rest: &str, before: &str) -> (usize, Inside) {
+fn open(syntax: LineSyntax, rest: &str, before: &str) -> (usize, ScanState) {
     let mark = syntax.line_comment();
     let is_word = before.ends_with(|c: char| c.is_alphanumeric() || c == '$');
     if rest.starts_with(mark) && !(syntax == LineSyntax::Hash && is_word) {
-        return (mark.len(), Inside::LineComment);
+        return (mark.len(), ScanState::LineComment);
     }
     if mark == "//" && rest.starts_with("/*") {
-        return (2, Inside::BlockComment(1));
+        return (2, ScanState::BlockComment(1));
     }
-    let text = |quote, quotes, hashes, is_raw, has_lines| Inside::Text {
+    let text = |quote, quotes, hashes, is_raw, has_lines| ScanState::Text {
         quote,
         quotes,
         hashes,
@@ -184,11 +185,11 @@ fn open(syntax: LineSyntax, rest: &str, before: &str) -> (usize, Inside) {
             let hashes = rest[1..].len() - rest[1..].trim_start_matches('#').len();
             match rest[1 + hashes..].starts_with('"') {
                 true => (2 + hashes, text('"', 1, hashes, true, true)),
-                false => (1, Inside::Code),
+                false => (1, ScanState::Code),
             }
         }
         (LineSyntax::Rust, '"') => (1, text('"', 1, 0, false, true)),
-        (LineSyntax::Rust, '\'') => (quoted_letter(rest), Inside::Code),
+        (LineSyntax::Rust, '\'') => (quoted_letter(rest), ScanState::Code),
         (LineSyntax::Python | LineSyntax::Java, '"') if rest.starts_with("\"\"\"") => {
             (3, text('"', 3, 0, false, true))
         }
@@ -197,7 +198,7 @@ fn open(syntax: LineSyntax, rest: &str, before: &str) -> (usize, Inside) {
             (1, text('`', 1, 0, syntax == LineSyntax::Go, true))
         }
         (_, quote @ ('"' | '\'')) => (1, text(quote, 1, 0, false, false)),
-        _ => (first.len_utf8(), Inside::Code),
+        _ => (first.len_utf8(), ScanState::Code),
     }
 }
 
@@ -211,15 +212,15 @@ fn quoted_letter(rest: &str) -> usize {
     }
 }
 
-fn in_comment(syntax: LineSyntax, rest: &str, depth: usize) -> (usize, Inside) {
+fn in_comment(syntax: LineSyntax, rest: &str, depth: usize) -> (usize, ScanState) {
     if rest.starts_with("*/") {
-        let inside = if depth > 1 { Inside::BlockComment(depth - 1) } else { Inside::Code };
-        return (2, inside);
+        let state = if depth > 1 { ScanState::BlockComment(depth - 1) } else { ScanState::Code };
+        return (2, state);
     }
     if syntax == LineSyntax::Rust && rest.starts_with("/*") {
-        return (2, Inside::BlockComment(depth + 1));
+        return (2, ScanState::BlockComment(depth + 1));
     }
-    (1, Inside::BlockComment(depth))
+    (1, ScanState::BlockComment(depth))
 }
 
 /// The end of a string, as the number of bytes up to it.

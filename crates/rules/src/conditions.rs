@@ -58,11 +58,11 @@ impl Truth {
 
     /// Returns the value of an expression.
     pub(crate) fn of_expression(node: &SyntaxNode<'_>) -> Truth {
-        Truth::within(node, 0)
+        Truth::evaluate(node, 0)
     }
 
-    fn within(node: &SyntaxNode<'_>, level: usize) -> Truth {
-        let inner = |node: &SyntaxNode<'_>| Truth::within(node, level + 1);
+    fn evaluate(node: &SyntaxNode<'_>, level: usize) -> Truth {
+        let inner = |node: &SyntaxNode<'_>| Truth::evaluate(node, level + 1);
         if level > 40 {
             return Truth::Unknown;
         }
@@ -113,7 +113,7 @@ impl Truth {
                 match operator.as_str() {
                     "and" | "&&" => inner(&left).and(inner(&right)),
                     "or" | "||" => inner(&left).or(inner(&right)),
-                    operator => compared(&left.text(), operator, &right.text(), is_pure(node)),
+                    operator => compare(&left.text(), operator, &right.text(), is_pure(node)),
                 }
             }
             "call" | "call_expression" => starts_with_platform(text),
@@ -144,7 +144,7 @@ pub(crate) fn operands<'t>(
 }
 
 /// Returns the value of a comparison of two texts. Equal texts are equal if no function is called.
-pub(crate) fn compared(left: &str, operator: &str, right: &str, is_pure: bool) -> Truth {
+pub(crate) fn compare(left: &str, operator: &str, right: &str, is_pure: bool) -> Truth {
     let (left, right) = (left.trim(), right.trim());
     let equals = match operator {
         "==" | "===" | "is" => Some(true),

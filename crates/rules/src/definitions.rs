@@ -43,12 +43,12 @@ pub fn definitions(path: &str, text: &str) -> Option<Vec<SymbolDefinition>> {
         return None;
     }
     let syntax = Syntax::of(path, text)?;
-    let (mut found, mut uses) = (Vec::new(), Uses::default());
+    let (mut found, mut uses) = (Vec::new(), NameUses::default());
     let is_assertion = |_: &SyntaxNode<'_>| false;
     walk(&syntax, &is_assertion, &mut |node, flow| {
-        let names = defined_by(node).into_iter();
+        let names = defined_names(node).into_iter();
         found.extend(names.map(|definition| Candidate::new(definition, node, flow)));
-        uses.note(node, flow);
+        uses.record(node, flow);
     });
     let reaches: Vec<Reach> = found.iter().map(|one| uses.reach(one, &found)).collect();
     let mut found: Vec<SymbolDefinition> = found
@@ -116,14 +116,14 @@ fn is_literal(node: &SyntaxNode<'_>) -> bool {
 
 /// The places of a file that mention names or remove them.
 #[derive(Default)]
-struct Uses {
+struct NameUses {
     mentions: HashMap<String, Vec<usize>>,
     /// The removals of names: the id of the scope, the name, and the position.
     removed: Vec<(usize, String, usize)>,
 }
 
-impl Uses {
-    fn note(&mut self, node: &SyntaxNode<'_>, flow: &Flow) {
+impl NameUses {
+    fn record(&mut self, node: &SyntaxNode<'_>, flow: &Flow) {
         let kind = node.kind().into_owned();
         if matches!(
             kind.as_str(),
@@ -134,7 +134,7 @@ impl Uses {
         if matches!(flow.reach, Reach::Never(_)) {
             return;
         }
-        for name in removed_by(&kind, &node.text()) {
+        for name in removed_names(&kind, &node.text()) {
             self.removed.push((flow.scope_id, name, node.range().start));
         }
     }
@@ -190,7 +190,7 @@ impl Uses {
 }
 
 /// Returns the names that a statement removes.
-fn removed_by(kind: &str, text: &str) -> Vec<String> {
+fn removed_names(kind: &str, text: &str) -> Vec<String> {
     let words = |text: &str| -> Vec<String> {
         let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
         words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
@@ -230,7 +230,7 @@ fn removed_by(kind: &str, text: &str) -> Vec<String> {
 }
 
 /// Returns the names that a node defines.
-fn defined_by(node: &SyntaxNode<'_>) -> Vec<SymbolDefinition> {
+fn defined_names(node: &SyntaxNode<'_>) -> Vec<SymbolDefinition> {
     use DefinitionKind::{Function, Macro, Module, Type, Value};
     let kind = match &*node.kind() {
         // Rust, and kinds that languages share
@@ -290,7 +290,7 @@ fn defined_by(node: &SyntaxNode<'_>) -> Vec<SymbolDefinition> {
             true => Function,
             false => Value,
         },
-        "call" => return by_a_call(node),
+        "call" => return defined_by_call(node),
         _ => return Vec::new(),
     };
     let kind = match kind {
@@ -407,7 +407,7 @@ fn is_in_a_function(node: &SyntaxNode<'_>) -> bool {
 }
 
 /// Returns the methods that a call in Ruby defines: `attr_reader :size`, `define_method(:sell)`.
-fn by_a_call(node: &SyntaxNode<'_>) -> Vec<SymbolDefinition> {
+fn defined_by_call(node: &SyntaxNode<'_>) -> Vec<SymbolDefinition> {
     const DEFINE: [&str; 6] =
         ["attr_reader", "attr_writer", "attr_accessor", "define_method", "scope", "alias_method"];
     let is_one = node.field("method").is_some_and(|method| DEFINE.contains(&&*method.text()));

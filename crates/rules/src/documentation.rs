@@ -1,4 +1,4 @@
-//! Public items without documentation: [`undocumented`].
+//! Public items without documentation: [`find_undocumented`].
 
 mod go;
 mod python;
@@ -71,17 +71,17 @@ pub fn needs_documentation(path: &str) -> bool {
 /// Returns the public items that begin on added lines and have no documentation, each with its
 /// line, from 0, and its name. Documentation that may be on lines outside of the hunk is assumed to
 /// exist.
-pub fn undocumented(source: &SourceLines<'_>) -> Vec<(usize, String)> {
+pub fn find_undocumented(source: &SourceLines<'_>) -> Vec<(usize, String)> {
     if !needs_documentation(source.path) {
         return Vec::new();
     }
     let syntax = source.read.syntax;
     let is_python = syntax == LineSyntax::Python;
-    let seen = if is_python { python::seen_from_outside(source) } else { Vec::new() };
+    let seen = if is_python { python::public_lines(source) } else { Vec::new() };
     let name_of = |at: usize| match syntax {
         LineSyntax::Rust => rust(source, at),
-        LineSyntax::Python => python::bare(source, &seen, at),
-        LineSyntax::Go => go::bare(source, at),
+        LineSyntax::Python => python::undocumented_name(source, &seen, at),
+        LineSyntax::Go => go::undocumented_name(source, at),
         LineSyntax::Script => script(source, at),
         LineSyntax::Java => java(source, at),
         LineSyntax::Hash | LineSyntax::Dash => None,

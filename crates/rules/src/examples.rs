@@ -8,7 +8,7 @@ use crate::language::Language;
 use crate::rule::{RuleError, RuleFile};
 use crate::rulebook::LanguageRules;
 use crate::scan::scan;
-use crate::syntax::{Syntax, Touched};
+use crate::syntax::{LineSet, Syntax};
 
 /// The examples of one rule.
 #[derive(Debug, Deserialize)]
@@ -31,7 +31,7 @@ struct Examples {
 
 /// The number of examples that a rule was checked with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Held {
+pub struct ExampleCounts {
     /// Examples in which the rule has to find something.
     pub invalid: usize,
     /// Examples in which the rule has to find nothing.
@@ -40,26 +40,28 @@ pub struct Held {
 
 /// Checks a rule with its examples, in each of its languages. Both are YAML; `name` is that of the
 /// rule's file.
-pub fn hold(name: &str, rule: &str, examples: &str) -> Result<Held, RuleError> {
+pub fn check_examples(name: &str, rule: &str, examples: &str) -> Result<ExampleCounts, RuleError> {
     let fail = |message: String| RuleError { name: name.to_owned(), message };
     let examples: Examples =
         ast_grep_config::from_str(examples).map_err(|error| fail(format!("examples: {error}")))?;
-    let held = Held { invalid: examples.invalid.len(), valid: examples.valid.len() };
+    let held = ExampleCounts { invalid: examples.invalid.len(), valid: examples.valid.len() };
     for rule in RuleFile::read(name, rule)?.rules {
         let language = rule.language;
         if rule.about.id != examples.id {
             return Err(fail(format!("its examples are of `{}`", examples.id)));
         }
         let rules = LanguageRules::new(vec![rule]);
-        examples.hold(&rules, language).map_err(|why| fail(format!("{language}: {why}")))?;
+        examples
+            .check_examples(&rules, language)
+            .map_err(|why| fail(format!("{language}: {why}")))?;
     }
     Ok(held)
 }
 
 impl Examples {
-    fn hold(&self, rules: &LanguageRules, language: Language) -> Result<(), String> {
+    fn check_examples(&self, rules: &LanguageRules, language: Language) -> Result<(), String> {
         let path = self.path.as_deref().unwrap_or("src/example");
-        if self.path.is_some() && !rules.rules[0].concerns(path) {
+        if self.path.is_some() && !rules.rules[0].applies_to(path) {
             return Err(format!("it does not concern its examples' path `{path}`"));
         }
         for code in &self.valid {
@@ -73,7 +75,7 @@ impl Examples {
                 return Err(format!("it finds nothing in invalid code:\n{code}"));
             }
             if let Some(fixed) = self.fixed.get(at) {
-                hold_rewrite(language, code, fixed, &found)?;
+                check_rewrite(language, code, fixed, &found)?;
             }
         }
         Ok(())
@@ -90,11 +92,11 @@ fn hits(
     if syntax.errors() > 0 {
         return Err(format!("an example has a syntax error:\n{code}"));
     }
-    let (found, _) = scan("an example", &syntax, code, rules, &[true], &Touched::everything());
+    let (found, _) = scan("an example", &syntax, code, rules, &[true], &LineSet::all());
     Ok(found.into_iter().map(|(_, hit)| hit.replacement).collect())
 }
 
-fn hold_rewrite(
+fn check_rewrite(
     language: Language,
     code: &str,
     fixed: &str,

@@ -114,7 +114,7 @@ impl<'s> Walk<'_, 's> {
             return;
         }
         let kind = node.kind().into_owned();
-        let mut inside = Flow { attributes: Vec::new(), ..entered(node, &kind, flow) };
+        let mut inside = Flow { attributes: Vec::new(), ..enter(node, &kind, flow) };
         inside.is_in_assertion |= (self.asserts)(node);
         if is_if(&kind) {
             self.branches(node, &kind, &inside, level);
@@ -140,7 +140,7 @@ impl<'s> Walk<'_, 's> {
         let text = condition.text().into_owned();
         let mut truth = Truth::of_expression(&condition);
         if kind.starts_with("unless") || kind.starts_with("until") {
-            truth = negated(truth);
+            truth = negate(truth);
         }
         if kind.starts_with("preproc") && truth == Truth::Unknown {
             truth = Truth::Environment;
@@ -161,7 +161,7 @@ impl<'s> Walk<'_, 's> {
             let own = match (child.node_id() == condition.node_id(), is_alternative) {
                 (true, _) => flow.clone(),
                 (false, true) => {
-                    let own = flow.under(negated(truth), &format!("not {text}"));
+                    let own = flow.under(negate(truth), &format!("not {text}"));
                     Flow { branch: branch(true), ..own }
                 }
                 (false, false) => Flow { branch: branch(false), ..flow.under(truth, &text) },
@@ -240,7 +240,7 @@ impl<'s> Walk<'_, 's> {
     }
 }
 
-fn negated(truth: Truth) -> Truth {
+fn negate(truth: Truth) -> Truth {
     match truth {
         Truth::Always => Truth::Never,
         Truth::Never => Truth::Always,
@@ -258,7 +258,7 @@ fn under_attribute(flow: &Flow, attribute: &str) -> Flow {
 }
 
 /// Returns the flow inside of a function or a type; unchanged for other nodes.
-fn entered(node: &SyntaxNode<'_>, kind: &str, flow: &Flow) -> Flow {
+fn enter(node: &SyntaxNode<'_>, kind: &str, flow: &Flow) -> Flow {
     let is_named_function = matches!(
         kind,
         "function_item"
@@ -504,7 +504,7 @@ pub(crate) fn ends(node: &SyntaxNode<'_>, level: usize) -> bool {
 }
 
 /// The calls that end a run, or skip the test that contains them.
-const ENDS: [&str; 31] = [
+const ENDING_CALLS: [&str; 31] = [
     "sys.exit", "exit", "quit", "os._exit", "os.abort", "process.exit", "process.abort",
     "std::process::exit", "process::exit", "std::process::abort", "panic!", "unreachable!",
     "todo!", "unimplemented!", "System.exit", "os.Exit", "pytest.skip", "pytest.xfail",
@@ -515,5 +515,5 @@ const ENDS: [&str; 31] = [
 
 fn is_end(text: &str) -> bool {
     let callee = text.split(['(', ' ', '\n']).next().unwrap_or_default();
-    ENDS.contains(&callee)
+    ENDING_CALLS.contains(&callee)
 }

@@ -62,7 +62,7 @@ pub(crate) fn by_name(path: &str) -> Option<Language> {
 }
 
 /// Returns the name of a file's language, such as `python`, by the name of the file.
-pub fn name_of_language(path: &str) -> Option<String> {
+pub fn language_name(path: &str) -> Option<String> {
     by_name(path).map(|language| language.to_string().to_lowercase())
 }
 

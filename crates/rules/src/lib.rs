@@ -5,71 +5,73 @@
 //! - `rule`, `rulebook`, `builtin`: one rule, read from YAML; all rules by language, read when the
 //!   language is first needed; the list of built-in rules. `examples`: the examples of a rule,
 //!   which are its test.
-//! - `syntax`, `kinds`, `survey`, `scan`: the syntax tree of a file, the meaning of its kinds of
-//!   node, the facts of one walk over the touched part, and the structural rules, matched on that
-//!   walk.
-//! - `text`: rules on text, for conflict markers, credentials and orders to reviewers. `whole`:
-//!   checks of the change as a whole. `suppress`: comments that suppress a finding.
+//! - `syntax`, `node_kinds`, `tree_facts`, `scan`: the syntax tree of a file, the meaning of its
+//!   kinds of node, the facts of one walk over the touched part, and the structural rules, matched
+//!   on that walk.
+//! - `text`: rules on text, for conflict markers, credentials and orders to reviewers.
+//!   `change_checks`: checks of the change as a whole. `suppression`: comments that suppress a
+//!   finding.
 //! - `credentials`: the only detector for credentials. Its results are reported, and [`redact`]
 //!   removes the same results from every text that is shown, sent or stored. [`without_injections`]
 //!   removes orders to reviewers.
 //! - `behaviours`: steps of changed functions that deserve a scenario and trigger personas.
-//! - `symbols`, `definitions`, `calls`, `references`, `conditions`, `flow`, `test_functions`: facts
-//!   of a syntax tree for other crates, such as the symbol around a line ([`WithSymbols`]), the
-//!   names that a file defines, the code that a run reaches, and the tests that a runner collects.
+//! - `symbol_tree`, `definitions`, `calls`, `references`, `conditions`, `flow`, `test_functions`:
+//!   facts of a syntax tree for other crates, such as the symbol around a line ([`SymbolTree`]),
+//!   the names that a file defines, the code that a run reaches, and the tests that a runner
+//!   collects.
 //!
 //! This is the only crate that links grammars.
 
 mod behaviours;
 mod builtin;
 mod calls;
+mod change_checks;
 mod code_lines;
 mod conditions;
 mod credentials;
 mod definitions;
 mod documentation;
 pub mod examples;
-mod executable;
+mod executable_lines;
 mod flow;
-mod hit;
-mod kinds;
 mod language;
 mod name_search;
+mod node_kinds;
 mod references;
 mod review;
 mod rule;
+mod rule_match;
+mod rule_text;
 mod rule_timer;
 mod rulebook;
 mod scan;
-mod suppress;
-mod survey;
-mod symbols;
+mod suppression;
+mod symbol_tree;
 mod syntax;
 mod test_functions;
 mod text;
-mod whole;
-mod wording;
+mod tree_facts;
 
 pub use behaviours::{Behaviour, behaviours};
 pub use calls::calls;
 pub use code_lines::{CodeLines, has_code_lines, is_program};
 pub use credentials::{
-    KnownCredentials, Redacted, Redaction, redact, redacted_lines, redacted_text,
+    KnownCredentials, RedactedTree, Redaction, redact, redact_lines, redact_text,
 };
 pub use definitions::{DefinitionKind, SymbolDefinition, definitions};
-pub use documentation::{SourceLines, needs_documentation, undocumented};
-pub use executable::executable_lines;
+pub use documentation::{SourceLines, find_undocumented, needs_documentation};
+pub use executable_lines::executable_lines;
 pub use flow::Reach;
-pub use language::{is_test, name_of_language};
-pub use name_search::{NameSearch, NamedDefinition, Sighting, asserts_on, is_word};
+pub use language::{is_test, language_name};
+pub use name_search::{NameMatch, NameSearch, NamedDefinition, asserts_on, is_word};
 pub use references::{Reference, references};
-pub use review::{REVIEWER, Reviewed, reads_text_only};
+pub use review::{REVIEWER, RulesResult, reads_text_only};
 pub use rule::RuleError;
 pub use rulebook::Rulebook;
-pub use symbols::WithSymbols;
-pub use syntax::{Grammars, parses_as_well};
+pub use symbol_tree::SymbolTree;
+pub use syntax::{GrammarCheck, parses_as_well};
 pub use test_functions::{TestEffect, TestFunction, test_functions};
 pub use text::injection::{
-    ID as INJECTION_RULE, Injection, WITHHELD, injection_in, injection_in_file, injection_in_name,
-    without_injections, without_injections_in_file,
+    ID as INJECTION_RULE, Injection, WITHHELD_LINE, find_injection_in_name, find_injections,
+    find_injections_in_file, without_injections, without_injections_in_file,
 };

@@ -34,7 +34,7 @@ pub struct NameSearch {
 
 /// An occurrence of a name on a line of a file.
 #[derive(Debug)]
-pub struct Sighting<'n> {
+pub struct NameMatch<'n> {
     /// The name that was found.
     pub name: &'n str,
     /// The line, from 1.
@@ -81,8 +81,8 @@ impl NameSearch {
 
     /// Returns the occurrences of the names in a file, line by line. A line has at most one
     /// occurrence of each name, so that a line full of names takes no longer than others.
-    pub fn sightings(&self, path: &str, text: &str) -> Vec<Sighting<'_>> {
-        let file = File::read(path, text);
+    pub fn find_matches(&self, path: &str, text: &str) -> Vec<NameMatch<'_>> {
+        let file = SearchedFile::read(path, text);
         let mut found = Vec::new();
         let mut seen_on = vec![usize::MAX; self.names.len()];
         for (at, line) in file.lines.iter().enumerate() {
@@ -94,7 +94,7 @@ impl NameSearch {
                 seen_on[nth] = at;
                 let name = self.names[nth].as_str();
                 let definition = file.definition(at, hit.start(), name);
-                found.push(Sighting { name, line: number(at), definition });
+                found.push(NameMatch { name, line: number(at), definition });
             }
         }
         found
@@ -106,7 +106,7 @@ fn number(at: usize) -> u32 {
 }
 
 /// A file, with the facts that determine whether a line defines a name.
-struct File<'f> {
+struct SearchedFile<'f> {
     path: &'f str,
     lines: Vec<&'f str>,
     /// The code on the lines; `None` if the language is unknown.
@@ -116,10 +116,10 @@ struct File<'f> {
     tests: Vec<TestFunction>,
 }
 
-impl<'f> File<'f> {
-    fn read(path: &'f str, text: &'f str) -> File<'f> {
+impl<'f> SearchedFile<'f> {
+    fn read(path: &'f str, text: &'f str) -> SearchedFile<'f> {
         let defined = definitions(path, text).unwrap_or_default().into_iter();
-        File {
+        SearchedFile {
             path,
             lines: text.lines().collect(),
             read: CodeLines::of(path, text),
@@ -213,7 +213,7 @@ mod tests {
     /// Checks the formatted occurrences of a name: `3 fn test`, `4 used`.
     fn check(path: &str, text: &str, name: &str, expected: &str) {
         let search = NameSearch::new(vec![name.to_owned()]).unwrap();
-        let shown = |sighting: &Sighting<'_>| {
+        let shown = |sighting: &NameMatch<'_>| {
             let Some(found) = &sighting.definition else {
                 return format!("{} used", sighting.line);
             };
@@ -228,7 +228,7 @@ mod tests {
             }
             shown
         };
-        let found: Vec<String> = search.sightings(path, text).iter().map(shown).collect();
+        let found: Vec<String> = search.find_matches(path, text).iter().map(shown).collect();
         assert_eq!(found.join(", "), expected, "{path}: {text}");
     }
 
@@ -264,7 +264,7 @@ mod tests {
             ("a.rs", "#[cfg(test)]\nfn frob() {}\n", false),
         ] {
             let search = NameSearch::new(vec!["frob".to_owned()]).unwrap();
-            let found = search.sightings(path, text).remove(0).definition.unwrap();
+            let found = search.find_matches(path, text).remove(0).definition.unwrap();
             assert_eq!(
                 matches!(found.reach, Reach::Never(_)),
                 is_dead,

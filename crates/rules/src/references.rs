@@ -2,9 +2,9 @@
 
 mod shell;
 
-use self::shell::sourced_indirectly;
+use self::shell::find_sourced;
 use crate::language::{self, Language};
-use crate::syntax::{Syntax, SyntaxNode, Touched};
+use crate::syntax::{LineSet, Syntax, SyntaxNode};
 
 /// A mention of another file in a source.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,18 +42,20 @@ pub fn references(path: &str, text: &str) -> Option<Vec<Reference>> {
     let syntax = Syntax::of(path, text)?;
     let language = syntax.language();
     let mut found = Vec::new();
-    let see = |node: &SyntaxNode<'_>, _| referred_by(language, node, &mut found);
-    syntax.visit(&Touched::everything(), |_| true, see);
+    let see = |node: &SyntaxNode<'_>, _| add_references(language, node, &mut found);
+    syntax.visit(&LineSet::all(), |_| true, see);
     if language == Language::Bash {
-        found.extend(sourced_indirectly(text));
+        found.extend(find_sourced(text));
     }
     Some(found)
 }
 
-fn referred_by(language: Language, node: &SyntaxNode<'_>, found: &mut Vec<Reference>) {
+fn add_references(language: Language, node: &SyntaxNode<'_>, found: &mut Vec<Reference>) {
     match &*node.kind() {
-        "import_statement" if language == Language::Python => found.extend(imported(&node.text())),
-        "import_from_statement" => found.extend(imported_from(&node.text())),
+        "import_statement" if language == Language::Python => {
+            found.extend(parse_import(&node.text()))
+        }
+        "import_from_statement" => found.extend(parse_from_import(&node.text())),
         "import_statement" | "export_statement" => {
             found.extend(node.field("source").map(|source| specifier(literal(&source.text()))));
         }
@@ -78,12 +80,12 @@ fn referred_by(language: Language, node: &SyntaxNode<'_>, found: &mut Vec<Refere
                 .into_iter()
                 .map(|text| Reference::File(text.trim_start_matches('/').to_owned())),
         ),
-        "mod_item" if node.field("body").is_none() => found.extend(submodule(node)),
-        "macro_invocation" => found.extend(included(node)),
+        "mod_item" if node.field("body").is_none() => found.extend(parse_submodule(node)),
+        "macro_invocation" => found.extend(parse_include(node)),
         "call_expression" | "call" | "function_call_expression" => {
-            found.extend(loaded(language, node))
+            found.extend(parse_load(language, node))
         }
-        "command" if language == Language::Bash => found.extend(sourced(&node.text())),
+        "command" if language == Language::Bash => found.extend(parse_source(&node.text())),
         "string"
         | "string_literal"
         | "raw_string_literal"
@@ -99,13 +101,13 @@ fn referred_by(language: Language, node: &SyntaxNode<'_>, found: &mut Vec<Refere
 }
 
 /// Parses `import a.b as c, d`.
-fn imported(text: &str) -> Vec<Reference> {
+fn parse_import(text: &str) -> Vec<Reference> {
     let names = text.trim_start_matches("import").split(',');
     names.filter_map(|name| module(0, name.split_whitespace().next()?)).collect()
 }
 
 /// Parses `from ..a import b, c`: `b` may be a module itself.
-fn imported_from(text: &str) -> Vec<Reference> {
+fn parse_from_import(text: &str) -> Vec<Reference> {
     let text = text.replace(['(', ')', '\\', '\n', '\r', '\t'], " ");
     let Some((from, names)) = text.trim_start_matches("from").split_once(" import ") else {
         return Vec::new();
@@ -140,7 +142,7 @@ fn specifier(text: &str) -> Reference {
 }
 
 /// Parses a module of Rust in a separate file, whose path an attribute may set.
-fn submodule(node: &SyntaxNode<'_>) -> Option<Reference> {
+fn parse_submodule(node: &SyntaxNode<'_>) -> Option<Reference> {
     let mut before = node.prev();
     while let Some(attribute) = before.filter(|it| &*it.kind() == "attribute_item") {
         let text: String = attribute.text().split_whitespace().collect();
@@ -153,7 +155,7 @@ fn submodule(node: &SyntaxNode<'_>) -> Option<Reference> {
 }
 
 /// Parses `include!("a.inc")` and similar macros.
-fn included(node: &SyntaxNode<'_>) -> Option<Reference> {
+fn parse_include(node: &SyntaxNode<'_>) -> Option<Reference> {
     let name = node.field("macro")?.text().into_owned();
     let is_one = matches!(
         name.trim_start_matches("std::").trim_start_matches("core::"),
@@ -164,7 +166,7 @@ fn included(node: &SyntaxNode<'_>) -> Option<Reference> {
 }
 
 /// Parses the module that a call loads.
-fn loaded(language: Language, node: &SyntaxNode<'_>) -> Option<Reference> {
+fn parse_load(language: Language, node: &SyntaxNode<'_>) -> Option<Reference> {
     let name = ["function", "method", "name"].iter().find_map(|field| node.field(field))?;
     if !LOADERS.contains(&&*name.text()) {
         return None;
@@ -179,7 +181,7 @@ fn loaded(language: Language, node: &SyntaxNode<'_>) -> Option<Reference> {
 }
 
 /// Parses `. ./calc.sh` and `source calc.sh`.
-fn sourced(text: &str) -> Option<Reference> {
+fn parse_source(text: &str) -> Option<Reference> {
     let mut words = text.split_whitespace();
     let is_one = matches!(words.next(), Some("." | "source"));
     let path = words.next().filter(|_| is_one)?;

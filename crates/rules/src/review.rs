@@ -4,20 +4,20 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use assay_change::diff::{Content, FileDiff, Origin, Unread};
-use assay_change::{Change, LeftOut};
+use assay_change::{Change, Exclusion};
 use assay_findings::coverage::HunkOutcome;
 use assay_findings::identity::Suppression;
 use assay_findings::path::RepoPath;
 use assay_findings::report::{Report, Reviewer, ReviewerKind};
 use assay_findings::vote::Vote;
 
+use crate::change_checks::{ChangeFacts, ChangedFile, FileFacts, TEXT_CHECKS};
 use crate::language::{self, Language};
 use crate::rulebook::Rulebook;
 use crate::scan::scan;
-use crate::suppress;
-use crate::syntax::{Syntax, Touched};
-use crate::text::{self, Added, injection};
-use crate::whole::{Facts, ON_TEXT, View, Whole};
+use crate::suppression;
+use crate::syntax::{LineSet, Syntax};
+use crate::text::{self, AddedLines, injection};
 
 /// The name under which the rules report.
 pub const REVIEWER: &str = "rules";
@@ -27,7 +27,7 @@ const DOES_NOT_PARSE: &str = "does not parse";
 
 /// The result of the rules on a change.
 #[derive(Debug)]
-pub struct Reviewed {
+pub struct RulesResult {
     /// The report with the votes.
     pub report: Report,
     /// The outcome of each hunk, in the order of the change.
@@ -37,23 +37,23 @@ pub struct Reviewed {
 }
 
 /// The result of the rules on one file.
-struct FileReviewed {
+struct FileResult {
     votes: Vec<Vote>,
     looks: Vec<HunkOutcome>,
     suppressions: Vec<Suppression>,
     /// The facts for the checks of the change; `None` if the file is not reviewed.
-    facts: Option<Facts>,
+    facts: Option<FileFacts>,
 }
 
 /// Returns true if a rule works on text alone, so that it misses nothing in a file without a syntax
 /// tree.
 pub fn reads_text_only(rule: &str) -> bool {
-    text::RULES.iter().map(|of| of.wording.id).chain(ON_TEXT).any(|id| id == rule)
+    text::RULES.iter().map(|of| of.rule_text.id).chain(TEXT_CHECKS).any(|id| id == rule)
 }
 
 impl Rulebook {
     /// Reviews a change with every rule, several files at a time.
-    pub fn review(&self, change: &Change) -> Reviewed {
+    pub fn review(&self, change: &Change) -> RulesResult {
         let mut report = Report::new(Reviewer::new(REVIEWER, ReviewerKind::Rules));
         let mut looks = Vec::new();
         let mut suppressions = Vec::new();
@@ -70,11 +70,11 @@ impl Rulebook {
             suppressions.extend(reviewed.suppressions);
             facts.push(reviewed.facts);
         }
-        report.votes.extend(Whole { change, facts }.votes());
-        Reviewed { report, looks, suppressions }
+        report.votes.extend(ChangeFacts { change, facts }.votes());
+        RulesResult { report, looks, suppressions }
     }
 
-    fn review_files(&self, change: &Change) -> Vec<FileReviewed> {
+    fn review_files(&self, change: &Change) -> Vec<FileResult> {
         let workers = thread::available_parallelism().map_or(1, usize::from);
         let workers = workers.min(change.files.len());
         let next = AtomicUsize::new(0);
@@ -86,7 +86,7 @@ impl Rulebook {
                 done.push((at, self.review_file(change, file)));
             }
         };
-        let mut all: Vec<(usize, FileReviewed)> = thread::scope(|scope| {
+        let mut all: Vec<(usize, FileResult)> = thread::scope(|scope| {
             // Rules are compiled in parallel with the first files: languages do not wait for each
             // other.
             for language in languages(change) {
@@ -103,7 +103,7 @@ impl Rulebook {
         all.into_iter().map(|(_, reviewed)| reviewed).collect()
     }
 
-    fn review_file(&self, change: &Change, file: &FileDiff) -> FileReviewed {
+    fn review_file(&self, change: &Change, file: &FileDiff) -> FileResult {
         tracing::debug!(path = file.path(), "checking the file");
         let mut reviewed = self.review_content(change, file);
         // A name is shown to reviewers even if the content of the file is not reviewed.
@@ -112,27 +112,27 @@ impl Rulebook {
         reviewed
     }
 
-    fn review_content(&self, change: &Change, file: &FileDiff) -> FileReviewed {
-        let same = |look: HunkOutcome| FileReviewed {
+    fn review_content(&self, change: &Change, file: &FileDiff) -> FileResult {
+        let same = |look: HunkOutcome| FileResult {
             votes: Vec::new(),
             looks: vec![look; hunks(file)],
             suppressions: Vec::new(),
             facts: None,
         };
-        if let Some(look) = not_looked_at(file) {
+        if let Some(look) = skipped_outcome(file) {
             return same(look);
         }
         let Some(path) = &file.new_path else {
             // A deleted file has no lines to review, but tests may have been deleted with it.
             let known = language::by_name(file.path()).is_some();
-            let view = View::new(change, file, None, None);
-            let facts = Some(Facts::of(&view));
+            let view = ChangedFile::new(change, file, None, None);
+            let facts = Some(FileFacts::of(&view));
             let look = match view.before_error() {
                 Some(error) => HunkOutcome::Failed(error.to_string()),
                 None if known => HunkOutcome::Reviewed,
                 None => HunkOutcome::TextOnly,
             };
-            return FileReviewed { facts, ..same(look) };
+            return FileResult { facts, ..same(look) };
         };
         let Ok(path) = RepoPath::exact(path) else {
             return same(HunkOutcome::Failed("could not be read".to_owned()));
@@ -154,57 +154,57 @@ impl Rulebook {
         file: &FileDiff,
         path: &RepoPath,
         text: &str,
-    ) -> FileReviewed {
-        let added = Added::new(path.as_str(), text, file.added());
+    ) -> FileResult {
+        let added = AddedLines::new(path.as_str(), text, file.added());
         let mut votes: Vec<Vote> = Vec::new();
         for rule in text::RULES.iter() {
-            let about = rule.wording.about();
-            votes.extend((rule.look)(&added).into_iter().map(|hit| hit.vote(&about, path)));
+            let about = rule.rule_text.info();
+            votes.extend((rule.find)(&added).into_iter().map(|hit| hit.vote(&about, path)));
         }
         let syntax = Syntax::of(path.as_str(), text);
-        let touched = Touched::new(file.added());
+        let touched = LineSet::new(file.added());
         let mut is_concerned = false;
-        let survey = syntax.as_ref().map(|syntax| {
+        let tree_facts = syntax.as_ref().map(|syntax| {
             let rules = self.rules(syntax.language());
             let concerned: Vec<bool> =
-                rules.rules.iter().map(|rule| rule.concerns(path.as_str())).collect();
+                rules.rules.iter().map(|rule| rule.applies_to(path.as_str())).collect();
             is_concerned = concerned.contains(&true);
-            let (hits, survey) = scan(path.as_str(), syntax, text, rules, &concerned, &touched);
+            let (hits, tree_facts) = scan(path.as_str(), syntax, text, rules, &concerned, &touched);
             votes.extend(hits.into_iter().map(|(rule, hit)| hit.vote(&rule.about, path)));
-            survey
+            tree_facts
         });
-        let view = View::new(change, file, Some(text), survey.as_ref());
+        let view = ChangedFile::new(change, file, Some(text), tree_facts.as_ref());
         votes.extend(view.votes());
-        let read = survey.as_ref().filter(|_| is_concerned);
+        let read = tree_facts.as_ref().filter(|_| is_concerned);
         let grammar = syntax
             .as_ref()
             .filter(|syntax| language::has_whole_grammar(syntax.language(), path.as_str(), text));
         let is_broken = grammar.is_some_and(|syntax| view.is_broken_by_change(syntax));
-        let look = |touched: &Touched| match read {
+        let look = |touched: &LineSet| match read {
             Some(_) if is_broken => HunkOutcome::Failed(DOES_NOT_PARSE.to_owned()),
-            Some(survey) if survey.understands(touched) => HunkOutcome::Reviewed,
-            Some(survey) if grammar.is_some() && survey.has_error_in(touched) => {
+            Some(tree_facts) if tree_facts.represents(touched) => HunkOutcome::Reviewed,
+            Some(tree_facts) if grammar.is_some() && tree_facts.has_error_in(touched) => {
                 HunkOutcome::Failed(DOES_NOT_PARSE.to_owned())
             }
             Some(_) | None => HunkOutcome::TextOnly,
         };
         let looks: Vec<HunkOutcome> =
-            file.hunks.iter().map(|hunk| look(&Touched::new(hunk.added.iter().copied()))).collect();
+            file.hunks.iter().map(|hunk| look(&LineSet::new(hunk.added.iter().copied()))).collect();
         let looks = match (looks.is_empty(), file.without_content()) {
             (true, Some(what)) => vec![HunkOutcome::LeftOut(what.to_owned())],
-            (true, None) => vec![look(&Touched::new([]))],
+            (true, None) => vec![look(&LineSet::new([]))],
             (false, _) => looks,
         };
-        let asked = suppress::read(path, text, syntax.as_ref());
-        let about = suppress::WITHOUT_REASON.about();
-        let unclear = asked.unclear.into_iter().filter(|hit| touched.meets(hit.lines));
+        let asked = suppression::read(path, text, syntax.as_ref());
+        let about = suppression::WITHOUT_REASON.info();
+        let unclear = asked.unclear.into_iter().filter(|hit| touched.overlaps(hit.lines));
         votes.extend(unclear.map(|hit| hit.vote(&about, path)));
-        let facts = Some(Facts::of(&view));
+        let facts = Some(FileFacts::of(&view));
         let looks = match view.before_error() {
             Some(error) => vec![HunkOutcome::Failed(error.to_string()); looks.len()],
             None => looks,
         };
-        FileReviewed { votes, looks, suppressions: asked.suppressions, facts }
+        FileResult { votes, looks, suppressions: asked.suppressions, facts }
     }
 }
 
@@ -227,8 +227,8 @@ fn hunks(file: &FileDiff) -> usize {
 }
 
 /// Returns the outcome for a file that is not reviewed; `None` if it is reviewed.
-fn not_looked_at(file: &FileDiff) -> Option<HunkOutcome> {
-    if let Some(LeftOut { rule, readable }) = file.left_out.clone() {
+fn skipped_outcome(file: &FileDiff) -> Option<HunkOutcome> {
+    if let Some(Exclusion { rule, readable }) = file.left_out.clone() {
         return Some(if readable { HunkOutcome::Unread(rule) } else { HunkOutcome::LeftOut(rule) });
     }
     let left_out = |rule: &str| Some(HunkOutcome::LeftOut(rule.to_owned()));

@@ -21,7 +21,7 @@ pub struct RuleError {
 
 /// The description of a rule.
 #[derive(Debug, Clone)]
-pub(crate) struct About {
+pub(crate) struct RuleInfo {
     /// The id of the rule, such as `python/sql-injection`.
     pub(crate) id: String,
     /// The defect in a few words.
@@ -38,10 +38,10 @@ pub(crate) struct About {
 
 /// A structural rule, compiled for the syntax trees of one language.
 pub(crate) struct Rule {
-    pub(crate) about: About,
+    pub(crate) about: RuleInfo,
     pub(crate) language: Language,
     pub(crate) fix: Option<FixClass>,
-    place: Place,
+    selection: FileSelection,
     files: Option<GlobSet>,
     ignores: Option<GlobSet>,
     pub(crate) config: RuleConfig<Language>,
@@ -60,7 +60,7 @@ pub(crate) enum FixClass {
 /// The files that a rule applies to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Place {
+enum FileSelection {
     #[default]
     Anywhere,
     /// All files except tests.
@@ -79,7 +79,7 @@ struct Metadata {
     fix: Option<FixClass>,
     /// Further languages with equal syntax trees.
     also: Vec<Language>,
-    r#in: Place,
+    r#in: FileSelection,
 }
 
 /// The content of a rule file.
@@ -133,21 +133,21 @@ impl Rule {
             return Err(format!("assay has no grammar for {language}"));
         }
         stored.language = language;
-        let about = about(&stored, metadata)?;
+        let about = info(&stored, metadata)?;
         let files = globs(stored.files.as_ref())?;
         let ignores = globs(stored.ignores.as_ref())?;
         let config = RuleConfig::try_from(stored, &GlobalRules::default())
             .map_err(|error| with_causes(&error))?;
         let fix = (!config.fixer.is_empty()).then(|| metadata.fix.unwrap_or(FixClass::Gated));
-        Ok(Rule { about, language, fix, place: metadata.r#in, files, ignores, config })
+        Ok(Rule { about, language, fix, selection: metadata.r#in, files, ignores, config })
     }
 
     /// Returns true if the rule applies to a file.
-    pub(crate) fn concerns(&self, path: &str) -> bool {
-        let placed = match self.place {
-            Place::Anywhere => true,
-            Place::Code => !language::is_test(path),
-            Place::Tests => language::is_test(path),
+    pub(crate) fn applies_to(&self, path: &str) -> bool {
+        let placed = match self.selection {
+            FileSelection::Anywhere => true,
+            FileSelection::Code => !language::is_test(path),
+            FileSelection::Tests => language::is_test(path),
         };
         placed
             && !language::is_fixture(path)
@@ -171,7 +171,10 @@ fn metadata(stored: &SerializableRuleConfig<Language>) -> Result<Metadata, Strin
     serde_json::from_value(value).map_err(|error| format!("metadata: {error}"))
 }
 
-fn about(stored: &SerializableRuleConfig<Language>, metadata: &Metadata) -> Result<About, String> {
+fn info(
+    stored: &SerializableRuleConfig<Language>,
+    metadata: &Metadata,
+) -> Result<RuleInfo, String> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '/' | '.');
     if stored.id.is_empty() || !stored.id.chars().all(is_word) {
         return Err(format!("its id is `{}`, and should be such as `python/no-eval`", stored.id));
@@ -191,7 +194,7 @@ fn about(stored: &SerializableRuleConfig<Language>, metadata: &Metadata) -> Resu
             "`{word}` is no grade; CRITICAL, HIGH, MAJOR, MEDIUM, LOW, MINOR and SUGGESTION are"
         )
     })?;
-    Ok(About {
+    Ok(RuleInfo {
         id: stored.id.clone(),
         title: stored.message.trim().to_owned(),
         message: stored.note.as_deref().unwrap_or(&stored.message).trim().to_owned(),

@@ -7,7 +7,7 @@ use assay_base::clock::Stopwatch;
 use crate::rule::Rule;
 
 /// The time on one file above which a rule is reported as slow.
-const SLOW: Duration = Duration::from_millis(50);
+const SLOW_THRESHOLD: Duration = Duration::from_millis(50);
 
 /// Adds up the time of each rule on one file. Without a subscriber to debug events the clock is
 /// never read: rules are matched against many thousands of nodes.
@@ -48,7 +48,7 @@ impl<'a> RuleTimer<'a> {
 
     /// Returns the ids of the slow rules, with the time of each.
     fn slow<'r>(&self, rules: impl Iterator<Item = &'r str>) -> Vec<(&'r str, Duration)> {
-        rules.zip(self.times.iter().copied()).filter(|(_, time)| *time >= SLOW).collect()
+        rules.zip(self.times.iter().copied()).filter(|(_, time)| *time >= SLOW_THRESHOLD).collect()
     }
 }
 

@@ -26,7 +26,7 @@ pub(crate) struct LanguageRules {
 impl Rulebook {
     /// Returns the built-in rules alone.
     pub fn builtin() -> Rulebook {
-        Rulebook { by_language: empty_shelves(), repository: Vec::new() }
+        Rulebook { by_language: empty_cache(), repository: Vec::new() }
     }
 
     /// Adds the rules of a repository, each with the name of its file. A rule with the id of a
@@ -38,7 +38,7 @@ impl Rulebook {
         for (name, yaml) in &repository {
             RuleFile::read(name, yaml)?;
         }
-        Ok(Rulebook { by_language: empty_shelves(), repository })
+        Ok(Rulebook { by_language: empty_cache(), repository })
     }
 
     /// Returns the files of all rules, each with its name.
@@ -68,7 +68,7 @@ impl Rulebook {
     }
 }
 
-fn empty_shelves() -> HashMap<Language, OnceLock<LanguageRules>> {
+fn empty_cache() -> HashMap<Language, OnceLock<LanguageRules>> {
     language::WITH_GRAMMAR.iter().map(|language| (*language, OnceLock::new())).collect()
 }
 

@@ -9,13 +9,13 @@ use ast_grep_core::NodeMatch;
 use ast_grep_core::matcher::MatcherExt;
 use ast_grep_core::tree_sitter::StrDoc;
 
-use crate::hit::Hit;
 use crate::language::Language;
 use crate::rule::{FixClass, Rule};
+use crate::rule_match::RuleMatch;
 use crate::rule_timer::RuleTimer;
 use crate::rulebook::LanguageRules;
-use crate::survey::Survey;
-use crate::syntax::{Syntax, Touched, lines_of};
+use crate::syntax::{LineSet, Syntax, lines_of};
+use crate::tree_facts::TreeFacts;
 
 /// Finds the matches of the rules that apply to a file on its touched lines, and surveys the file
 /// on the same walk.
@@ -25,29 +25,29 @@ pub(crate) fn scan<'r>(
     text: &str,
     rules: &'r LanguageRules,
     concerned: &[bool],
-    touched: &Touched,
-) -> (Vec<(&'r Rule, Hit)>, Survey) {
+    touched: &LineSet,
+) -> (Vec<(&'r Rule, RuleMatch)>, TreeFacts) {
     let mut hits = Vec::new();
     let mut timer = RuleTimer::new(path, rules.rules.len());
     let wanted = |kind: u16| rules.of_kind(kind).iter().any(|at| concerned[*at]);
-    let survey = syntax.survey(touched, wanted, |node| {
+    let tree_facts = syntax.collect_facts(touched, wanted, |node| {
         for at in rules.of_kind(node.kind_id()).iter().filter(|at| concerned[**at]) {
             let rule = &rules.rules[*at];
             let found = timer.time(*at, || rule.config.matcher.match_node(node.clone()));
             let Some(found) = found else { continue };
-            if touched.meets(lines_of(&found)) {
+            if touched.overlaps(lines_of(&found)) {
                 hits.push((rule, hit(rule, &found, text)));
             }
         }
     });
     timer.report(&rules.rules);
-    (hits, survey)
+    (hits, tree_facts)
 }
 
-fn hit(rule: &Rule, found: &NodeMatch<'_, StrDoc<Language>>, text: &str) -> Hit {
+fn hit(rule: &Rule, found: &NodeMatch<'_, StrDoc<Language>>, text: &str) -> RuleMatch {
     let lines = lines_of(found);
     let replacement = rule.fix.and_then(|_| rewrite(rule, found, text));
-    Hit {
+    RuleMatch {
         lines,
         column: Some(found.start_pos().byte_point().1 as u32 + 1),
         note: None,

@@ -51,17 +51,17 @@ impl Syntax {
     /// full depth.
     pub(crate) fn visit<'s>(
         &'s self,
-        touched: &Touched,
+        touched: &LineSet,
         is_wanted: impl Fn(u16) -> bool,
         mut see: impl FnMut(&SyntaxNode<'s>, usize),
     ) -> Depth {
-        let mut depth = Depth::Whole;
+        let mut depth = Depth::ChangeFacts;
         let mut level = 0;
         let mut cursor = self.root.root().get_inner_node().walk();
         loop {
             let node = cursor.node();
             let (start, end) = (node.start_position(), node.end_position());
-            let mut enters = touched.meets(lines_between(start.row, end.row, end.column));
+            let mut enters = touched.overlaps(lines_between(start.row, end.row, end.column));
             if enters && (is_wanted(node.kind_id()) || node.is_error() || node.is_missing()) {
                 see(&self.root.adopt(node), level);
             }
@@ -90,18 +90,18 @@ impl Syntax {
     /// Counts the errors in the tree.
     pub(crate) fn errors(&self) -> usize {
         let mut errors = 0;
-        self.visit(&Touched::everything(), |_| false, |_, _| errors += 1);
+        self.visit(&LineSet::all(), |_| false, |_, _| errors += 1);
         errors
     }
 
     /// Returns the named definitions of the file, outer ones before inner ones.
     pub(crate) fn outline(&self) -> Vec<Symbol> {
-        self.survey(&Touched::everything(), |_| false, |_| {}).symbols
+        self.collect_facts(&LineSet::all(), |_| false, |_| {}).symbols
     }
 
     /// Returns the comments that touch some lines, each with its text.
-    pub(crate) fn comments(&self, touched: &Touched) -> Vec<(LineRange, String)> {
-        self.survey(touched, |_| false, |_| {}).comments
+    pub(crate) fn comments(&self, touched: &LineSet) -> Vec<(LineRange, String)> {
+        self.collect_facts(touched, |_| false, |_| {}).comments
     }
 }
 
@@ -117,9 +117,9 @@ pub fn parses_as_well(path: &str, before: &str, after: &str) -> bool {
 
 /// The syntax check of texts in the languages that rules support.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Grammars;
+pub struct GrammarCheck;
 
-impl SyntaxChecker for Grammars {
+impl SyntaxChecker for GrammarCheck {
     fn parses(&self, path: &RepoPath, text: &str) -> Option<bool> {
         let syntax = Syntax::of(path.as_str(), text)?;
         Some(syntax.is_whole())
@@ -129,25 +129,25 @@ impl SyntaxChecker for Grammars {
 /// The extent of a walk over a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Depth {
-    Whole,
+    ChangeFacts,
     /// A part of the tree is nested too deeply.
     Cut,
 }
 
 /// The lines that a walk is limited to, in order.
-pub(crate) struct Touched(Vec<LineRange>);
+pub(crate) struct LineSet(Vec<LineRange>);
 
-impl Touched {
-    pub(crate) fn new(lines: impl IntoIterator<Item = LineRange>) -> Touched {
-        Touched(lines.into_iter().collect())
+impl LineSet {
+    pub(crate) fn new(lines: impl IntoIterator<Item = LineRange>) -> LineSet {
+        LineSet(lines.into_iter().collect())
     }
 
-    pub(crate) fn everything() -> Touched {
-        Touched(LineRange::range(1, u32::MAX).into_iter().collect())
+    pub(crate) fn all() -> LineSet {
+        LineSet(LineRange::range(1, u32::MAX).into_iter().collect())
     }
 
     /// Returns true if some lines overlap with these.
-    pub(crate) fn meets(&self, lines: LineRange) -> bool {
+    pub(crate) fn overlaps(&self, lines: LineRange) -> bool {
         let first = self.0.partition_point(|touched| touched.end() < lines.start());
         self.0.get(first).is_some_and(|touched| touched.start() <= lines.end())
     }
@@ -206,7 +206,7 @@ mod tests {
 
     fn check(path: &str, text: &str, expected: Option<bool>) {
         let path = RepoPath::exact(path).unwrap();
-        assert_eq!(Grammars.parses(&path, text), expected, "{text}");
+        assert_eq!(GrammarCheck.parses(&path, text), expected, "{text}");
     }
 
     #[test]

@@ -10,7 +10,7 @@ mod collection;
 use crate::flow::{Flow, Reach, walk};
 use crate::language::{self, Language};
 use crate::syntax::{Syntax, SyntaxNode};
-use assertion::{Body, is_assertion};
+use assertion::{TestFacts, is_assertion};
 
 /// A function or a call that declares a test.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,20 +53,20 @@ pub fn test_functions(path: &str, text: &str) -> Option<Vec<TestFunction>> {
     }
     let syntax = Syntax::of(path, text)?;
     let mut found: Vec<(SyntaxNode<'_>, Flow, collection::Test<'_>)> = Vec::new();
-    let mut body = Body::default();
+    let mut body = TestFacts::default();
     walk(&syntax, &|node| is_assertion(language, node), &mut |node, flow| {
         if let Some(test) = collection::Test::of(language, node, flow) {
             found.push((node.clone(), flow.clone(), test));
         }
-        body.note(language, node, flow);
+        body.record(language, node, flow);
     });
-    let file = collection::File::of(language, path, text, &syntax);
+    let file = collection::TestFile::of(language, path, text, &syntax);
     let tests = found.iter().map(|(node, flow, test)| {
         let effect = match &flow.reach {
             Reach::Never(why) => TestEffect::Inert(format!("never runs: {why}")),
             Reach::Conditional(why) => TestEffect::Unclear(format!("runs {why}")),
             Reach::Reached => {
-                file.trouble(test, node, flow).unwrap_or_else(|| body.effect(language, node, test))
+                file.obstacle(test, node, flow).unwrap_or_else(|| body.effect(language, node, test))
             }
         };
         let end = node.end_pos();

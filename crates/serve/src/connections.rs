@@ -17,10 +17,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, Sleep, sleep};
 
 /// The maximum number of open connections; further ones wait.
-const MOST: usize = 512;
+const MAX_CONNECTIONS: usize = 512;
 
 /// The timeout of a connection that receives no data: longer than any request takes to be answered.
-const SILENCE: Duration = Duration::from_secs(30);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A listener that limits the number of its connections and the time that each may be silent.
 pub(crate) struct Connections {
@@ -31,7 +31,11 @@ pub(crate) struct Connections {
 
 impl Connections {
     pub(crate) fn new(listener: TcpListener) -> Connections {
-        Connections { listener, room: Arc::new(Semaphore::new(MOST)), silence: SILENCE }
+        Connections {
+            listener,
+            room: Arc::new(Semaphore::new(MAX_CONNECTIONS)),
+            silence: IDLE_TIMEOUT,
+        }
     }
 }
 

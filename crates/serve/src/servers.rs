@@ -1,4 +1,4 @@
-//! The MCP servers of a repository, opened by its configuration: [`Opening`].
+//! The MCP servers of a repository, opened by its configuration: [`ServerContext`].
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,21 +16,21 @@ use assay_review::handed_in::HandedIn;
 use assay_services::browser::Endpoint;
 use assay_services::permit::Permit;
 
-use crate::electron::{self, App};
+use crate::electron::{self, ElectronTools};
 use crate::github;
-use crate::jira::{self, Board};
+use crate::jira::{self, JiraTools};
 use crate::mcp::Server;
 use crate::review;
-use crate::task_queue::{self, Desk};
+use crate::task_queue::{self, TaskTools};
 
 /// The variable with the debugging port of the app that agents test.
-const DEBUG_PORT: &str = "ELECTRON_DEBUG_PORT";
+const DEBUG_PORT_VARIABLE: &str = "ELECTRON_DEBUG_PORT";
 
 /// The conventional debugging port.
-const USUAL_DEBUG_PORT: u16 = 9222;
+const DEFAULT_DEBUG_PORT: u16 = 9222;
 
 /// The inputs for opening the servers of a repository.
-pub struct Opening<'a> {
+pub struct ServerContext<'a> {
     /// The environment of the front end.
     pub environment: &'a Environment,
     /// The root of the repository.
@@ -41,21 +41,21 @@ pub struct Opening<'a> {
     pub version: &'static str,
 }
 
-impl Opening<'_> {
+impl ServerContext<'_> {
     /// Opens the server for tasks. The program of an agent runs in a work tree: its reports are
     /// compared with that tree, and the queue is that of the repository that the agent works for.
     pub fn task_queue(&self) -> anyhow::Result<Server> {
-        let root = self.agents_root();
+        let root = self.agent_repository();
         let parent = self.environment.variable(OWN_TASK).map(|id| id.parse());
         let parent = parent.transpose().context(OWN_TASK)?;
         let settings = AgentSettings::on_disk(self.environment, &root)?;
         let agents = settings.roster.agents();
         let configured = &settings.configuration.github;
         let github = match configured.is_configured() {
-            true => configured.open(A_MOMENT, self.waiting())?,
+            true => configured.open(A_MOMENT, self.log_waits())?,
             false => None,
         };
-        let desk = Desk {
+        let tools = TaskTools {
             queue: queues::open(&root, &settings)?.into(),
             agents: agents.iter().map(|it| (it.id.clone(), it.queue.clone())).collect(),
             parent,
@@ -65,7 +65,7 @@ impl Opening<'_> {
             clock: self.environment.clock().clone(),
             repositories: configured.repositories.clone(),
         };
-        Ok(task_queue::server(desk, self.version))
+        Ok(task_queue::server(tools, self.version))
     }
 
     /// Opens the server for reviews that the model of an agent reads.
@@ -77,36 +77,36 @@ impl Opening<'_> {
     /// Opens the server for an app on this machine. Its screenshots are stored below the
     /// repository.
     pub fn electron(&self, port: Option<u16>, allow_eval: bool) -> anyhow::Result<Server> {
-        let port = match (port, self.environment.variable(DEBUG_PORT)) {
+        let port = match (port, self.environment.variable(DEBUG_PORT_VARIABLE)) {
             (Some(port), _) => port,
             (None, Some(text)) => match text.trim().parse() {
                 Ok(port) if port != 0 => port,
-                _ => bail!("the variable `{DEBUG_PORT}` is no port: `{text}`"),
+                _ => bail!("the variable `{DEBUG_PORT_VARIABLE}` is no port: `{text}`"),
             },
-            (None, None) => USUAL_DEBUG_PORT,
+            (None, None) => DEFAULT_DEBUG_PORT,
         };
         // The path is absolute, since an agent may run in another folder than the server.
         let pictures = self.environment.state_of(&self.root).open("e2e")?;
-        pictures.make()?;
+        pictures.create()?;
         let folder = pictures.path();
         let folder = folder.canonicalize().with_context(|| format!("`{}`", folder.display()))?;
-        let app = App::new(Endpoint::local(port), folder);
-        let app = if allow_eval { app.allowing_eval() } else { app };
-        Ok(electron::server(app, self.version))
+        let tools = ElectronTools::new(Endpoint::local(port), folder);
+        let tools = if allow_eval { tools.allow_eval() } else { tools };
+        Ok(electron::server(tools, self.version))
     }
 
     /// Opens the server for pull requests, with the permissions of an agent or of a person.
     pub fn github(&self, agent: Option<&str>) -> anyhow::Result<Server> {
-        let settings = AgentSettings::on_disk(self.environment, &self.agents_root())?;
+        let settings = AgentSettings::on_disk(self.environment, &self.agent_repository())?;
         let configured = &settings.configuration.github;
-        let tickets = settings.configuration.jira.open(A_MOMENT, self.waiting())?;
-        let desk = github::Desk {
-            github: configured.required(A_MOMENT, self.waiting())?,
+        let tickets = settings.configuration.jira.open(A_MOMENT, self.log_waits())?;
+        let tools = github::GithubTools {
+            github: configured.required(A_MOMENT, self.log_waits())?,
             repositories: configured.repositories.clone(),
             permit: permit(self.agent(agent, &settings)?),
             tickets,
         };
-        Ok(github::server(desk, self.version))
+        Ok(github::server(tools, self.version))
     }
 
     /// Opens the server for tickets. The program of an agent runs in a work tree, which it can
@@ -114,25 +114,25 @@ impl Opening<'_> {
     /// JIRA the server starts too, and its tools answer with the missing setting: an agent that
     /// uses several servers must not fail because of one.
     pub fn jira(&self, agent: Option<&str>) -> anyhow::Result<Server> {
-        let settings = AgentSettings::on_disk(self.environment, &self.agents_root())?;
+        let settings = AgentSettings::on_disk(self.environment, &self.agent_repository())?;
         let agent = self.agent(agent, &settings)?;
         let stored = &settings.configuration.jira;
-        let board = Board {
+        let tools = JiraTools {
             // An invalid configuration was refused when it was read.
-            jira: stored.required(A_MOMENT, self.waiting()).map_err(|error| format!("{error:#}")),
+            jira: stored.required(A_MOMENT, self.log_waits()).map_err(|error| format!("{error:#}")),
             permit: permit(agent),
             project: stored.project.clone(),
             names: stored.names(agent),
         };
-        Ok(jira::server(board, self.version))
+        Ok(jira::server(tools, self.version))
     }
 
     /// Returns the repository that an agent works for, or else the one that is served.
-    fn agents_root(&self) -> PathBuf {
+    fn agent_repository(&self) -> PathBuf {
         self.environment.variable(ROOT).map_or_else(|| self.root.clone(), PathBuf::from)
     }
 
-    fn waiting(&self) -> impl Fn(&str) + Send + Sync + 'static {
+    fn log_waits(&self) -> impl Fn(&str) + Send + Sync + 'static {
         let reporter = Arc::clone(&self.reporter);
         move |text: &str| reporter.note(text)
     }

@@ -1,4 +1,4 @@
-//! Waiting for a [`Shutdown`] in async code: [`requested`].
+//! Waiting for a [`Shutdown`] in async code: [`wait_until_requested`].
 
 use std::future;
 
@@ -7,7 +7,9 @@ use tokio::sync::oneshot;
 
 /// Returns a future that completes once shutdown is requested. Each call registers a callback that
 /// stays until then, so a server calls this once and not for each message.
-pub(crate) fn requested(shutdown: &Shutdown) -> impl Future<Output = ()> + Send + 'static {
+pub(crate) fn wait_until_requested(
+    shutdown: &Shutdown,
+) -> impl Future<Output = ()> + Send + 'static {
     let (sender, receiver) = oneshot::channel();
     shutdown.on_request(move || {
         let _ = sender.send(());

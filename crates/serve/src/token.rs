@@ -6,7 +6,7 @@ use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 /// The allowed number of characters of a token.
-const LENGTH: std::ops::RangeInclusive<usize> = 16..=256;
+const ALLOWED_LENGTH: std::ops::RangeInclusive<usize> = 16..=256;
 
 /// The reason that there is no token.
 #[derive(Debug, thiserror::Error)]
@@ -50,7 +50,7 @@ impl Token {
     /// Creates a token from a text. `place` names the source of the text in the error.
     pub fn new(text: &str, place: impl Into<String>) -> Result<Token, TokenError> {
         let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte);
-        match LENGTH.contains(&text.len()) && text.bytes().all(allowed) {
+        match ALLOWED_LENGTH.contains(&text.len()) && text.bytes().all(allowed) {
             true => Ok(Token(text.to_owned())),
             false => Err(TokenError::Unfit { place: place.into() }),
         }
@@ -58,7 +58,7 @@ impl Token {
 
     /// Reads the token from a file that only its owner can read. Creates a missing file with a
     /// random token.
-    pub fn in_file(path: &Path) -> Result<Token, TokenError> {
+    pub fn read_or_create(path: &Path) -> Result<Token, TokenError> {
         let fail = |source| TokenError::File { path: path.to_owned(), source };
         match File::open(path) {
             Ok(file) => read(file, path),
@@ -97,7 +97,7 @@ impl Token {
 
     /// Returns true if a text is this token. The time does not depend on the number of equal
     /// characters.
-    pub(crate) fn is(&self, given: &str) -> bool {
+    pub(crate) fn matches(&self, given: &str) -> bool {
         let (own, given) = (self.0.as_bytes(), given.as_bytes());
         let differences = own.iter().zip(given.iter().chain(std::iter::repeat(&0)));
         let difference = differences.fold(0, |so_far, (a, b)| so_far | (a ^ b));
@@ -107,7 +107,7 @@ impl Token {
 
 fn read(file: File, path: &Path) -> Result<Token, TokenError> {
     let fail = |source| TokenError::File { path: path.to_owned(), source };
-    if is_open(&file).map_err(fail)? {
+    if is_open_to_others(&file).map_err(fail)? {
         return Err(TokenError::Open { path: path.to_owned() });
     }
     let mut text = String::new();
@@ -117,12 +117,12 @@ fn read(file: File, path: &Path) -> Result<Token, TokenError> {
 
 /// Returns true if other users than the owner can access the file.
 #[cfg(unix)]
-fn is_open(file: &File) -> io::Result<bool> {
+fn is_open_to_others(file: &File) -> io::Result<bool> {
     use std::os::unix::fs::PermissionsExt as _;
     Ok(file.metadata()?.permissions().mode() & 0o077 != 0)
 }
 
 #[cfg(not(unix))]
-fn is_open(_: &File) -> io::Result<bool> {
+fn is_open_to_others(_: &File) -> io::Result<bool> {
     Ok(false)
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use assay_base::text::{first_chars, truncate};
 use assay_findings::write::escape::one_line;
-use assay_rules::redacted_text;
+use assay_rules::redact_text;
 
 use crate::ending::Ending;
 use crate::issue::Issue;
@@ -43,8 +43,8 @@ impl LoopSummary {
         write_issues(&mut text, &rounds);
         write_fixes(&mut text, &rounds);
         LoopSummary {
-            name: redacted_text(&format!("validation of spec {spec}")),
-            text: redacted_text(&text),
+            name: redact_text(&format!("validation of spec {spec}")),
+            text: redact_text(&text),
         }
     }
 }
@@ -102,5 +102,5 @@ fn write_fixes(text: &mut String, rounds: &[&Round]) {
 /// Returns the beginning of a text on one line. Credentials are redacted first: a truncated one
 /// would not be recognised.
 fn short(text: &str) -> String {
-    truncate(&one_line(&redacted_text(first_chars(text, MAX_TEXT_CHARS * 20))), MAX_TEXT_CHARS)
+    truncate(&one_line(&redact_text(first_chars(text, MAX_TEXT_CHARS * 20))), MAX_TEXT_CHARS)
 }

@@ -6,7 +6,7 @@
 
 use assay_base::text::first_chars;
 use assay_findings::write::escape::one_line;
-use assay_rules::redacted_text;
+use assay_rules::redact_text;
 use jiff::Timestamp;
 
 use crate::ending::Ending;
@@ -70,7 +70,7 @@ impl LoopNotification {
                 (NotificationKind::Approved { rounds: rounds.len(), seconds }, ended)
             }
             (Some(ending), _) => {
-                let reason = redacted_text(&one_line(&ending.reason()));
+                let reason = redact_text(&one_line(&ending.reason()));
                 let reason = first_chars(&reason, MAX_REASON_CHARS).to_owned();
                 let at = rounds.last().map_or(loop_state.begun.as_str(), |round| round.at.as_str());
                 (NotificationKind::HandedOver { rounds: rounds.len(), reason }, at)
@@ -95,7 +95,7 @@ impl LoopNotification {
 
     /// Formats the notification for the followers of the ticket.
     pub fn text(&self, spec: &str) -> String {
-        let spec = redacted_text(&one_line(spec));
+        let spec = redact_text(&one_line(spec));
         let count = |count: usize, what: &str| match count {
             1 => format!("1 {what}"),
             count => format!("{count} {what}s"),

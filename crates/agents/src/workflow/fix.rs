@@ -242,7 +242,7 @@ fn make_commit(
     worktree: &Worktree,
     summary: &str,
 ) -> Result<Option<String>, Failed> {
-    let files = worktree.changed().map_err(|error| subject::failed(&error))?;
+    let files = worktree.changed_files().map_err(|error| subject::failed(&error))?;
     if let Some(file) = guarded(&files) {
         return Err(Failed::lasting(format!(
             "the work changes `{file}`, which agents go by, so it is not committed; a person has \

@@ -98,7 +98,7 @@ pub(super) fn scope(root: &Path, job: &Job<'_>) -> Result<Scope, Failed> {
     }
     let named = branch(job);
     let here = match named.map(|name| local(root, name)) {
-        Some(Err(error)) if error.is_unanswered() => return Err(failed(&error)),
+        Some(Err(error)) if error.is_git_failure() => return Err(failed(&error)),
         here => here.and_then(Result::ok),
     };
     if let Some(branch) = here {

@@ -20,7 +20,7 @@ use assay_findings::script_api::{
 use assay_findings::synthesis::{Synthesis, SynthesisInputs, synthesize};
 use assay_findings::verdict::VerdictState;
 use assay_findings::write::{self, FindingsDocument, OutputFormat};
-use assay_rules::WithSymbols;
+use assay_rules::SymbolTree;
 use clap::{Subcommand, ValueEnum};
 use serde_json::{Map, Value};
 
@@ -220,7 +220,7 @@ fn from_stdin<T: serde::de::DeserializeOwned>() -> anyhow::Result<T> {
 
 fn run_synthesize(args: &SynthesizeArgs) -> anyhow::Result<Exit> {
     let folder = args.tree.as_deref().map(open_tree).transpose()?;
-    let tree = folder.as_ref().map(|folder| WithSymbols::new(folder));
+    let tree = folder.as_ref().map(|folder| SymbolTree::new(folder));
     let diff = args.diff.as_deref().map(read_file).transpose()?.map(|text| diff::parse(&text));
     let changed = diff.as_deref().map(diff::changed_lines);
     let previous: Option<Synthesis> = args.previous.as_deref().map(json_file).transpose()?;

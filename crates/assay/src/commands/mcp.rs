@@ -10,10 +10,10 @@ use std::sync::Arc;
 use anyhow::{Context, bail};
 use assay_base::shutdown::Shutdown;
 use assay_engine::queues;
-use assay_serve::door::Door;
-use assay_serve::mcp::http::Listener;
+use assay_serve::auth::AccessPolicy;
+use assay_serve::mcp::http::McpListener;
 use assay_serve::mcp::{Server, stdio};
-use assay_serve::servers::Opening;
+use assay_serve::servers::ServerContext;
 use clap::ValueEnum;
 
 use crate::doors::{self, TokenPlace};
@@ -83,24 +83,24 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     if !matches!(args.server, Name::Github | Name::Jira) && args.agent.is_some() {
         bail!("`--agent` is for the servers `github` and `jira` only");
     }
-    let opening = Opening {
+    let context = ServerContext {
         environment: environment(),
         root: root.clone(),
         reporter: Arc::new(Stderr),
         version: env!("CARGO_PKG_VERSION"),
     };
     let server = match args.server {
-        Name::TaskQueue => opening.task_queue()?,
-        Name::Review => opening.review(),
-        Name::Electron => opening.electron(args.port, args.allow_eval)?,
-        Name::Github => opening.github(args.agent.as_deref())?,
-        Name::Jira => opening.jira(args.agent.as_deref())?,
+        Name::TaskQueue => context.task_queue()?,
+        Name::Review => context.review(),
+        Name::Electron => context.electron(args.port, args.allow_eval)?,
+        Name::Github => context.github(args.agent.as_deref())?,
+        Name::Jira => context.jira(args.agent.as_deref())?,
     };
     match args.http {
         None => serve_stdio(&server)?,
         Some(address) => {
             let shutdown = Shutdown::default();
-            let listener = Listener::bind(address, door(args, &root, server.name())?)?;
+            let listener = McpListener::bind(address, access(args, &root, server.name())?)?;
             signals::end_server(shutdown.clone());
             // A line that a program can parse. A closed stderr is ignored.
             let _ = writeln!(io::stderr(), "listening on {}", listener.url());
@@ -127,15 +127,15 @@ fn streams() -> anyhow::Result<(File, File)> {
 }
 
 /// Returns the access policy for HTTP, and prints the path of the token.
-fn door(args: &Args, root: &Path, server: &str) -> anyhow::Result<Door> {
+fn access(args: &Args, root: &Path, server: &str) -> anyhow::Result<AccessPolicy> {
     let hosts = args.allow_host.clone();
     if args.no_token {
-        return Ok(Door { token: None, hosts });
+        return Ok(AccessPolicy { token: None, hosts });
     }
     let file = || match &args.token_file {
         Some(path) => Ok(TokenPlace::Named(path.clone())),
         None => Ok(TokenPlace::Own(state_of(root).open("mcp")?, format!("{server}.token"))),
     };
     let token = doors::token(args.token_env.as_deref(), file)?;
-    Ok(Door { token: Some(token), hosts })
+    Ok(AccessPolicy { token: Some(token), hosts })
 }

@@ -10,9 +10,9 @@ use assay_base::shutdown::Shutdown;
 use assay_engine::config::agents::AgentSettings;
 use assay_engine::queues;
 use assay_findings::write::escape;
-use assay_serve::door::Door;
-use assay_serve::hooks::{Hooks, Setup};
-use assay_serve::site::{Listener, Site};
+use assay_serve::auth::AccessPolicy;
+use assay_serve::hooks::{HookContext, Hooks};
+use assay_serve::http_server::{HttpListener, HttpServer};
 
 use crate::doors::{self, TokenPlace};
 use crate::exit::Exit;
@@ -46,21 +46,22 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let state = state_of(&root);
     let own = state.open("serve")?;
     let log = Arc::new(|line: &str| say(&format!("{} {line}", process::clock().now())));
-    let setup = Setup::configured(&settings, queues::open(&root, &settings)?.into(), say, log)?;
+    let setup =
+        HookContext::from_settings(&settings, queues::open(&root, &settings)?.into(), say, log)?;
     let file = || match args.token_file.clone() {
         Some(path) => Ok(TokenPlace::Named(path)),
         None => Ok(TokenPlace::Own(own, "token".to_owned())),
     };
     let token = doors::token(args.token_env.as_deref(), file)?;
-    let door = Door { token: Some(token), hosts: args.allow_host.clone() };
-    let listener = Listener::bind(args.listen, door.clone())?;
+    let access = AccessPolicy { token: Some(token), hosts: args.allow_host.clone() };
+    let listener = HttpListener::bind(args.listen, access.clone())?;
     let (queue, reviewer) = (Arc::clone(&setup.queue), setup.reviewer.clone());
-    let hooks = Hooks::new(setup, door, &state.outside("serve")?.join("deliveries"));
+    let hooks = Hooks::new(setup, access, &state.home_folder("serve")?.join("deliveries"));
     let hooks = hooks.context("the triggers could not be set up")?;
     let shutdown = Shutdown::default();
     signals::end_server(shutdown.clone());
     say(&format!("listening on {}", listener.url()));
-    listener.serve(Site { hooks, queue, reviewer }, &shutdown)?;
+    listener.serve(HttpServer { hooks, queue, reviewer }, &shutdown)?;
     Ok(Exit::Ready)
 }
 

@@ -11,7 +11,9 @@ use assay_engine::config::agents::AgentSettings;
 use assay_engine::config::service::A_MOMENT;
 use assay_engine::queues;
 use assay_findings::write::escape;
-use assay_serve::polling::{Filter, InStatus, LookError, Looked, PassedOver, Polling};
+use assay_serve::polling::{
+    PollError, PollReport, PullFilter, PullPoller, SkipReason, TicketStatusFilter,
+};
 use assay_services::http::SystemClock;
 use assay_store::pulls::{Pull, RepositoryName};
 use assay_store::task::QueueName;
@@ -69,10 +71,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let watch = Watch::new(args, &settings)?;
     // The reason of a wait for GitHub is reported only if the wait fails.
     let patience = Arc::new(SystemClock::new(process::clock(), A_MOMENT, |_| ()));
-    let polling = watch.polling(&root, &settings, Arc::clone(&patience))?;
+    let poller = watch.polling(&root, &settings, Arc::clone(&patience))?;
     match args.once {
-        true => watch.look_once(polling),
-        false => watch.look_again_and_again(polling, patience),
+        true => watch.look_once(poller),
+        false => watch.look_again_and_again(poller, patience),
     }
 }
 
@@ -105,7 +107,7 @@ impl Watch<'_> {
         root: &Path,
         settings: &AgentSettings,
         patience: Arc<SystemClock>,
-    ) -> anyhow::Result<Polling> {
+    ) -> anyhow::Result<PullPoller> {
         let configured = &settings.configuration.github;
         let labels = match self.args.labels.is_empty() {
             true => configured.labels.clone(),
@@ -114,15 +116,15 @@ impl Watch<'_> {
         let status = match self.args.jira_status.clone() {
             Some(name) => {
                 let tickets = settings.configuration.jira.required(A_MOMENT, |_| ())?;
-                Some(InStatus { name, tickets })
+                Some(TicketStatusFilter { name, tickets })
             }
             None => None,
         };
-        let filter = Filter { labels, status };
+        let filter = PullFilter { labels, status };
         let github = configured.with_token(patience)?;
         let queue = queues::open(root, settings)?.into();
         let repositories = self.repositories.clone();
-        Ok(Polling::new(
+        Ok(PullPoller::new(
             github,
             repositories,
             filter,
@@ -132,8 +134,8 @@ impl Watch<'_> {
         ))
     }
 
-    fn look_once(&self, mut polling: Polling) -> anyhow::Result<Exit> {
-        let looked = polling.look();
+    fn look_once(&self, mut poller: PullPoller) -> anyhow::Result<Exit> {
+        let looked = poller.poll();
         self.tell_queued(&looked)?;
         tell_passed_over(&looked);
         Troubles::default().tell(&looked);
@@ -142,7 +144,7 @@ impl Watch<'_> {
 
     fn look_again_and_again(
         &self,
-        mut polling: Polling,
+        mut poller: PullPoller,
         patience: Arc<SystemClock>,
     ) -> anyhow::Result<Exit> {
         let shutdown = Shutdown::default();
@@ -156,25 +158,24 @@ impl Watch<'_> {
         note(&format!("looking at {} every {} s", names.join(", "), every.as_secs()));
         let mut troubles = Troubles::default();
         while output::is_open() {
-            let looked = polling.look();
+            let looked = poller.poll();
             self.tell_queued(&looked)?;
             // An error after a shutdown request is a consequence of the request.
             if shutdown.is_requested() {
                 return Ok(Exit::Ready);
             }
             troubles.tell(&looked);
-            if shutdown.wait(polling.rest(every).min(LONGEST_REST)) {
+            if shutdown.wait(poller.delay(every).min(LONGEST_REST)) {
                 return Ok(Exit::Ready);
             }
         }
         Ok(Exit::Ready)
     }
 
-    fn tell_queued(&self, looked: &Looked) -> anyhow::Result<()> {
+    fn tell_queued(&self, looked: &PollReport) -> anyhow::Result<()> {
         if self.args.json {
-            let is_quiet = looked.queued.is_empty()
-                && looked.passed_over.is_empty()
-                && looked.failed.is_empty();
+            let is_quiet =
+                looked.queued.is_empty() && looked.skipped.is_empty() && looked.failed.is_empty();
             return match is_quiet && !self.args.once {
                 true => Ok(()),
                 false => print_safely(&format!("{}\n", as_json(looked))),
@@ -194,7 +195,7 @@ fn named(pull: &Pull) -> String {
     format!("{}#{}", pull.repository, pull.number)
 }
 
-fn as_json(looked: &Looked) -> Value {
+fn as_json(looked: &PollReport) -> Value {
     let about = |pull: &Pull| {
         json!({
             "repository": pull.repository, "number": pull.number, "head": pull.head,
@@ -207,7 +208,7 @@ fn as_json(looked: &Looked) -> Value {
         about
     };
     let queued = looked.queued.iter().map(|(id, pull)| with(pull, "task", json!(id)));
-    let passed = looked.passed_over.iter().map(|(pull, why)| with(pull, "why", json!(why.word())));
+    let passed = looked.skipped.iter().map(|(pull, why)| with(pull, "why", json!(why.as_str())));
     let failed = looked
         .failed
         .iter()
@@ -222,12 +223,12 @@ fn as_json(looked: &Looked) -> Value {
 
 /// Prints the pull requests that were skipped with their reasons; those that were queued before are
 /// only counted.
-fn tell_passed_over(looked: &Looked) {
-    let is_there = |why: &PassedOver| matches!(why, PassedOver::AlreadyThere(_));
-    for (pull, why) in looked.passed_over.iter().filter(|(_, why)| !is_there(why)) {
+fn tell_passed_over(looked: &PollReport) {
+    let is_there = |why: &SkipReason| matches!(why, SkipReason::AlreadyThere(_));
+    for (pull, why) in looked.skipped.iter().filter(|(_, why)| !is_there(why)) {
         note(&format!("{}: passed over, {why}", named(pull)));
     }
-    match looked.passed_over.iter().filter(|(_, why)| is_there(why)).count() {
+    match looked.skipped.iter().filter(|(_, why)| is_there(why)).count() {
         0 => {}
         1 => note("1 pull request was queued before"),
         count => note(&format!("{count} pull requests were queued before")),
@@ -239,8 +240,9 @@ fn tell_passed_over(looked: &Looked) {
 struct Troubles(BTreeSet<(RepositoryName, String)>);
 
 impl Troubles {
-    fn tell(&mut self, looked: &Looked) {
-        let trouble = |(name, error): &(RepositoryName, LookError)| (name.clone(), error.gist());
+    fn tell(&mut self, looked: &PollReport) {
+        let trouble =
+            |(name, error): &(RepositoryName, PollError)| (name.clone(), error.dedup_key());
         let now: BTreeSet<(RepositoryName, String)> = looked.failed.iter().map(trouble).collect();
         let mut told = self.0.clone();
         for failed in &looked.failed {

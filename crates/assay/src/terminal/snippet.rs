@@ -30,7 +30,7 @@ impl Source {
     pub(crate) fn open(change: &Change, file: Option<&RepoPath>) -> Source {
         let text = file.and_then(|file| change.tree().read(file).ok().flatten());
         let text = text.unwrap_or_default();
-        Source { shown: assay_rules::redacted_lines(&text), text }
+        Source { shown: assay_rules::redact_lines(&text), text }
     }
 
     fn line(&self, number: u32) -> Option<String> {
@@ -104,7 +104,7 @@ pub(super) fn write_change(
     let count = replacement.end_line() as usize + 1 - first;
     // Both sides are redacted as parts of their files, since the context may identify a credential.
     let after = with_replacement(before, replacement);
-    let [before, after] = [before, &after].map(assay_rules::redacted_lines);
+    let [before, after] = [before, &after].map(assay_rules::redact_lines);
     let gone: Vec<&str> = before.iter().map(String::as_str).skip(first - 1).take(count).collect();
     let come = after.iter().map(String::as_str).skip(first - 1);
     let come: Vec<&str> = come.take(replacement.text().lines().count()).collect();

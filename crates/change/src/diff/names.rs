@@ -1,7 +1,7 @@
 //! The two names of a file in a diff, without their prefixes: `a/` and `b/`, the letters of
 //! `diff.mnemonicPrefix`, the folders of `diff -r`, or none.
 
-use crate::name::unquoted;
+use crate::file_name::unquote;
 
 /// The prefixes that git puts before names.
 const PREFIXES: [&[u8]; 6] = [b"a/", b"b/", b"c/", b"i/", b"o/", b"w/"];
@@ -11,10 +11,10 @@ pub(super) type Names = (Option<Vec<u8>>, Option<Vec<u8>>);
 
 /// Parses the name in a `diff --git` line. Both names are equal except for their prefixes, unless
 /// later lines state a rename; returns `None` if they differ.
-pub(super) fn of_git_line(line: &[u8]) -> Option<Vec<u8>> {
-    if let Some((old, rest)) = unquoted(line) {
+pub(super) fn parse_git_line(line: &[u8]) -> Option<Vec<u8>> {
+    if let Some((old, rest)) = unquote(line) {
         let new = rest.strip_prefix(b" ")?;
-        return common(&old, &alone(new));
+        return common(&old, &parse_unprefixed(new));
     }
     // Names may contain blanks. Mostly both have the same length, so the blank between them is in
     // the middle.
@@ -28,8 +28,8 @@ pub(super) fn of_git_line(line: &[u8]) -> Option<Vec<u8>> {
 const MAX_BLANKS: usize = 64;
 
 /// Parses a name without a prefix.
-pub(super) fn alone(name: &[u8]) -> Vec<u8> {
-    unquoted(name).map_or_else(|| name.to_vec(), |(name, _)| name)
+pub(super) fn parse_unprefixed(name: &[u8]) -> Vec<u8> {
+    unquote(name).map_or_else(|| name.to_vec(), |(name, _)| name)
 }
 
 /// Returns the name that both have in common once their prefixes are removed.
@@ -48,8 +48,8 @@ fn below(path: &[u8]) -> Option<&[u8]> {
 }
 
 /// Parses the names of a `---` and a `+++` line.
-pub(super) fn of_lines(old: &[u8], new: &[u8]) -> Names {
-    let (old, new) = (side(old), side(new));
+pub(super) fn parse_header_lines(old: &[u8], new: &[u8]) -> Names {
+    let (old, new) = (parse_prefixed(old), parse_prefixed(new));
     if let (Some(old), Some(new)) = (&old, &new) {
         if let Some(name) = common(old, new) {
             return (Some(name.clone()), Some(name));
@@ -70,8 +70,8 @@ fn without_prefix(name: Vec<u8>) -> Vec<u8> {
 }
 
 /// Parses one name with its prefix; returns `None` if it denotes no file.
-pub(super) fn side(name: &[u8]) -> Option<Vec<u8>> {
-    if let Some((name, _)) = unquoted(name) {
+pub(super) fn parse_prefixed(name: &[u8]) -> Option<Vec<u8>> {
+    if let Some((name, _)) = unquote(name) {
         return Some(name);
     }
     // `diff -u` writes a time after a tab, which is the epoch for a file that does not exist.

@@ -4,20 +4,20 @@ use assay_findings::vote::LineRange;
 
 use super::names::{self, Names};
 use super::{Content, FileDiff, Hunk, Mode, Origin, Span, Unread};
-use crate::name::{raw, shown};
+use crate::file_name::{display_name, to_raw_name};
 
 /// The maximum number of bytes of a line that are stored. A header may name two paths of 4096
 /// bytes, each byte as `\ooo`.
 const MAX_LINE: usize = 40 << 10;
 
 /// The maximum number of hunks and runs of lines over all files; the rest is not parsed.
-const MAX_PLACES: usize = 1 << 20;
+const MAX_HUNKS_AND_RUNS: usize = 1 << 20;
 
 /// A parser of a diff that arrives in pieces.
 #[derive(Debug, Default)]
 pub(crate) struct Parser {
     files: Vec<FileDiff>,
-    place: Place,
+    place: ParserState,
     /// The start of a line whose end has not arrived yet.
     partial: Vec<u8>,
     /// True if that line is longer than the stored part.
@@ -33,14 +33,14 @@ pub(crate) struct Parser {
     /// The number of lines that were read.
     number: usize,
     /// The first fault; `None` while all files could be parsed.
-    fault: Option<Fault>,
+    fault: Option<ParseFault>,
     /// The lines of all hunks; `None` if they are not stored.
     kept: Option<Vec<HunkLine>>,
 }
 
 /// The first reason that a file of a diff could not be parsed.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Fault {
+pub(super) struct ParseFault {
     /// The line of the diff, from 1.
     pub(super) line: usize,
     pub(super) reason: &'static str,
@@ -62,7 +62,7 @@ pub(super) struct HunkLine {
 
 /// The position of a line in a diff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum Place {
+enum ParserState {
     /// In text that belongs to no file.
     #[default]
     Outside,
@@ -84,12 +84,14 @@ pub(super) enum LineKind {
 
 impl Parser {
     /// Creates a parser that stores the lines of hunks, however long they are.
-    pub(super) fn keeping_lines() -> Parser {
+    pub(super) fn with_lines() -> Parser {
         Parser { kept: Some(Vec::new()), ..Parser::default() }
     }
 
     /// Ends the diff. Returns the files, and the lines of their hunks or the first fault.
-    pub(super) fn finish_with_lines(mut self) -> (Vec<FileDiff>, Result<Vec<HunkLine>, Fault>) {
+    pub(super) fn finish_with_lines(
+        mut self,
+    ) -> (Vec<FileDiff>, Result<Vec<HunkLine>, ParseFault>) {
         let kept = self.end();
         (self.files, kept)
     }
@@ -97,11 +99,11 @@ impl Parser {
     /// Parses the next piece.
     pub(crate) fn feed(&mut self, mut piece: &[u8]) {
         while let Some(end) = piece.iter().position(|byte| *byte == b'\n') {
-            self.keep(&piece[..end]);
+            self.store(&piece[..end]);
             self.end_line();
             piece = &piece[end + 1..];
         }
-        self.keep(piece);
+        self.store(piece);
     }
 
     /// Ends the diff and returns its files.
@@ -111,7 +113,7 @@ impl Parser {
     }
 
     /// Parses the last line. Returns the stored lines, or the first fault.
-    fn end(&mut self) -> Result<Vec<HunkLine>, Fault> {
+    fn end(&mut self) -> Result<Vec<HunkLine>, ParseFault> {
         if !self.partial.is_empty() {
             self.end_line();
         }
@@ -132,7 +134,7 @@ impl Parser {
         }
     }
 
-    fn keep(&mut self, piece: &[u8]) {
+    fn store(&mut self, piece: &[u8]) {
         let most = if self.kept.is_some() { usize::MAX } else { MAX_LINE };
         let room = most - self.partial.len();
         self.is_cut |= piece.len() > room;
@@ -193,14 +195,14 @@ impl Parser {
         }
         match kind {
             LineKind::Context => {}
-            LineKind::Added => self.remember(number.1, |hunk| &mut hunk.added),
-            LineKind::Removed => self.remember(number.0, |hunk| &mut hunk.removed),
+            LineKind::Added => self.add_line_number(number.1, |hunk| &mut hunk.added),
+            LineKind::Removed => self.add_line_number(number.0, |hunk| &mut hunk.removed),
         }
         true
     }
 
     /// Adds a line number to the lines of the current hunk.
-    fn remember(&mut self, number: u32, lines: fn(&mut Hunk) -> &mut Vec<LineRange>) {
+    fn add_line_number(&mut self, number: u32, lines: fn(&mut Hunk) -> &mut Vec<LineRange>) {
         let Some(hunk) = self.files.last_mut().and_then(|file| file.hunks.last_mut()) else {
             return;
         };
@@ -222,14 +224,14 @@ impl Parser {
 
     fn count_place(&mut self) {
         self.places += 1;
-        if self.places > MAX_PLACES {
+        if self.places > MAX_HUNKS_AND_RUNS {
             self.give_up(Unread::TooMany, "the diff has too many hunks");
         }
     }
 
     /// Marks the current file as one whose hunks could not be parsed.
     fn give_up(&mut self, why: Unread, reason: &'static str) {
-        self.fault.get_or_insert(Fault { line: self.number, reason });
+        self.fault.get_or_insert(ParseFault { line: self.number, reason });
         if let Some(file) = self.files.last_mut() {
             file.content = Content::Unread(why);
             file.hunks = Vec::new();
@@ -239,7 +241,7 @@ impl Parser {
     fn header(&mut self, line: &[u8]) {
         let old_name = self.old_name.take();
         // The hunks of a merge have a column for each old side, so any line may occur there.
-        if self.opens(line) || self.place == Place::Merge {
+        if self.opens(line) || self.place == ParserState::Merge {
             return;
         }
         if let Some(name) = line.strip_prefix(b"--- ") {
@@ -249,13 +251,13 @@ impl Parser {
             self.names(&old, new);
         } else {
             let taken = match self.place {
-                Place::Header => self.git_header(line),
-                Place::Named => self.hunk(line),
+                ParserState::Header => self.git_header(line),
+                ParserState::Named => self.hunk(line),
                 // A person may have put a blank line between two hunks.
-                Place::Outside if self.kept.is_some() && line.starts_with(b"@@ ") => {
+                ParserState::Outside if self.kept.is_some() && line.starts_with(b"@@ ") => {
                     self.hunk(line)
                 }
-                Place::Outside | Place::Merge => false,
+                ParserState::Outside | ParserState::Merge => false,
             };
             if !taken && !line.starts_with(b"\\") {
                 self.outside(line);
@@ -267,13 +269,13 @@ impl Parser {
     fn opens(&mut self, line: &[u8]) -> bool {
         let unread = Content::Unread(Unread::Merge);
         let (name, content, place) = if let Some(names) = line.strip_prefix(b"diff --git ") {
-            (names::of_git_line(names), Content::Text, Place::Header)
+            (names::parse_git_line(names), Content::Text, ParserState::Header)
         } else if let Some(name) = line.strip_prefix(b"diff --cc ") {
-            (Some(names::alone(name)), unread, Place::Merge)
+            (Some(names::parse_unprefixed(name)), unread, ParserState::Merge)
         } else if let Some(name) = line.strip_prefix(b"diff --combined ") {
-            (Some(names::alone(name)), unread, Place::Merge)
+            (Some(names::parse_unprefixed(name)), unread, ParserState::Merge)
         } else if let Some(name) = line.strip_prefix(b"* Unmerged path ") {
-            (Some(name.to_vec()), unread, Place::Outside)
+            (Some(name.to_vec()), unread, ParserState::Outside)
         } else {
             return false;
         };
@@ -281,9 +283,9 @@ impl Parser {
         true
     }
 
-    fn open(&mut self, (old, new): Names, content: Content, place: Place) {
+    fn open(&mut self, (old, new): Names, content: Content, place: ParserState) {
         self.check_named();
-        let [old_path, new_path] = [old, new].map(|name| name.as_deref().map(shown));
+        let [old_path, new_path] = [old, new].map(|name| name.as_deref().map(display_name));
         self.files.push(FileDiff { old_path, new_path, content, ..FileDiff::default() });
         self.place = place;
         self.check_whole();
@@ -298,15 +300,15 @@ impl Parser {
 
     /// Parses a `---` and a `+++` line, which start a new file unless a `diff --git` line did.
     fn names(&mut self, old: &[u8], new: &[u8]) {
-        let (old_name, new_name) = names::of_lines(old, new);
-        if self.place != Place::Header {
-            return self.open((old_name, new_name), Content::Text, Place::Named);
+        let (old_name, new_name) = names::parse_header_lines(old, new);
+        if self.place != ParserState::Header {
+            return self.open((old_name, new_name), Content::Text, ParserState::Named);
         }
-        self.place = Place::Named;
+        self.place = ParserState::Named;
         self.check_whole();
         let Some(file) = self.files.last_mut() else { return };
-        correct(&mut file.old_path, names::side(old), old_name);
-        correct(&mut file.new_path, names::side(new), new_name);
+        correct(&mut file.old_path, names::parse_prefixed(old), old_name);
+        correct(&mut file.new_path, names::parse_prefixed(new), new_name);
     }
 
     /// Parses a header of git. Returns false if the line is none.
@@ -331,7 +333,7 @@ impl Parser {
             if !matches!(file.content, Content::Unread(_)) {
                 file.content = Content::Binary;
             }
-            self.place = Place::Outside;
+            self.place = ParserState::Outside;
             return true;
         } else {
             return self.move_header(line);
@@ -348,7 +350,7 @@ impl Parser {
         let Some(file) = self.files.last_mut() else { return false };
         let name_after = |prefix: &[u8]| {
             let name = line.strip_prefix(prefix)?;
-            Some(shown(&names::alone(name)))
+            Some(display_name(&names::parse_unprefixed(name)))
         };
         if let Some(name) = name_after(b"rename from ") {
             (file.old_path, file.origin) = (Some(name), Origin::Renamed);
@@ -395,18 +397,20 @@ impl Parser {
 
     /// Parses a line that belongs to no file, or is the only line of one.
     fn outside(&mut self, line: &[u8]) {
-        self.place = Place::Outside;
+        self.place = ParserState::Outside;
         let Some(names) = binary_names(line) else { return };
-        let between = names.windows(AND.len()).position(|window| window == AND);
+        let between =
+            names.windows(NAME_SEPARATOR.len()).position(|window| window == NAME_SEPARATOR);
         if let Some(at) = between {
-            let names = names::of_lines(&names[..at], &names[at + AND.len()..]);
-            self.open(names, Content::Binary, Place::Outside);
+            let names =
+                names::parse_header_lines(&names[..at], &names[at + NAME_SEPARATOR.len()..]);
+            self.open(names, Content::Binary, ParserState::Outside);
         }
     }
 }
 
 /// The separator between the names of two binary files.
-const AND: &[u8] = b" and ";
+const NAME_SEPARATOR: &[u8] = b" and ";
 
 /// Returns both names in a note that two binary files differ.
 fn binary_names(line: &[u8]) -> Option<&[u8]> {
@@ -415,9 +419,10 @@ fn binary_names(line: &[u8]) -> Option<&[u8]> {
 
 /// Corrects the path from a `diff --git` line by the name on a later line.
 fn correct(path: &mut Option<String>, name: Option<Vec<u8>>, without_prefix: Option<Vec<u8>>) {
-    let agrees = |path: &String| name.as_ref().is_some_and(|name| name.ends_with(&raw(path)));
+    let agrees =
+        |path: &String| name.as_ref().is_some_and(|name| name.ends_with(&to_raw_name(path)));
     if !path.as_ref().is_some_and(agrees) {
-        *path = without_prefix.as_deref().map(shown);
+        *path = without_prefix.as_deref().map(display_name);
     }
 }
 

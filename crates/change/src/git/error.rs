@@ -174,12 +174,12 @@ pub enum GitError {
 impl GitError {
     /// Returns true if git answered a question with no, which is its exit code 1. Any other failure
     /// leaves the question open.
-    pub(crate) fn is_no(&self) -> bool {
+    pub(crate) fn is_negative_answer(&self) -> bool {
         matches!(self, GitError::Failed { code: Some(1), .. })
     }
 
     /// Returns true if git could not be run or failed, so that the question is still open.
-    pub fn is_unanswered(&self) -> bool {
+    pub fn is_git_failure(&self) -> bool {
         matches!(self, GitError::Run(_) | GitError::Failed { .. })
     }
 
@@ -195,9 +195,9 @@ impl GitError {
 }
 
 /// Returns the answer of git, or `None` if git answered with no.
-pub(crate) fn unless_no<T>(answer: Result<T, GitError>) -> Result<Option<T>, GitError> {
+pub(crate) fn none_if_negative<T>(answer: Result<T, GitError>) -> Result<Option<T>, GitError> {
     match answer {
-        Err(error) if error.is_no() => Ok(None),
+        Err(error) if error.is_negative_answer() => Ok(None),
         answer => answer.map(Some),
     }
 }

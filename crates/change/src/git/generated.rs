@@ -6,7 +6,7 @@ use assay_sandbox::PipedChild;
 
 use super::{Git, GitError};
 use crate::diff::FileDiff;
-use crate::name::raw;
+use crate::file_name::to_raw_name;
 
 /// The attribute that marks a file as generated.
 const ATTRIBUTE: &str = "linguist-generated";
@@ -70,7 +70,7 @@ impl Git {
 }
 
 fn is_generated(git: &mut PipedChild, path: &str) -> io::Result<bool> {
-    git.write_all(&raw(path))?;
+    git.write_all(&to_raw_name(path))?;
     git.write_all(b"\0")?;
     // Git answers with the path, the attribute and its value.
     let mut field = Vec::new();

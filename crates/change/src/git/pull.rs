@@ -1,17 +1,17 @@
-//! Fetching of pull requests: [`Git::pull`] fetches one from the remote of its repository.
+//! Fetching of pull requests: [`Git::fetch_pull`] fetches one from the remote of its repository.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use assay_base::hash::short_hash;
 
-use super::{Git, GitError, Setting, check, text, unless_no, with_settings};
+use super::{Git, GitError, Setting, check, none_if_negative, text, with_settings};
 
 /// The timeout of a call to a remote.
-const REMOTE_TIME: Duration = Duration::from_secs(600);
+const REMOTE_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// The variables that git needs to access a remote like the user: agents, helpers, proxies.
-const NEEDED: [&str; 24] = [
+const REMOTE_ENVIRONMENT: [&str; 24] = [
     "SSH_AUTH_SOCK", "SSH_AGENT_PID", "SSH_ASKPASS", "GIT_ASKPASS", "GIT_SSH", "GIT_SSH_COMMAND",
     "GIT_SSL_CAINFO", "SSL_CERT_FILE", "SSL_CERT_DIR", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR",
     "DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY", "GH_TOKEN", "GITHUB_TOKEN",
@@ -26,7 +26,7 @@ const PROTOCOLS: &str = "file:http:https:ssh";
 const UPLOAD_PACK: &str = "--upload-pack=git-upload-pack";
 
 /// The settings that name programs that a fetch runs: only those of the user apply.
-const PROGRAMS: &str = r"^(credential\..*|core\.(sshcommand|askpass))$";
+const PROGRAM_SETTINGS: &str = r"^(credential\..*|core\.(sshcommand|askpass))$";
 
 /// The credential helper for GitHub that is used if no other has a password. It reads the
 /// conventional variables of a token, in a shell of git, so that the token is in no argument.
@@ -38,7 +38,7 @@ const TOKEN_HELPER: (&str, &str) = (
 
 /// The two commits of a pull request.
 #[derive(Debug)]
-pub(crate) struct Pull {
+pub(crate) struct PullCommits {
     /// The commit at which the pull request left its base.
     pub(crate) base: String,
     /// The last commit.
@@ -48,18 +48,18 @@ pub(crate) struct Pull {
 impl Git {
     /// Fetches a pull request into `refs/assay/pull/`: its last commit or the `wanted` one, and its
     /// base branch. Other processes may fetch at the same time; the result is from this fetch.
-    pub(crate) fn pull(
+    pub(crate) fn fetch_pull(
         &self,
         repository: &str,
         number: u64,
         wanted: Option<&str>,
         base: Option<&str>,
-    ) -> Result<Pull, GitError> {
+    ) -> Result<PullCommits, GitError> {
         let remote = self.remote_of(repository)?;
         let pull = format!("refs/pull/{number}");
         let (head, merge) = (format!("{pull}/head"), format!("{pull}/merge"));
         let list = ["ls-remote", "--quiet", UPLOAD_PACK, "--", &remote, "HEAD", &head, &merge];
-        let listed = self.ask_remote(&list)?;
+        let listed = self.run_on_remote(&list)?;
         let listed = text(&listed);
         let is_there = |name: &str| listed.lines().any(|line| line.ends_with(&format!("\t{name}")));
         if !is_there(&head) {
@@ -93,7 +93,7 @@ impl Git {
             true => self.parent_or_empty(&tip)?,
             false => tip,
         };
-        Ok(Pull { base: self.merge_base(&against, &head)?, head })
+        Ok(PullCommits { base: self.merge_base(&against, &head)?, head })
     }
 
     /// Fetches a branch from the remote of a repository into `refs/assay/branch/`, and returns its
@@ -121,30 +121,30 @@ impl Git {
             "--no-write-fetch-head", "--no-auto-maintenance", "--refmap=", UPLOAD_PACK, "--",
             remote,
         ];
-        self.ask_remote(&[&options, refs].concat()).map(|_| ())
+        self.run_on_remote(&[&options, refs].concat()).map(|_| ())
     }
 
-    pub(super) fn ask_remote(&self, args: &[&str]) -> Result<Vec<u8>, GitError> {
-        let command = self.command(args).time(REMOTE_TIME).inherit_env(NEEDED);
+    pub(super) fn run_on_remote(&self, args: &[&str]) -> Result<Vec<u8>, GitError> {
+        let command = self.command(args).time(REMOTE_TIMEOUT).inherit_env(REMOTE_ENVIRONMENT);
         let command = command.env("GIT_ALLOW_PROTOCOL", PROTOCOLS);
-        let settings = [self.settings.clone(), self.programs()].concat();
+        let settings = [self.settings.clone(), self.program_settings()].concat();
         let finished = with_settings(command, &settings).run()?;
         check(args, finished.status, &finished.stderr)?;
         Ok(finished.stdout)
     }
 
     /// Returns the settings that replace the programs of the repository by those of the user.
-    fn programs(&self) -> Vec<Setting> {
+    fn program_settings(&self) -> Vec<Setting> {
         let mut settings: Vec<Setting> =
             [("core.sshCommand", "ssh"), ("core.askPass", ""), ("credential.helper", "")]
                 .map(|(key, value)| (key.into(), value.into()))
                 .into();
         for whose in ["--system", "--global"] {
-            let args = ["config", whose, "--includes", "--null", "--get-regexp", PROGRAMS];
+            let args = ["config", whose, "--includes", "--null", "--get-regexp", PROGRAM_SETTINGS];
             let command = self.command(&args).inherit_env(["XDG_CONFIG_HOME"]);
             // Git exits with an error if no such setting exists.
             let listed = command.run().map(|finished| finished.stdout).unwrap_or_default();
-            let own = pairs(&listed).into_iter();
+            let own = parse_settings(&listed).into_iter();
             settings.extend(own.map(|(key, value)| (key.into(), value.into())));
         }
         settings.push((TOKEN_HELPER.0.into(), TOKEN_HELPER.1.into()));
@@ -156,7 +156,7 @@ impl Git {
         let listed = self.run(&["config", "--null", "--get-regexp", r"^remote\..*\.url$"]);
         // A remote is fetched from its first URL.
         let mut remotes = BTreeMap::new();
-        for (key, address) in pairs(&unless_no(listed)?.unwrap_or_default()) {
+        for (key, address) in parse_settings(&none_if_negative(listed)?.unwrap_or_default()) {
             let name = key.strip_prefix("remote.").and_then(|key| key.strip_suffix(".url"));
             remotes.entry(name.unwrap_or_default().to_owned()).or_insert(address);
         }
@@ -167,7 +167,7 @@ impl Git {
             Some((name, _)) => Ok(name.clone()),
             None => Err(GitError::UnknownRemote {
                 repository: repository.to_owned(),
-                remotes: in_words(&remotes),
+                remotes: format_remotes(&remotes),
             }),
         }
     }
@@ -192,13 +192,13 @@ fn branch_hash(branch: &str) -> String {
 }
 
 /// Parses settings as git lists them: key, line break, value, NUL.
-fn pairs(listed: &[u8]) -> Vec<(String, String)> {
+fn parse_settings(listed: &[u8]) -> Vec<(String, String)> {
     let entries = listed.split(|byte| *byte == 0).map(text);
-    let pairs = entries.filter_map(|entry| {
+    let parse_settings = entries.filter_map(|entry| {
         let (key, value) = entry.split_once('\n')?;
         Some((key.to_owned(), value.to_owned()))
     });
-    pairs.collect()
+    parse_settings.collect()
 }
 
 /// Returns the `OWNER/REPO` of a remote's URL: `https://host/OWNER/REPO.git`, `git@host:OWNER/REPO`
@@ -221,7 +221,7 @@ fn repository_of(address: &str) -> Option<&str> {
 }
 
 /// Formats the list of remotes, without the parts of their URLs that may be secret.
-fn in_words(remotes: &BTreeMap<String, String>) -> String {
+fn format_remotes(remotes: &BTreeMap<String, String>) -> String {
     let known = remotes.iter().map(|(name, address)| match repository_of(address) {
         Some(repository) => format!("`{name}` ({repository})"),
         None => format!("`{name}`"),

@@ -24,7 +24,7 @@ impl Git {
             "push", "--quiet", "--no-verify", "--no-follow-tags", "--no-signed",
             "--recurse-submodules=no", RECEIVE_PACK, "--", &remote, &to,
         ];
-        match self.ask_remote(&push) {
+        match self.run_on_remote(&push) {
             Ok(_) => Ok(()),
             Err(GitError::Failed { message, .. }) if is_refused(&message) => {
                 let (repository, branch) = (repository.to_owned(), branch.to_owned());

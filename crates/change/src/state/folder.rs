@@ -5,18 +5,18 @@ use std::io::{self, Write};
 use std::path::Path;
 
 /// Files and folders below `.assay/` that people write and commit. All others are state.
-const AUTHORED: [&str; 6] =
+const AUTHORED_PATHS: [&str; 6] =
     ["rules", "personas", "prompts", "baseline.json", "flows.yaml", ".gitignore"];
 
 /// The first line of the ignore file, in every version.
-const OURS: &str = "# Written by assay:";
+const IGNORE_FILE_HEADER: &str = "# Written by assay:";
 
 /// Returns true if a path, relative to the root of a work tree, is state: it is below `.assay/`, or
 /// is `.assay` itself, and is not authored.
 pub fn is_state(path: &str) -> bool {
     let mut parts = path.split('/');
     let is_below = parts.next() == Some(super::FOLDER);
-    is_below && parts.next().is_none_or(|name| !AUTHORED.contains(&name))
+    is_below && parts.next().is_none_or(|name| !AUTHORED_PATHS.contains(&name))
 }
 
 /// Returns true if a path is `place` or below it. Whole names are compared: `rules-disabled` is not
@@ -27,31 +27,33 @@ pub fn is_at_or_below(path: &str, place: &str) -> bool {
 
 /// Returns the text of the ignore file: it hides all except authored files, so that a later kind of
 /// state is covered too.
-fn ignored() -> String {
-    let authored = AUTHORED.iter().filter(|name| **name != ".gitignore");
+fn ignore_rules() -> String {
+    let authored = AUTHORED_PATHS.iter().filter(|name| **name != ".gitignore");
     let authored: String = authored.map(|name| format!("!/{name}\n")).collect();
-    format!("{OURS} state of this machine, which is not meant for git.\n/*\n{authored}")
+    format!(
+        "{IGNORE_FILE_HEADER} state of this machine, which is not meant for git.\n/*\n{authored}"
+    )
 }
 
 /// Creates the folder with its ignore file, or updates the file of an older version. A file that a
 /// person wrote stays unchanged.
-pub(super) fn make(folder: &Path) -> io::Result<()> {
+pub(super) fn create(folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     let path = folder.join(".gitignore");
-    let text = ignored();
+    let text = ignore_rules();
     match fs::read_to_string(&path) {
-        Ok(found) if found.starts_with(OURS) && found != text => {
-            write_whole(&path, text.as_bytes())
+        Ok(found) if found.starts_with(IGNORE_FILE_HEADER) && found != text => {
+            write_atomically(&path, text.as_bytes())
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            write_whole(&path, text.as_bytes())
+            write_atomically(&path, text.as_bytes())
         }
         Ok(_) | Err(_) => Ok(()),
     }
 }
 
 /// Writes a file atomically and durably.
-pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let mut file = tempfile::Builder::new().suffix(".tmp").tempfile_in(folder)?;
     file.write_all(bytes)?;

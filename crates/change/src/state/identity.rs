@@ -16,7 +16,7 @@ const ID_FILE: &str = "assay-repository";
 
 /// The folder of the state home that records a commit of each repository from the time it got its
 /// id.
-const KNOWN: &str = "repositories";
+const KNOWN_REPOSITORIES: &str = "repositories";
 
 /// The number of characters of an id.
 const ID_LENGTH: usize = 16;
@@ -80,13 +80,13 @@ fn write_id(folder: &Path, known: Option<&str>) -> io::Result<()> {
 /// Returns the former id of a repository at this path, if the repository has the recorded commit.
 fn known_id(root: &Path, home: &Path, key: &str) -> Option<String> {
     let git = Git::find_without_filters(root).ok()?;
-    let entries = fs::read_dir(home.join(KNOWN)).ok()?;
+    let entries = fs::read_dir(home.join(KNOWN_REPOSITORIES)).ok()?;
     let mut names: Vec<String> =
         entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
     names.sort();
     names.iter().find_map(|name| {
         let id = name.strip_prefix(key)?.strip_prefix('-')?;
-        let commit = fs::read_to_string(home.join(KNOWN).join(name)).ok()?;
+        let commit = fs::read_to_string(home.join(KNOWN_REPOSITORIES).join(name)).ok()?;
         let is_here = git.resolve_if_known(commit.trim_end()).ok()?.is_some();
         is_here.then(|| id.to_owned())
     })
@@ -96,6 +96,6 @@ fn record(root: &Path, home: &Path, name: &str) -> io::Result<()> {
     let head =
         Git::find_without_filters(root).ok().and_then(|git| git.resolve_if_known("HEAD").ok()?);
     let Some(head) = head else { return Ok(()) };
-    super::make_private(&home.join(KNOWN))?;
-    fs::write(home.join(KNOWN).join(name), format!("{head}\n"))
+    super::make_private(&home.join(KNOWN_REPOSITORIES))?;
+    fs::write(home.join(KNOWN_REPOSITORIES).join(name), format!("{head}\n"))
 }

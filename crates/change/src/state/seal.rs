@@ -1,11 +1,11 @@
 //! Seals: records, outside of the work tree, of the state that this machine wrote.
 //!
 //! A seal is a small file in the state home with the digest of one unit of state. A unit that is
-//! written once is sealed before it is moved to its place ([`Kind::seal_bytes`],
-//! [`Kind::seal_draft`]), so that a crash in between leaves a seal without a unit. A unit that
-//! changes is locked during the change ([`Kind::hold`]): its seal is *open* until the [`Held`] unit
-//! is dropped. An open seal that no process holds is the result of a crash, and the unit is
-//! accepted as it is.
+//! written once is sealed before it is moved to its place ([`StateKind::seal_bytes`],
+//! [`StateKind::seal_draft`]), so that a crash in between leaves a seal without a unit. A unit that
+//! changes is locked during the change ([`StateKind::lock_unit`]): its seal is *open* until the
+//! [`UnitLock`] unit is dropped. An open seal that no process holds is the result of a crash, and
+//! the unit is accepted as it is.
 
 use std::fs::{self, File};
 use std::io;
@@ -13,31 +13,31 @@ use std::path::{Path, PathBuf};
 
 use assay_base::hash::short_hash;
 
-use super::folder::write_whole;
-use super::{FOLDER, Reason, State, StateError, at};
+use super::folder::write_atomically;
+use super::{FOLDER, RefusalReason, State, StateError, with_path};
 
 /// The text in a seal instead of a digest while the unit changes.
-const OPEN: &str = "open";
+const UNSEALED_MARK: &str = "open";
 
 /// The name of the folder in the state home for the seals of a work tree.
-const SEALS: &str = "seals";
+const SEALS_FOLDER: &str = "seals";
 
 /// Suffixes of the files of a SQLite database that determine its content. The shared memory is
 /// rebuilt from the log.
-const BESIDE_A_DATABASE: [&str; 2] = ["-wal", "-journal"];
+const DATABASE_SIDECAR_SUFFIXES: [&str; 2] = ["-wal", "-journal"];
 
 /// A kind of state, such as `.assay/runs`, whose folder was checked.
 #[derive(Debug, Clone)]
-pub struct Kind {
+pub struct StateKind {
     state: State,
     path: PathBuf,
     /// The path with all links resolved, for a folder that the user named; otherwise `None`.
     named: Option<PathBuf>,
 }
 
-impl Kind {
-    pub(super) fn new(state: State, path: PathBuf, named: Option<PathBuf>) -> Kind {
-        Kind { state, path, named }
+impl StateKind {
+    pub(super) fn new(state: State, path: PathBuf, named: Option<PathBuf>) -> StateKind {
+        StateKind { state, path, named }
     }
 
     /// Returns the path of the kind's folder or file.
@@ -46,22 +46,22 @@ impl Kind {
     }
 
     /// Returns the folder of the work tree in the state home for state of this name, see
-    /// [`State::outside`].
-    pub fn outside(&self, name: &str) -> Result<PathBuf, StateError> {
-        self.state.outside(name)
+    /// [`State::home_folder`].
+    pub fn home_folder(&self, name: &str) -> Result<PathBuf, StateError> {
+        self.state.home_folder(name)
     }
 
     /// Returns the path of the kind as seals record it, with all links resolved.
     pub fn recorded_path(&self) -> PathBuf {
-        self.recorded(&self.path)
+        self.recorded_unit_path(&self.path)
     }
 
     /// Creates the folder, and `.assay/` with its ignore file around it.
-    pub fn make(&self) -> Result<(), StateError> {
+    pub fn create(&self) -> Result<(), StateError> {
         if self.named.is_none() {
-            self.state.make()?;
+            self.state.create()?;
         }
-        fs::create_dir_all(&self.path).map_err(at(&self.path))
+        fs::create_dir_all(&self.path).map_err(with_path(&self.path))
     }
 
     /// Returns the names in the folder, sorted; empty if there is no folder.
@@ -69,11 +69,11 @@ impl Kind {
         let entries = match fs::read_dir(&self.path) {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(at(&self.path)(error)),
+            Err(error) => return Err(with_path(&self.path)(error)),
         };
         let mut names = Vec::new();
         for entry in entries {
-            let entry = entry.map_err(at(&self.path))?;
+            let entry = entry.map_err(with_path(&self.path))?;
             names.extend(entry.file_name().into_string().ok());
         }
         names.sort();
@@ -86,9 +86,9 @@ impl Kind {
         let path = self.unit(unit);
         let Some(digest) = self.digest(&path)? else { return Ok(None) };
         match self.read_seal(&path)?.as_deref() {
-            Some(sealed) if sealed == digest || sealed == OPEN => Ok(Some(path)),
-            Some(_) => Err(self.refused(&path, Reason::Changed)),
-            None => Err(self.refused(&path, Reason::Unsealed)),
+            Some(sealed) if sealed == digest || sealed == UNSEALED_MARK => Ok(Some(path)),
+            Some(_) => Err(self.refusal(&path, RefusalReason::Changed)),
+            None => Err(self.refusal(&path, RefusalReason::Unsealed)),
         }
     }
 
@@ -118,7 +118,7 @@ impl Kind {
 
     /// Locks a unit that changes over time, against other processes, until the value is dropped.
     /// Fails if the unit is not trusted.
-    pub fn hold(&self, unit: &str) -> Result<Held, StateError> {
+    pub fn lock_unit(&self, unit: &str) -> Result<UnitLock, StateError> {
         let path = self.unit(unit);
         let lock = match self.lock() {
             Ok(lock) => Some(lock),
@@ -126,8 +126,8 @@ impl Kind {
             Err(StateError::NoHome { .. }) if path.symlink_metadata().is_err() => None,
             Err(error) => return Err(error),
         };
-        let is_there = self.check(unit)?.is_some();
-        Ok(Held { kind: self.clone(), path, is_there, is_changing: false, _lock: lock })
+        let has_existed = self.check(unit)?.is_some();
+        Ok(UnitLock { kind: self.clone(), path, has_existed, is_changing: false, _lock: lock })
     }
 
     /// Returns the label of a unit that this machine sealed, even if the unit is gone; `None` if it
@@ -144,7 +144,7 @@ impl Kind {
     /// Removes the seals of this work tree whose units are gone, except those with a label: a label
     /// means that the unit is expected.
     pub fn prune(&self) {
-        let Ok(folder) = self.state.outside(SEALS) else { return };
+        let Ok(folder) = self.state.home_folder(SEALS_FOLDER) else { return };
         let seals = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
         for seal in seals.filter(|path| path.extension().is_none()) {
             let text = fs::read_to_string(&seal).unwrap_or_default();
@@ -161,22 +161,22 @@ impl Kind {
         if unit.is_empty() { self.path.clone() } else { self.path.join(unit) }
     }
 
-    fn refused(&self, path: &Path, reason: Reason) -> StateError {
-        StateError::Refused { path: self.state.shown(path), reason }
+    fn refusal(&self, path: &Path, reason: RefusalReason) -> StateError {
+        StateError::Refused { path: self.state.display_path(path), reason }
     }
 
     /// Locks this kind of state; waits until no other process holds a unit of it.
     fn lock(&self) -> Result<File, StateError> {
-        let folder = self.state.outside(SEALS)?;
+        let folder = self.state.home_folder(SEALS_FOLDER)?;
         let path = folder.join(format!("{}.lock", self.name_of(&self.path)));
         let open = File::options().read(true).write(true).create(true).truncate(false).open(&path);
-        let file = open.map_err(at(&path))?;
-        file.lock().map_err(at(&path))?;
+        let file = open.map_err(with_path(&path))?;
+        file.lock().map_err(with_path(&path))?;
         Ok(file)
     }
 
     /// Returns the path of a unit as it is recorded, with the links in the root resolved.
-    fn recorded(&self, path: &Path) -> PathBuf {
+    fn recorded_unit_path(&self, path: &Path) -> PathBuf {
         let below = path.strip_prefix(&self.path).unwrap_or(Path::new(""));
         let kind = match &self.named {
             Some(named) => named.clone(),
@@ -189,11 +189,11 @@ impl Kind {
     }
 
     fn name_of(&self, path: &Path) -> String {
-        short_hash(self.recorded(path).as_os_str().as_encoded_bytes(), 32)
+        short_hash(self.recorded_unit_path(path).as_os_str().as_encoded_bytes(), 32)
     }
 
     fn seal_path(&self, path: &Path) -> Result<PathBuf, StateError> {
-        Ok(self.state.outside(SEALS)?.join(self.name_of(path)))
+        Ok(self.state.home_folder(SEALS_FOLDER)?.join(self.name_of(path)))
     }
 
     fn read_seal(&self, path: &Path) -> Result<Option<String>, StateError> {
@@ -207,7 +207,7 @@ impl Kind {
         match fs::read_to_string(&seal) {
             Ok(text) => Ok(text.lines().map(str::to_owned).collect()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-            Err(error) => Err(at(&seal)(error)),
+            Err(error) => Err(with_path(&seal)(error)),
         }
     }
 
@@ -224,12 +224,12 @@ impl Kind {
         label: Option<&str>,
     ) -> Result<(), StateError> {
         let seal = self.seal_path(path)?;
-        let mut text = format!("{digest}\n{}\n", self.recorded(path).display());
+        let mut text = format!("{digest}\n{}\n", self.recorded_unit_path(path).display());
         if let Some(label) = label {
             text += label;
             text.push('\n');
         }
-        write_whole(&seal, text.as_bytes()).map_err(at(&seal))
+        write_atomically(&seal, text.as_bytes()).map_err(with_path(&seal))
     }
 
     /// Returns the digest of a unit; `None` if there is none. Fails if there is a link in the unit
@@ -238,23 +238,23 @@ impl Kind {
         let above = path.ancestors().skip(1).take_while(|above| above.starts_with(&self.path));
         for above in above {
             if above.symlink_metadata().is_ok_and(|found| found.is_symlink()) {
-                return Err(self.refused(above, Reason::Link));
+                return Err(self.refusal(above, RefusalReason::Link));
             }
         }
         let mut digest = blake3::Hasher::new();
-        let is_there = self.add_path(&mut digest, path, b"file")?;
-        for (number, beside) in beside(path).enumerate() {
+        let has_existed = self.add_path(&mut digest, path, b"file")?;
+        for (number, sidecar) in sidecar_paths(path).enumerate() {
             // An open connection leaves an empty log.
-            if beside.symlink_metadata().is_ok_and(|found| found.is_file() && found.len() == 0) {
+            if sidecar.symlink_metadata().is_ok_and(|found| found.is_file() && found.len() == 0) {
                 continue;
             }
-            let is_beside = self.add_path(&mut digest, &beside, &number.to_le_bytes())?;
-            if is_beside && !is_there {
+            let has_sidecar = self.add_path(&mut digest, &sidecar, &number.to_le_bytes())?;
+            if has_sidecar && !has_existed {
                 // A new database would use the log as its own.
-                return Err(self.refused(&beside, Reason::Unsealed));
+                return Err(self.refusal(&sidecar, RefusalReason::Unsealed));
             }
         }
-        Ok(is_there.then(|| digest.finalize().to_hex().to_string()))
+        Ok(has_existed.then(|| digest.finalize().to_hex().to_string()))
     }
 
     /// Adds a file or a folder to a digest. Returns false if there is none.
@@ -267,19 +267,19 @@ impl Kind {
         let found = match path.symlink_metadata() {
             Ok(found) => found,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-            Err(error) => return Err(at(path)(error)),
+            Err(error) => return Err(with_path(path)(error)),
         };
         if found.is_file() {
-            add(digest, name, &fs::read(path).map_err(at(path))?);
+            add(digest, name, &fs::read(path).map_err(with_path(path))?);
             return Ok(true);
         }
         if !found.is_dir() {
-            return Err(self.refused(path, Reason::Link));
+            return Err(self.refusal(path, RefusalReason::Link));
         }
         add(digest, name, b"folder");
         let entries = fs::read_dir(path).and_then(Iterator::collect::<io::Result<Vec<_>>>);
         let mut names: Vec<_> =
-            entries.map_err(at(path))?.into_iter().map(|entry| entry.file_name()).collect();
+            entries.map_err(with_path(path))?.into_iter().map(|entry| entry.file_name()).collect();
         names.sort();
         for name in names {
             self.add_path(digest, &path.join(&name), name.as_encoded_bytes())?;
@@ -290,13 +290,13 @@ impl Kind {
 }
 
 /// Returns the paths of the additional files of a SQLite database; none for other files.
-pub(super) fn beside(path: &Path) -> impl Iterator<Item = PathBuf> {
+pub(super) fn sidecar_paths(path: &Path) -> impl Iterator<Item = PathBuf> {
     let is_database = path.extension().is_some_and(|end| end == "db");
-    let ends = BESIDE_A_DATABASE.iter().filter(move |_| is_database);
+    let ends = DATABASE_SIDECAR_SUFFIXES.iter().filter(move |_| is_database);
     ends.map(|end| {
-        let mut beside = path.as_os_str().to_owned();
-        beside.push(end);
-        PathBuf::from(beside)
+        let mut sidecar = path.as_os_str().to_owned();
+        sidecar.push(end);
+        PathBuf::from(sidecar)
     })
 }
 
@@ -310,38 +310,38 @@ fn add(digest: &mut blake3::Hasher, name: &[u8], bytes: &[u8]) {
 
 /// A unit of state, locked against other processes.
 #[derive(Debug)]
-pub struct Held {
-    kind: Kind,
+pub struct UnitLock {
+    kind: StateKind,
     path: PathBuf,
-    is_there: bool,
+    has_existed: bool,
     is_changing: bool,
     _lock: Option<File>,
 }
 
-impl Held {
+impl UnitLock {
     /// Returns the path of the unit.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// Returns true if the unit existed when it was locked.
-    pub fn is_there(&self) -> bool {
-        self.is_there
+    pub fn has_existed(&self) -> bool {
+        self.has_existed
     }
 
     /// Marks the unit as changing. Dropping the value seals the unit in its new state.
-    pub fn change(&mut self) -> Result<(), StateError> {
+    pub fn mark_changing(&mut self) -> Result<(), StateError> {
         if !self.is_changing {
-            self.kind.write_seal(&self.path, OPEN)?;
+            self.kind.write_seal(&self.path, UNSEALED_MARK)?;
             self.is_changing = true;
         }
         Ok(())
     }
 
     /// Marks the unit as changing, and sets or removes the label of its seal. The label outlives
-    /// the unit, see [`Kind::label`].
-    pub fn change_labelled(&mut self, label: Option<&str>) -> Result<(), StateError> {
-        self.kind.write_seal_with(&self.path, OPEN, label)?;
+    /// the unit, see [`StateKind::label`].
+    pub fn mark_changing_with_label(&mut self, label: Option<&str>) -> Result<(), StateError> {
+        self.kind.write_seal_with(&self.path, UNSEALED_MARK, label)?;
         self.is_changing = true;
         Ok(())
     }
@@ -356,7 +356,7 @@ impl Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for UnitLock {
     fn drop(&mut self) {
         if self.is_changing {
             // A seal that cannot be written stays open, as after a crash.

@@ -9,14 +9,14 @@ use tempfile::TempDir;
 
 use super::*;
 
-struct Case {
+struct StateFixture {
     repository: Repository,
     home: TempDir,
 }
 
-impl Case {
-    fn new() -> Case {
-        Case { repository: Repository::new(), home: tempfile::tempdir().unwrap() }
+impl StateFixture {
+    fn new() -> StateFixture {
+        StateFixture { repository: Repository::new(), home: tempfile::tempdir().unwrap() }
     }
 
     fn state(&self) -> State {
@@ -30,9 +30,9 @@ impl Case {
     /// Writes a unit in the way that assay does.
     fn write(&self, kind: &str, unit: &str, text: &str) {
         let kind = self.state().open(kind).unwrap();
-        self.state().make().unwrap();
-        let mut held = kind.hold(unit).unwrap();
-        held.change().unwrap();
+        self.state().create().unwrap();
+        let mut held = kind.lock_unit(unit).unwrap();
+        held.mark_changing().unwrap();
         if let Some(folder) = held.path().parent() {
             fs::create_dir_all(folder).unwrap();
         }
@@ -40,7 +40,7 @@ impl Case {
     }
 
     /// Returns the content of a unit, or the reason of its refusal.
-    fn read(&self, kind: &str, unit: &str) -> Result<Option<String>, Reason> {
+    fn read(&self, kind: &str, unit: &str) -> Result<Option<String>, RefusalReason> {
         match self.state().open(kind).and_then(|kind| kind.check(unit)) {
             Ok(path) => Ok(path.map(|path| fs::read_to_string(path).unwrap())),
             Err(StateError::Refused { reason, .. }) => Err(reason),
@@ -63,7 +63,7 @@ fn copy(from: &Path, to: &Path) {
 
 #[test]
 fn what_this_machine_wrote_is_read_again() {
-    let case = Case::new();
+    let case = StateFixture::new();
     assert_eq!(case.read("runs", "one"), Ok(None));
     case.write("runs", "one", "mine");
     assert_eq!(case.read("runs", "one"), Ok(Some("mine".to_owned())));
@@ -73,9 +73,13 @@ fn what_this_machine_wrote_is_read_again() {
 
 #[test]
 fn what_came_from_elsewhere_is_refused_whatever_its_kind() {
-    type Attack = (&'static str, fn(&Case, &str), Reason);
+    type Attack = (&'static str, fn(&StateFixture, &str), RefusalReason);
     let attacks: [Attack; 9] = [
-        ("edited", |case, unit| fs::write(case.path(unit), "forged").unwrap(), Reason::Changed),
+        (
+            "edited",
+            |case, unit| fs::write(case.path(unit), "forged").unwrap(),
+            RefusalReason::Changed,
+        ),
         (
             "rolled back",
             |case, unit| {
@@ -84,14 +88,14 @@ fn what_came_from_elsewhere_is_refused_whatever_its_kind() {
                 case.write(kind, name, "newer");
                 fs::write(case.path(unit), before).unwrap();
             },
-            Reason::Changed,
+            RefusalReason::Changed,
         ),
         (
             "forced into git",
             |case, unit| {
                 drop(case.repository.git(&["add", "--force", unit]));
             },
-            Reason::Tracked,
+            RefusalReason::Tracked,
         ),
         (
             "brought by a branch",
@@ -101,7 +105,7 @@ fn what_came_from_elsewhere_is_refused_whatever_its_kind() {
                 case.repository.git(&["switch", "--quiet", "--orphan", "empty"]);
                 case.repository.git(&["switch", "--quiet", "main"]);
             },
-            Reason::Tracked,
+            RefusalReason::Tracked,
         ),
         (
             "written by a test",
@@ -110,7 +114,7 @@ fn what_came_from_elsewhere_is_refused_whatever_its_kind() {
                 fs::create_dir(case.home.path()).unwrap();
                 fs::write(case.path(unit), "forged").unwrap();
             },
-            Reason::Unsealed,
+            RefusalReason::Unsealed,
         ),
         (
             "the unit is a link",
@@ -119,7 +123,7 @@ fn what_came_from_elsewhere_is_refused_whatever_its_kind() {
                 fs::rename(case.path(unit), &real).unwrap();
                 symlink(&real, case.path(unit)).unwrap();
             },
-            Reason::Link,
+            RefusalReason::Link,
         ),
         (
             "the kind is a link",
@@ -128,7 +132,7 @@ fn what_came_from_elsewhere_is_refused_whatever_its_kind() {
                 fs::rename(&kind, case.path("real")).unwrap();
                 symlink(case.path("real"), kind).unwrap();
             },
-            Reason::Link,
+            RefusalReason::Link,
         ),
         (
             "the folder is a link",
@@ -136,19 +140,19 @@ fn what_came_from_elsewhere_is_refused_whatever_its_kind() {
                 fs::rename(case.path(".assay"), case.path("real")).unwrap();
                 symlink(case.path("real"), case.path(".assay")).unwrap();
             },
-            Reason::Link,
+            RefusalReason::Link,
         ),
         (
             "the folder is a repository",
             |case, _| {
                 fs::create_dir(case.path(".assay/.git")).unwrap();
             },
-            Reason::Repository,
+            RefusalReason::Repository,
         ),
     ];
     for kind in ["runs", "cache", "delegated", "gates", "reports", "a-later-kind"] {
         for (name, attack, reason) in attacks {
-            let case = Case::new();
+            let case = StateFixture::new();
             case.repository.write("a.txt", "a\n");
             case.repository.commit("a");
             case.write(kind, "one.json", "mine");
@@ -160,12 +164,15 @@ fn what_came_from_elsewhere_is_refused_whatever_its_kind() {
 
 #[test]
 fn a_copied_folder_has_no_authority_in_another_tree() {
-    let (one, other) = (Case::new(), Case::new());
+    let (one, other) = (StateFixture::new(), StateFixture::new());
     one.write("runs", "one", "mine");
     copy(&one.path(".assay"), &other.path(".assay"));
     let state = State::new(other.repository.path(), Some(one.home.path()));
     let error = state.open("runs").unwrap().check("one").unwrap_err();
-    assert!(matches!(error, StateError::Refused { reason: Reason::Unsealed, .. }), "{error}");
+    assert!(
+        matches!(error, StateError::Refused { reason: RefusalReason::Unsealed, .. }),
+        "{error}"
+    );
     assert_eq!(
         error.to_string(),
         "`.assay/runs/one` is not used: this version of assay did not write it on this machine at \
@@ -175,9 +182,9 @@ fn a_copied_folder_has_no_authority_in_another_tree() {
 
 #[test]
 fn a_file_that_is_added_to_a_folder_voids_it() {
-    let case = Case::new();
+    let case = StateFixture::new();
     let kind = case.state().open("runs").unwrap();
-    kind.make().unwrap();
+    kind.create().unwrap();
     let draft = kind.path().join(".draft");
     fs::create_dir(&draft).unwrap();
     fs::write(draft.join("fixes.json"), "[]").unwrap();
@@ -195,22 +202,22 @@ fn a_file_that_is_added_to_a_folder_voids_it() {
 
 #[test]
 fn what_lies_beside_a_database_is_part_of_it() {
-    let case = Case::new();
+    let case = StateFixture::new();
     case.write("ledger.db", "", "tables");
     fs::write(case.path(".assay/ledger.db-wal"), "forged").unwrap();
-    assert_eq!(case.read("ledger.db", ""), Err(Reason::Changed));
+    assert_eq!(case.read("ledger.db", ""), Err(RefusalReason::Changed));
     fs::remove_file(case.path(".assay/ledger.db")).unwrap();
-    assert_eq!(case.read("ledger.db", ""), Err(Reason::Unsealed));
+    assert_eq!(case.read("ledger.db", ""), Err(RefusalReason::Unsealed));
     case.repository.git(&["add", "--force", ".assay/ledger.db-wal"]);
-    assert_eq!(case.read("ledger.db", ""), Err(Reason::Tracked));
+    assert_eq!(case.read("ledger.db", ""), Err(RefusalReason::Tracked));
 }
 
 #[test]
 fn a_change_that_a_crash_cut_short_leaves_the_unit_usable() {
-    let case = Case::new();
+    let case = StateFixture::new();
     case.write("ledger.db", "", "before");
-    let mut held = case.state().open("ledger.db").unwrap().hold("").unwrap();
-    held.change().unwrap();
+    let mut held = case.state().open("ledger.db").unwrap().lock_unit("").unwrap();
+    held.mark_changing().unwrap();
     fs::write(held.path(), "after").unwrap();
     // The unit is neither sealed nor dropped, as after a crash.
     std::mem::forget(held);
@@ -219,24 +226,24 @@ fn a_change_that_a_crash_cut_short_leaves_the_unit_usable() {
 
 #[test]
 fn without_a_place_outside_of_the_tree_state_is_refused_and_not_absent() {
-    let case = Case::new();
+    let case = StateFixture::new();
     case.write("runs", "one", "mine");
     let inside = case.path("state");
     for home in [None, Some(inside.as_path())] {
         let state = State::new(case.repository.path(), home);
         let error = state.open("runs").unwrap().check("one").unwrap_err();
         assert!(matches!(error, StateError::NoHome { .. }), "{error}");
-        assert!(state.outside("outbox").is_err());
+        assert!(state.home_folder("outbox").is_err());
         assert!(!inside.exists());
     }
 }
 
 #[test]
 fn the_ignore_file_covers_every_kind_and_completes_what_an_older_version_wrote() {
-    let case = Case::new();
+    let case = StateFixture::new();
     case.repository
         .write(".assay/.gitignore", "# Written by assay: what is not meant for git.\n/runs/\n");
-    case.state().make().unwrap();
+    case.state().create().unwrap();
     for path in ["outbox/pull-1/a.json", "runs/1/log", "a-later-kind", "ledger.db-wal", "x.tmp"] {
         case.repository.write(format!(".assay/{path}"), "state");
     }
@@ -253,7 +260,7 @@ fn the_ignore_file_covers_every_kind_and_completes_what_an_older_version_wrote()
         ]
     );
     case.repository.write(".assay/.gitignore", "/mine/\n");
-    case.state().make().unwrap();
+    case.state().create().unwrap();
     assert_eq!(fs::read_to_string(case.path(".assay/.gitignore")).unwrap(), "/mine/\n");
 }
 
@@ -272,12 +279,12 @@ fn a_folder_is_known_by_its_whole_name() {
 
 #[test]
 fn seals_of_units_that_are_gone_are_forgotten() {
-    let case = Case::new();
+    let case = StateFixture::new();
     case.write("runs", "one", "mine");
     case.write("runs", "two", "mine");
     fs::remove_file(case.path(".assay/runs/one")).unwrap();
     case.state().open("runs").unwrap().prune();
-    let seals = fs::read_dir(case.state().outside("seals").unwrap()).unwrap();
+    let seals = fs::read_dir(case.state().home_folder("seals").unwrap()).unwrap();
     let seals = seals.filter(|seal| seal.as_ref().unwrap().path().extension().is_none());
     assert_eq!(seals.count(), 1);
     assert_eq!(case.read("runs", "two"), Ok(Some("mine".to_owned())));
@@ -285,7 +292,7 @@ fn seals_of_units_that_are_gone_are_forgotten() {
 
 #[test]
 fn an_old_outbox_is_refused_once_and_only_where_it_holds_messages() {
-    let case = Case::new();
+    let case = StateFixture::new();
     let told = || case.state().refuse_old_outbox().is_some();
     assert!(!told());
     for path in ["locks/pull-1", "memory/pull-1.json", "undelivered/pull-1-a.json", ".lock"] {
@@ -302,7 +309,7 @@ fn an_old_outbox_is_refused_once_and_only_where_it_holds_messages() {
 }
 
 /// Removes the folder of git, and starts another history at the same path.
-fn begin_another_repository(case: &Case) {
+fn begin_another_repository(case: &StateFixture) {
     fs::remove_dir_all(case.path(".git")).unwrap();
     case.repository.git(&["init", "--quiet", "--initial-branch=main"]);
     case.repository.git(&["config", "user.name", "tester"]);
@@ -313,8 +320,8 @@ fn begin_another_repository(case: &Case) {
 
 #[test]
 fn state_belongs_to_the_repository_at_a_path() {
-    let case = Case::new();
-    let outside = |name: &str| case.state().outside(name).unwrap();
+    let case = StateFixture::new();
+    let outside = |name: &str| case.state().home_folder(name).unwrap();
     let first = outside("qa");
     assert_eq!(outside("qa"), first, "the same repository has the same state");
     case.repository.git(&["gc", "--quiet", "--prune=now"]);
@@ -327,25 +334,25 @@ fn state_belongs_to_the_repository_at_a_path() {
 
 #[test]
 fn state_of_an_earlier_version_is_taken_over_once() {
-    let case = Case::new();
+    let case = StateFixture::new();
     let real = case.repository.path().canonicalize().unwrap();
     let key = short_hash(real.as_os_str().as_encoded_bytes(), 16);
     let old = case.home.path().join("qa").join(key);
     fs::create_dir_all(&old).unwrap();
     fs::write(old.join("bar"), "high").unwrap();
-    let folder = case.state().outside("qa").unwrap();
+    let folder = case.state().home_folder("qa").unwrap();
     assert_eq!(fs::read_to_string(folder.join("bar")).unwrap(), "high");
     begin_another_repository(&case);
-    assert!(!case.state().outside("qa").unwrap().join("bar").exists());
+    assert!(!case.state().home_folder("qa").unwrap().join("bar").exists());
 }
 
 #[test]
 fn work_trees_of_a_repository_share_its_id() {
-    let case = Case::new();
+    let case = StateFixture::new();
     let second = case.home.path().join("second");
     case.repository.git(&["worktree", "add", "--quiet", second.to_str().unwrap()]);
     let home = tempfile::tempdir().unwrap();
-    let of = |root: &Path| State::new(root, Some(home.path())).outside("qa").unwrap();
+    let of = |root: &Path| State::new(root, Some(home.path())).home_folder("qa").unwrap();
     let (one, other) = (of(case.repository.path()), of(&second));
     let id = |path: &Path| path.to_str().unwrap().rsplit('-').next().unwrap().to_owned();
     assert_eq!(id(&one), id(&other));

@@ -1,15 +1,15 @@
 //! Application of a file's hunks to its lines: [`apply`].
 
+use super::hunk_locator::HunkLocator;
 use super::patched_line::{Budget, LineOrigin, PatchedLine};
-use super::place::Places;
-use super::{FilePatch, HunkText, LineEnd, Mark, Misfit, MisfitKind, Moved};
+use super::{FilePatch, HunkText, LineEnd, Mark, Misfit, MisfitKind, MovedHunk};
 
 /// The lines of a patched file, and the hunks that do not fit or that moved.
 #[derive(Default)]
-pub(super) struct Applied {
+pub(super) struct AppliedHunks {
     pub(super) lines: Vec<PatchedLine>,
     pub(super) misfits: Vec<Misfit>,
-    pub(super) moved: Vec<Moved>,
+    pub(super) moved: Vec<MovedHunk>,
 }
 
 /// Applies the hunks of a file, one after another. A hunk that does not fit is skipped.
@@ -18,10 +18,10 @@ pub(super) fn apply(
     file: &FilePatch<'_>,
     end: LineEnd,
     budget: &mut Budget,
-) -> Applied {
-    let mut applied = Applied::default();
+) -> AppliedHunks {
+    let mut applied = AppliedHunks::default();
     let mut placed: Vec<(usize, &HunkText<'_>)> = Vec::new();
-    let places = Places::new(&before);
+    let places = HunkLocator::new(&before);
     let mut from = 0;
     for hunk in &file.hunks {
         let found = match hunk.is_whole {
@@ -33,7 +33,7 @@ pub(super) fn apply(
                 let count = hunk.before().count();
                 let (stated, fits) = (hunk.old.start, u32::try_from(at + 1).unwrap_or(u32::MAX));
                 if count > 0 && fits != stated {
-                    applied.moved.push(Moved { line: hunk.line, stated, fits });
+                    applied.moved.push(MovedHunk { line: hunk.line, stated, fits });
                 }
                 placed.push((at, hunk));
                 from = at + count;
@@ -42,12 +42,12 @@ pub(super) fn apply(
         }
     }
     budget.spend(before.len());
-    applied.lines = merged(before, &placed, end);
+    applied.lines = merge(before, &placed, end);
     applied
 }
 
 /// Inserts the added lines and leaves the removed ones out.
-fn merged(
+fn merge(
     before: Vec<PatchedLine>,
     placed: &[(usize, &HunkText<'_>)],
     end: LineEnd,

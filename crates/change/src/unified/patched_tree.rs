@@ -10,7 +10,7 @@ use assay_findings::vote::LineRange;
 
 use super::hunks::apply;
 use super::patched_line::{Budget, LineOrigin, PatchedLine};
-use super::{FilePatch, LineEnd, Misfit, MisfitKind, Moved};
+use super::{FilePatch, LineEnd, Misfit, MisfitKind, MovedHunk};
 use crate::diff::{FileDiff, Hunk, Origin, Span};
 use crate::{Change, RecordedChange};
 
@@ -19,24 +19,24 @@ const MAX_MISFITS: usize = 20;
 
 /// The maximum number of lines that are moved or compared for all diffs. Diffs of people need a
 /// hundredth of it.
-const WORK: usize = 1 << 26;
+const MAX_WORK: usize = 1 << 26;
 
 /// The files that diffs change, in their state after the diffs.
 #[derive(Debug, Default)]
 pub struct PatchedTree {
     /// The touched files; `None` for one that is deleted or moved away.
-    files: BTreeMap<RepoPath, Option<Text>>,
+    files: BTreeMap<RepoPath, Option<PatchedFile>>,
     /// The texts before the diffs of the touched files, including those that are deleted or moved.
     before: BTreeMap<RepoPath, String>,
     /// The hunks that do not fit, by path.
     misfits: BTreeMap<String, Vec<Misfit>>,
     /// The hunks that fit at another line than they state, by path.
-    moved: BTreeMap<String, Vec<Moved>>,
+    moved: BTreeMap<String, Vec<MovedHunk>>,
 }
 
 /// A changed file.
 #[derive(Debug, Clone)]
-struct Text {
+struct PatchedFile {
     lines: Vec<PatchedLine>,
     /// The line end of the file.
     end: LineEnd,
@@ -44,8 +44,8 @@ struct Text {
     from: Option<(RepoPath, Origin)>,
 }
 
-impl Text {
-    fn read(text: &str, from: Option<(RepoPath, Origin)>) -> Text {
+impl PatchedFile {
+    fn read(text: &str, from: Option<(RepoPath, Origin)>) -> PatchedFile {
         let numbered = text.split_inclusive('\n').zip(1u32..);
         let lines: Vec<PatchedLine> = numbered
             .map(|(line, number)| PatchedLine {
@@ -54,10 +54,14 @@ impl Text {
             })
             .collect();
         let is_returned = lines.first().is_some_and(|line| line.whole.ends_with("\r\n"));
-        Text { lines, end: if is_returned { LineEnd::ReturnFeed } else { LineEnd::Feed }, from }
+        PatchedFile {
+            lines,
+            end: if is_returned { LineEnd::ReturnFeed } else { LineEnd::Feed },
+            from,
+        }
     }
 
-    fn whole(&self) -> String {
+    fn full_text(&self) -> String {
         self.lines.iter().map(|line| line.whole.as_str()).collect()
     }
 }
@@ -69,7 +73,7 @@ impl PatchedTree {
         files: impl IntoIterator<Item = &'p FilePatch<'t>>,
     ) -> PatchedTree {
         let mut patched = PatchedTree::default();
-        let mut budget = Budget(WORK);
+        let mut budget = Budget(MAX_WORK);
         for file in files {
             if let Err(kind) = patched.apply(tree, file, &mut budget) {
                 patched.report(file.path(), Misfit { line: file.line, kind });
@@ -84,7 +88,7 @@ impl PatchedTree {
     }
 
     /// Returns the hunks of a file that fit at another line than they state.
-    pub fn moved(&self, path: &str) -> &[Moved] {
+    pub fn moved_hunks(&self, path: &str) -> &[MovedHunk] {
         self.moved.get(path).map_or(&[], Vec::as_slice)
     }
 
@@ -96,7 +100,7 @@ impl PatchedTree {
 
     /// Returns the text of a file after the diffs, if they touch the file and do not delete it.
     pub fn text(&self, path: &RepoPath) -> Option<String> {
-        Some(self.files.get(path)?.as_ref()?.whole())
+        Some(self.files.get(path)?.as_ref()?.full_text())
     }
 
     fn report(&mut self, path: &str, misfit: Misfit) {
@@ -160,7 +164,7 @@ impl PatchedTree {
         let returned = file.hunks.iter().flat_map(|hunk| &hunk.lines).map(|line| line.end).next();
         let end = returned.filter(|end| *end == LineEnd::ReturnFeed).unwrap_or(LineEnd::Feed);
         let lines = self.patched(Vec::new(), file, end, budget);
-        self.files.insert(new.clone(), Some(Text { lines, end, from: None }));
+        self.files.insert(new.clone(), Some(PatchedFile { lines, end, from: None }));
         Ok(())
     }
 
@@ -195,10 +199,10 @@ impl PatchedTree {
         path: &RepoPath,
         keeps: bool,
         budget: &mut Budget,
-    ) -> Result<Option<Text>, MisfitKind> {
+    ) -> Result<Option<PatchedFile>, MisfitKind> {
         if !self.files.contains_key(path) {
             let Some(text) = tree.read(path)? else { return Ok(None) };
-            let read = Text::read(&text, Some((path.clone(), Origin::Same)));
+            let read = PatchedFile::read(&text, Some((path.clone(), Origin::Same)));
             self.before.insert(path.clone(), text);
             self.files.insert(path.clone(), Some(read));
         }
@@ -234,10 +238,11 @@ impl PatchedTree {
         });
         let files = files.collect();
         let after = self.files.iter();
-        let after = after.filter_map(|(path, text)| Some((path.clone(), text.as_ref()?.whole())));
+        let after =
+            after.filter_map(|(path, text)| Some((path.clone(), text.as_ref()?.full_text())));
         let after = others.clone().into_iter().chain(after).collect();
         let before = others.into_iter().chain(self.before.clone()).collect();
-        let recorded = RecordedChange::sketched(title.to_owned(), files, before, after);
+        let recorded = RecordedChange::from_files(title.to_owned(), files, before, after);
         recorded.open(root.to_owned())
     }
 
@@ -248,7 +253,7 @@ impl PatchedTree {
         Some(FileDiff { old_path, hunks: hunks(&[], count), ..FileDiff::default() })
     }
 
-    fn diff(&self, path: &RepoPath, text: &Text) -> FileDiff {
+    fn diff(&self, path: &RepoPath, text: &PatchedFile) -> FileDiff {
         let (old, origin) = match &text.from {
             Some((old, origin)) => (Some(old), *origin),
             None => (self.before.get(path).map(|_| path), Origin::Same),

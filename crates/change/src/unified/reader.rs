@@ -1,4 +1,4 @@
-//! The parser of unified diffs, line by line: [`read`].
+//! The parser of unified diffs, line by line: [`parse`].
 //!
 //! A hunk is parsed by the counts in its header first, since its lines may look like headers
 //! themselves. If the counts do not match, the hunk is parsed up to the next header, so that the
@@ -6,7 +6,7 @@
 
 use assay_findings::path::RepoPath;
 
-use super::{DiffLine, Fault, FaultKind, FilePatch, HunkText, LineEnd, Mark, UnifiedDiff};
+use super::{DiffFault, DiffFaultKind, DiffLine, FilePatch, HunkText, LineEnd, Mark, UnifiedDiff};
 use crate::diff::{self, Content, Span, Unread};
 
 /// The maximum length of a path in bytes; no system has longer ones.
@@ -16,17 +16,17 @@ const MAX_PATH: usize = 4096;
 const MAX_FAULTS: usize = 20;
 
 /// The start of a hunk's header.
-const HUNK: &str = "@@";
+const HUNK_START: &str = "@@";
 
 /// Parses a unified diff to its end, whatever faults it has. `first_line` is the number of the
 /// diff's first line in the text around it, or 1.
-pub fn read(text: &str, first_line: u32) -> UnifiedDiff<'_> {
+pub fn parse(text: &str, first_line: u32) -> UnifiedDiff<'_> {
     let mut lines: Vec<&str> = text.split('\n').collect();
     if lines.last().is_some_and(|last| last.is_empty()) {
         lines.pop();
     }
     let mut reader = Reader { lines, at: 0, first_line, diff: UnifiedDiff::default() };
-    reader.read();
+    reader.parse();
     reader.diff
 }
 
@@ -39,18 +39,18 @@ struct Reader<'t> {
 }
 
 /// The lines of a hunk, and the position of its end.
-struct Body<'t> {
+struct HunkBody<'t> {
     lines: Vec<DiffLine<'t>>,
     end: usize,
 }
 
 impl<'t> Reader<'t> {
-    fn read(&mut self) {
+    fn parse(&mut self) {
         while let Some(line) = self.lines.get(self.at).copied() {
             if self.opens_file(self.at) {
-                self.file();
-            } else if line.starts_with(HUNK) {
-                self.astray(self.at, FaultKind::HunkWithoutFile);
+                self.parse_file();
+            } else if line.starts_with(HUNK_START) {
+                self.report_stray(self.at, DiffFaultKind::HunkWithoutFile);
                 self.at = self.next_header(self.at + 1);
             } else {
                 // Text before the first file, such as a message, is not part of the diff.
@@ -58,7 +58,7 @@ impl<'t> Reader<'t> {
             }
         }
         if self.diff.files.is_empty() && self.diff.faults.is_empty() {
-            self.astray(0, FaultKind::NoFile);
+            self.report_stray(0, DiffFaultKind::NoFile);
         }
     }
 
@@ -68,7 +68,7 @@ impl<'t> Reader<'t> {
     }
 
     /// Reports a fault that belongs to no file.
-    fn astray(&mut self, at: usize, kind: FaultKind<'t>) {
+    fn report_stray(&mut self, at: usize, kind: DiffFaultKind<'t>) {
         let line = self.number(at);
         report(&mut self.diff.faults, line, kind);
     }
@@ -91,12 +91,12 @@ impl<'t> Reader<'t> {
     /// Returns the position of the next hunk or file.
     fn next_header(&self, from: usize) -> usize {
         let mut rest = from..self.lines.len();
-        rest.find(|at| self.lines[*at].starts_with(HUNK) || self.opens_file(*at))
+        rest.find(|at| self.lines[*at].starts_with(HUNK_START) || self.opens_file(*at))
             .unwrap_or(self.lines.len())
     }
 
     /// Parses a file, from its header on.
-    fn file(&mut self) {
+    fn parse_file(&mut self) {
         let start = self.at;
         let end = self.end_of_header();
         let header = self.lines[start..end].join("\n");
@@ -112,14 +112,14 @@ impl<'t> Reader<'t> {
         let named = name(&mut file, header.as_bytes());
         let is_git = self.is_git_header(start);
         self.at = end;
-        self.hunks(&mut file);
+        self.parse_hunks(&mut file);
         // A header of git may state a rename or a mode; two names alone change nothing.
         if !is_git && file.hunks.is_empty() && file.faults.is_empty() {
-            report(&mut file.faults, self.number(start), FaultKind::NoHunk);
+            report(&mut file.faults, self.number(start), DiffFaultKind::NoHunk);
         }
         match named {
             Ok(()) => self.diff.files.push(file),
-            Err(kind) => self.astray(start, kind),
+            Err(kind) => self.report_stray(start, kind),
         }
     }
 
@@ -129,16 +129,16 @@ impl<'t> Reader<'t> {
             return self.at + 2;
         }
         let mut rest = self.at + 1..self.lines.len();
-        let stop = rest.find(|at| self.opens_file(*at) || self.lines[*at].starts_with(HUNK));
+        let stop = rest.find(|at| self.opens_file(*at) || self.lines[*at].starts_with(HUNK_START));
         let stop = stop.unwrap_or(self.lines.len());
         if self.has_names(stop) { stop + 2 } else { stop }
     }
 
-    fn hunks(&mut self, file: &mut FilePatch<'t>) {
+    fn parse_hunks(&mut self, file: &mut FilePatch<'t>) {
         let mut is_reported = false;
         while let Some(line) = self.lines.get(self.at).copied() {
-            if line.starts_with(HUNK) {
-                self.hunk(file);
+            if line.starts_with(HUNK_START) {
+                self.parse_hunk(file);
             } else if self.opens_file(self.at) {
                 return;
             } else if is_signature(line) {
@@ -146,27 +146,31 @@ impl<'t> Reader<'t> {
             } else {
                 file.stray.extend(self.line_or_unmarked(self.at));
                 if !is_blank(line) && !std::mem::replace(&mut is_reported, true) {
-                    report(&mut file.faults, self.number(self.at), FaultKind::OutsideHunk(line));
+                    report(
+                        &mut file.faults,
+                        self.number(self.at),
+                        DiffFaultKind::OutsideHunk(line),
+                    );
                 }
                 self.at += 1;
             }
         }
     }
 
-    fn hunk(&mut self, file: &mut FilePatch<'t>) {
+    fn parse_hunk(&mut self, file: &mut FilePatch<'t>) {
         let head = self.at;
         let line = self.lines[head].strip_suffix('\r').unwrap_or(self.lines[head]);
         let Some((old, new)) = diff::hunk_header(line) else {
-            report(&mut file.faults, self.number(head), FaultKind::BadHeader(line));
-            let body = self.uncounted(head + 1);
+            report(&mut file.faults, self.number(head), DiffFaultKind::BadHeader(line));
+            let body = self.parse_uncounted(head + 1);
             self.at = body.end;
             let (line, old) = (self.number(head), Span { start: 0, count: 0 });
             let (is_at_top, is_whole) = (false, false);
             file.hunks.push(HunkText { line, old, is_at_top, lines: body.lines, is_whole });
             return;
         };
-        let body = self.counted(head + 1, old.count, new.count);
-        let body = body.unwrap_or_else(|| self.uncounted(head + 1));
+        let body = self.parse_counted(head + 1, old.count, new.count);
+        let body = body.unwrap_or_else(|| self.parse_uncounted(head + 1));
         self.check(file, head, (old, new), &body);
         self.at = body.end;
         file.hunks.push(HunkText {
@@ -179,7 +183,7 @@ impl<'t> Reader<'t> {
     }
 
     /// Parses a hunk by its counts; returns `None` if they do not match.
-    fn counted(&self, from: usize, old: u32, new: u32) -> Option<Body<'t>> {
+    fn parse_counted(&self, from: usize, old: u32, new: u32) -> Option<HunkBody<'t>> {
         let mut left = (old, new);
         let mut lines = Vec::new();
         let mut at = from;
@@ -201,17 +205,17 @@ impl<'t> Reader<'t> {
         let end = (at..self.lines.len()).find(|at| !is_blank(self.lines[*at]));
         let end = end.unwrap_or(self.lines.len());
         let ends = self.lines.get(end).is_none_or(|line| {
-            line.starts_with(HUNK) || is_signature(line) || self.opens_file(end)
+            line.starts_with(HUNK_START) || is_signature(line) || self.opens_file(end)
         });
-        ends.then_some(Body { lines, end })
+        ends.then_some(HunkBody { lines, end })
     }
 
     /// Parses a hunk up to the next header.
-    fn uncounted(&self, from: usize) -> Body<'t> {
+    fn parse_uncounted(&self, from: usize) -> HunkBody<'t> {
         let end = self.next_header(from);
-        let said = self.lines[from..end].iter().rposition(|line| !is_blank(line));
-        let mut body = Body { lines: Vec::new(), end };
-        for at in from..said.map_or(from, |last| from + last + 1) {
+        let stated = self.lines[from..end].iter().rposition(|line| !is_blank(line));
+        let mut body = HunkBody { lines: Vec::new(), end };
+        for at in from..stated.map_or(from, |last| from + last + 1) {
             match self.line_or_unmarked(at) {
                 Some(line) => body.lines.push(line),
                 None => end_with_file(&mut body.lines),
@@ -249,23 +253,29 @@ impl<'t> Reader<'t> {
     }
 
     /// Reports the faults of a hunk.
-    fn check(&self, file: &mut FilePatch<'t>, head: usize, said: (Span, Span), body: &Body<'t>) {
+    fn check(
+        &self,
+        file: &mut FilePatch<'t>,
+        head: usize,
+        stated: (Span, Span),
+        body: &HunkBody<'t>,
+    ) {
         if let Some(line) = body.lines.iter().find(|line| line.mark == Mark::Unmarked) {
-            return report(&mut file.faults, line.at, FaultKind::Unmarked(line.text));
+            return report(&mut file.faults, line.at, DiffFaultKind::Unmarked(line.text));
         }
         let count = |other: Mark| body.lines.iter().filter(|line| line.mark != other).count();
         let found = (count(Mark::Added), count(Mark::Removed));
-        let stated = (said.0.count, said.1.count);
+        let stated = (stated.0.count, stated.1.count);
         if found != (stated.0 as usize, stated.1 as usize) {
-            let kind = FaultKind::Counts { stated, found };
+            let kind = DiffFaultKind::Counts { stated, found };
             report(&mut file.faults, self.number(head), kind);
         }
     }
 }
 
-fn report<'t>(faults: &mut Vec<Fault<'t>>, line: u32, kind: FaultKind<'t>) {
+fn report<'t>(faults: &mut Vec<DiffFault<'t>>, line: u32, kind: DiffFaultKind<'t>) {
     if faults.len() < MAX_FAULTS {
-        faults.push(Fault { line, kind });
+        faults.push(DiffFault { line, kind });
     }
 }
 
@@ -286,28 +296,29 @@ fn is_signature(line: &str) -> bool {
 }
 
 /// Sets the paths of a file by its header. Fails if its content cannot be patched.
-fn name<'t>(file: &mut FilePatch<'_>, header: &[u8]) -> Result<(), FaultKind<'t>> {
-    let Some(named) = diff::parse(header).pop() else { return Err(FaultKind::NoNames) };
+fn name<'t>(file: &mut FilePatch<'_>, header: &[u8]) -> Result<(), DiffFaultKind<'t>> {
+    let Some(named) = diff::parse(header).pop() else { return Err(DiffFaultKind::NoNames) };
     let path = |name: &Option<String>| name.as_deref().map(inside).transpose();
     (file.old, file.new, file.origin) =
         (path(&named.old_path)?, path(&named.new_path)?, named.origin);
     let path = file.path().to_owned();
     Err(match named.content {
         Content::Text => return Ok(()),
-        _ if path.is_empty() => FaultKind::NoNames,
-        Content::Binary => FaultKind::Binary(path),
-        Content::Submodule | Content::Link => FaultKind::Link(path),
-        Content::Unread(Unread::Merge) => FaultKind::Merge(path),
+        _ if path.is_empty() => DiffFaultKind::NoNames,
+        Content::Binary => DiffFaultKind::Binary(path),
+        Content::Submodule | Content::Link => DiffFaultKind::Link(path),
+        Content::Unread(Unread::Merge) => DiffFaultKind::Merge(path),
         Content::Unread(Unread::Broken | Unread::TooMany | Unread::Unreadable) => {
-            FaultKind::NoNames
+            DiffFaultKind::NoNames
         }
     })
 }
 
 /// Parses a path. Fails if it leaves the repository or is in the folder of git.
-fn inside<'t>(name: &str) -> Result<RepoPath, FaultKind<'t>> {
-    let refuse =
-        |reason: &str| Err(FaultKind::BadPath { path: name.to_owned(), reason: reason.to_owned() });
+fn inside<'t>(name: &str) -> Result<RepoPath, DiffFaultKind<'t>> {
+    let refuse = |reason: &str| {
+        Err(DiffFaultKind::BadPath { path: name.to_owned(), reason: reason.to_owned() })
+    };
     if name.chars().any(char::is_control) {
         return refuse("it holds a control character");
     }

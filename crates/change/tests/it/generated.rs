@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use crate::shown::{against, commits, open, show};
+use crate::support::{against, commits, open, show};
 use assay_testkit::Repository;
 
 #[test]

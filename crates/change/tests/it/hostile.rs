@@ -12,7 +12,7 @@ use assay_change::{Scope, Selection};
 use assay_findings::grounding::ChangedLines;
 use expect_test::expect;
 
-use crate::shown::{against, commits, open, path, show};
+use crate::support::{against, commits, open, path, show};
 use assay_testkit::Repository;
 
 #[test]

@@ -11,7 +11,7 @@ fn follows(later: &Lineage, earlier: &Lineage) -> bool {
     later.follows(earlier.branch.as_deref(), earlier.head.as_deref())
 }
 
-fn worked_on(repository: &Repository, branch: &str) -> Lineage {
+fn lineage_on_branch(repository: &Repository, branch: &str) -> Lineage {
     repository.git(&["switch", "--quiet", branch]);
     repository.write("a.rs", format!("// {branch}\n"));
     repository.commit(branch);
@@ -23,16 +23,16 @@ fn work_on_one_branch_follows_and_work_on_another_does_not() {
     let repository = Repository::new();
     repository.git(&["branch", "one"]);
     repository.git(&["branch", "two"]);
-    let (one, two) = (worked_on(&repository, "one"), worked_on(&repository, "two"));
+    let (one, two) = (lineage_on_branch(&repository, "one"), lineage_on_branch(&repository, "two"));
     assert!(!follows(&two, &one) && !follows(&one, &two));
-    assert!(follows(&worked_on(&repository, "one"), &one));
+    assert!(follows(&lineage_on_branch(&repository, "one"), &one));
 }
 
 #[test]
 fn a_branch_that_was_rewritten_is_still_the_same_work() {
     let repository = Repository::new();
     repository.git(&["branch", "one"]);
-    let before = worked_on(&repository, "one");
+    let before = lineage_on_branch(&repository, "one");
     repository.git(&["commit", "--quiet", "--amend", "--message", "another"]);
     let after = lineage(&repository, &Scope::Staged);
     assert_ne!(before.head, after.head);
@@ -43,7 +43,7 @@ fn a_branch_that_was_rewritten_is_still_the_same_work() {
 fn a_history_that_has_the_other_in_it_follows_whatever_it_is_called() {
     let repository = Repository::new();
     repository.git(&["branch", "one"]);
-    let one = worked_on(&repository, "one");
+    let one = lineage_on_branch(&repository, "one");
     repository.git(&["switch", "--quiet", "main"]);
     let commit = lineage(&repository, &Scope::Commits("HEAD".to_owned()));
     assert!(!follows(&commit, &one));

@@ -10,7 +10,7 @@ use assay_change::Scope;
 use assay_change::diff::{Content, FileDiff, Unread, parse};
 use proptest::prelude::*;
 
-use crate::shown::{against, commits, counts, open};
+use crate::support::{against, commits, counts, open};
 use assay_testkit::Repository;
 
 /// An edit of a file. A number selects a file by its current position.
@@ -185,10 +185,10 @@ impl Files {
 }
 
 /// The names of a file, and the numbers of added and removed lines; zero for binary files.
-type Counted = (String, String, (u32, u32));
+type LineCounts = (String, String, (u32, u32));
 
 /// Parses `--numstat -z`: numbers and a name, or an empty name followed by two names.
-fn as_git_counts(numstat: &[u8]) -> Vec<Counted> {
+fn as_git_counts(numstat: &[u8]) -> Vec<LineCounts> {
     let mut fields = numstat.split(|byte| *byte == 0);
     let mut counted = Vec::new();
     while let Some(entry) = fields.next().filter(|entry| !entry.is_empty()) {
@@ -205,7 +205,7 @@ fn as_git_counts(numstat: &[u8]) -> Vec<Counted> {
     counted
 }
 
-fn as_we_count(files: &[FileDiff]) -> Vec<Counted> {
+fn as_we_count(files: &[FileDiff]) -> Vec<LineCounts> {
     let count = |file: &FileDiff| {
         assert!(!matches!(file.content, Content::Unread(Unread::Merge | Unread::Broken)));
         let name = |name: &Option<String>| name.clone().unwrap_or(file.path().to_owned());

@@ -3,16 +3,16 @@
 use assay_change::{GitError, Scope, Selection};
 use expect_test::{Expect, expect};
 
-use crate::shown::{open, path, show};
+use crate::support::{open, path, show};
 use assay_testkit::{Repository, git};
 
 /// A clone, and its origin, which has a pull request.
-struct Pulled {
+struct PullFixture {
     host: tempfile::TempDir,
     clone: Repository,
 }
 
-impl Pulled {
+impl PullFixture {
     fn bare(&self) -> std::path::PathBuf {
         self.host.path().join("Owner/repo.git")
     }
@@ -20,7 +20,7 @@ impl Pulled {
 
 /// Creates pull request 7 with one file onto `main`, which has advanced, with or without a merge
 /// ref.
-fn pulled(is_merged: bool) -> Pulled {
+fn pull_fixture(is_merged: bool) -> PullFixture {
     let host = tempfile::tempdir().unwrap();
     let bare = host.path().join("Owner/repo.git");
     let author = Repository::new();
@@ -39,12 +39,12 @@ fn pulled(is_merged: bool) -> Pulled {
     let clone = Repository::new();
     clone.git(&["remote", "add", "fork", "git@host.example:somebody/fork.git"]);
     clone.git(&["remote", "add", "upstream", bare.to_str().unwrap()]);
-    Pulled { host, clone }
+    PullFixture { host, clone }
 }
 
-fn check(pulled: &Pulled, repository: &str, number: u64, expected: Expect) {
+fn check(pull_fixture: &PullFixture, repository: &str, number: u64, expected: Expect) {
     let scope = Scope::Pull { repository: repository.to_owned(), number, head: None, base: None };
-    let shown = match assay_change::open(pulled.clone.path(), &scope, &Selection::default()) {
+    let shown = match assay_change::open(pull_fixture.clone.path(), &scope, &Selection::default()) {
         Ok(change) => {
             assert_eq!(change.tree().read(&path("pulled")).unwrap().as_deref(), Some("1\n2\n"));
             assert!(!change.base().exists(&path("pulled")).unwrap());
@@ -58,9 +58,9 @@ fn check(pulled: &Pulled, repository: &str, number: u64, expected: Expect) {
 #[test]
 fn a_pull_request_is_held_against_where_it_left_its_base() {
     for is_merged in [true, false] {
-        let pulled = pulled(is_merged);
+        let pull_fixture = pull_fixture(is_merged);
         check(
-            &pulled,
+            &pull_fixture,
             "owner/repo",
             7,
             expect![[r#"
@@ -68,30 +68,30 @@ fn a_pull_request_is_held_against_where_it_left_its_base() {
             "pulled" +2 -0
         "#]],
         );
-        let refs = pulled.clone.git(&[
+        let refs = pull_fixture.clone.git(&[
             "for-each-ref", "--format=%(refname)", "refs/assay", "refs/tags", "refs/remotes",
         ]);
         let names: Vec<&str> = refs.lines().map(|name| name.split_at(29).1).collect();
         assert_eq!(names, ["7/against", "7/head"], "{refs}");
-        assert!(!pulled.clone.path().join(".git/FETCH_HEAD").exists());
+        assert!(!pull_fixture.clone.path().join(".git/FETCH_HEAD").exists());
     }
 }
 
 #[test]
 fn a_pull_request_that_moved_on_is_fetched_again() {
-    let pulled = pulled(true);
+    let pull_fixture = pull_fixture(true);
     let scope = Scope::pull_request("Owner/repo#7").unwrap();
-    open(pulled.clone.path(), scope.clone());
-    let bare = pulled.bare();
+    open(pull_fixture.clone.path(), scope.clone());
+    let bare = pull_fixture.bare();
     git(&bare, &["update-ref", "refs/pull/7/head", "main"]);
-    assert_eq!(show(&open(pulled.clone.path(), scope)), "pull request Owner/repo#7\n");
+    assert_eq!(show(&open(pull_fixture.clone.path(), scope)), "pull request Owner/repo#7\n");
 }
 
 #[test]
 fn what_is_not_there_is_named() {
-    let pulled = pulled(true);
+    let pull_fixture = pull_fixture(true);
     check(
-        &pulled,
+        &pull_fixture,
         "owner/repo",
         8,
         expect![
@@ -99,17 +99,17 @@ fn what_is_not_there_is_named() {
         ],
     );
     check(
-        &pulled,
+        &pull_fixture,
         "owner/other",
         7,
         expect![
             "no remote of this repository is `owner/other`; there are `fork` (somebody/fork), `upstream` (Owner/repo)"
         ],
     );
-    pulled.clone.git(&["remote", "remove", "fork"]);
-    pulled.clone.git(&["remote", "remove", "upstream"]);
+    pull_fixture.clone.git(&["remote", "remove", "fork"]);
+    pull_fixture.clone.git(&["remote", "remove", "upstream"]);
     check(
-        &pulled,
+        &pull_fixture,
         "owner/repo",
         7,
         expect!["no remote of this repository is `owner/repo`; there are none"],
@@ -118,11 +118,11 @@ fn what_is_not_there_is_named() {
 
 #[test]
 fn a_branch_of_the_remote_moves_on_and_never_back() {
-    let pulled = pulled(false);
-    let clone = &pulled.clone;
+    let pull_fixture = pull_fixture(false);
+    let clone = &pull_fixture.clone;
     clone.write("mine", "1\n");
     clone.commit("mine");
-    let (first, place) = (clone.git(&["rev-parse", "HEAD"]), pulled.bare());
+    let (first, place) = (clone.git(&["rev-parse", "HEAD"]), pull_fixture.bare());
     let push = |commit: &str| assay_change::push(clone.path(), "owner/repo", commit, "fix/it");
     push("HEAD").unwrap();
     push("HEAD").unwrap();
@@ -140,15 +140,16 @@ fn a_branch_of_the_remote_moves_on_and_never_back() {
 
 #[test]
 fn a_push_that_the_remote_forbids_is_told_in_its_words_with_the_remedy() {
-    let pulled = pulled(false);
-    let hook = pulled.bare().join("hooks/pre-receive");
+    let pull_fixture = pull_fixture(false);
+    let hook = pull_fixture.bare().join("hooks/pre-receive");
     std::fs::write(&hook, "#!/bin/sh\necho 'GH006: Protected branch update failed'\nexit 1\n")
         .unwrap();
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(&hook, mode).unwrap();
-    pulled.clone.write("mine", "1\n");
-    pulled.clone.commit("mine");
-    let refused = assay_change::push(pulled.clone.path(), "owner/repo", "HEAD", "fix").unwrap_err();
+    pull_fixture.clone.write("mine", "1\n");
+    pull_fixture.clone.commit("mine");
+    let refused =
+        assay_change::push(pull_fixture.clone.path(), "owner/repo", "HEAD", "fix").unwrap_err();
     assert!(matches!(refused, GitError::PushRefused { .. }), "{refused}");
     let told = refused.to_string();
     let parts = [
@@ -165,11 +166,12 @@ fn a_push_that_the_remote_forbids_is_told_in_its_words_with_the_remedy() {
 
 #[test]
 fn a_branch_of_the_remote_is_fetched_as_it_is_now() {
-    let pulled = pulled(false);
-    let main = git(&pulled.bare(), &["rev-parse", "main"]);
-    let fetch = |branch| assay_change::fetch_branch(pulled.clone.path(), "owner/repo", branch);
+    let pull_fixture = pull_fixture(false);
+    let main = git(&pull_fixture.bare(), &["rev-parse", "main"]);
+    let fetch =
+        |branch| assay_change::fetch_branch(pull_fixture.clone.path(), "owner/repo", branch);
     assert_eq!(fetch("main").unwrap(), main);
-    git(&pulled.bare(), &["update-ref", "refs/heads/main", "main^"]);
+    git(&pull_fixture.bare(), &["update-ref", "refs/heads/main", "main^"]);
     assert_ne!(fetch("main").unwrap(), main);
     assert!(fetch("nowhere").unwrap_err().to_string().contains("nowhere"));
     assert!(fetch("a..b").is_err());
@@ -177,8 +179,8 @@ fn a_branch_of_the_remote_is_fetched_as_it_is_now() {
 
 #[test]
 fn a_commit_that_is_wanted_is_looked_at_whatever_the_pull_request_is_by_now() {
-    let pulled = pulled(false);
-    let bare = pulled.bare();
+    let pull_fixture = pull_fixture(false);
+    let bare = pull_fixture.bare();
     let topic = git(&bare, &["rev-parse", "refs/pull/7/head"]);
     // A commit was pushed since, and the ref of the pull request is not updated yet.
     let author = Repository::empty(&[]);
@@ -195,7 +197,7 @@ fn a_commit_that_is_wanted_is_looked_at_whatever_the_pull_request_is_by_now() {
             head: head.map(str::to_owned),
             base: Some("main".to_owned()),
         };
-        assay_change::open(pulled.clone.path(), &scope, &Selection::default())
+        assay_change::open(pull_fixture.clone.path(), &scope, &Selection::default())
     };
     assert_eq!(open(None).unwrap().pull_head(), Some(topic.as_str()));
     assert_eq!(open(Some(&topic)).unwrap().pull_head(), Some(topic.as_str()));

@@ -24,7 +24,7 @@ fn a_recorded_change_is_the_same_anywhere() {
     let change =
         open(repository.path(), &Scope::Commits("HEAD".into()), &Selection::default()).unwrap();
     let clean = |text: &str| text.replace("secret", "[redacted]");
-    let recorded = RecordedChange::of(&change, &BTreeSet::from([path("helper.txt")]), &clean);
+    let recorded = RecordedChange::record(&change, &BTreeSet::from([path("helper.txt")]), &clean);
     // The recording is serialized, as it would be for another machine.
     let text = serde_json::to_string(&recorded).unwrap();
     assert!(!text.contains("secret"), "{text}");
@@ -39,7 +39,7 @@ fn a_recorded_change_is_the_same_anywhere() {
         !again.tree().exists(&path("gone.txt")).unwrap()
             && again.base().exists(&path("gone.txt")).unwrap()
     );
-    assert!(again.on_disk().is_err());
+    assert!(again.checkout().is_err());
 }
 
 #[test]

@@ -3,17 +3,17 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use assay_change::{Bench, GitError, fingerprint};
+use assay_change::{GitError, ScratchWorktree, fingerprint};
 use assay_testkit::Repository;
 use tempfile::TempDir;
 
 use crate::worktrees::plant;
 
-fn print_of(repository: &Repository) -> String {
-    let leave_out = |path: &str| path.starts_with("logs/");
+fn fingerprint_of(repository: &Repository) -> String {
+    let is_excluded = |path: &str| path.starts_with("logs/");
     let instead =
         |path: &str, _: &std::path::Path| (path == "plan.json").then(|| "plan".to_owned());
-    fingerprint(repository.path(), &leave_out, &instead).unwrap()
+    fingerprint(repository.path(), &is_excluded, &instead).unwrap()
 }
 
 #[test]
@@ -21,38 +21,42 @@ fn any_byte_mode_or_name_makes_another_tree_and_what_is_left_out_does_not() {
     let repository = Repository::new();
     repository.write(".gitignore", "target/\n");
     repository.write("a.bin", b"\x00\x01");
-    let first = print_of(&repository);
-    assert_eq!(print_of(&repository), first);
+    let first = fingerprint_of(&repository);
+    assert_eq!(fingerprint_of(&repository), first);
     repository.write("target/out", "x");
     repository.write("logs/run.log", "x");
-    assert_eq!(print_of(&repository), first, "ignored, or left out");
+    assert_eq!(fingerprint_of(&repository), first, "ignored, or left out");
     repository.write("plan.json", "{}");
-    let with_plan = print_of(&repository);
+    let with_plan = fingerprint_of(&repository);
     repository.write("plan.json", "{\"qa\": 1}");
-    assert_eq!(print_of(&repository), with_plan, "something else stands for it");
+    assert_eq!(fingerprint_of(&repository), with_plan, "something else stands for it");
     repository.write("a.bin", b"\x00\x02");
-    let edited = print_of(&repository);
+    let edited = fingerprint_of(&repository);
     assert_ne!(edited, with_plan);
     fs::set_permissions(repository.file("a.bin"), fs::Permissions::from_mode(0o755)).unwrap();
-    let executable = print_of(&repository);
+    let executable = fingerprint_of(&repository);
     assert_ne!(executable, edited);
     repository.commit("all of it");
-    assert_eq!(print_of(&repository), executable, "whether it is committed makes no difference");
+    assert_eq!(
+        fingerprint_of(&repository),
+        executable,
+        "whether it is committed makes no difference"
+    );
     repository.remove("README");
-    assert_ne!(print_of(&repository), executable);
+    assert_ne!(fingerprint_of(&repository), executable);
 }
 
 /// Creates a scratch copy of a repository's work tree.
-fn lay_out(repository: &Repository) -> (Bench, TempDir) {
+fn create_copy(repository: &Repository) -> (ScratchWorktree, TempDir) {
     let folder = TempDir::new().unwrap();
-    (Bench::lay_out(repository.path(), &folder.path().join("bench")).unwrap(), folder)
+    (ScratchWorktree::create(repository.path(), &folder.path().join("bench")).unwrap(), folder)
 }
 
 fn read(repository: &Repository, name: &str) -> String {
     fs::read_to_string(repository.file(name)).unwrap()
 }
 
-const ALL: &dyn Fn(&str) -> bool = &|_| false;
+const EXCLUDE_NONE: &dyn Fn(&str) -> bool = &|_| false;
 
 #[test]
 fn what_is_done_on_a_copy_comes_back_at_once() {
@@ -63,7 +67,7 @@ fn what_is_done_on_a_copy_comes_back_at_once() {
     repository.write("new.txt", "not committed\n");
     let (status, head) =
         (repository.git(&["status", "--porcelain"]), repository.git(&["rev-parse", "HEAD"]));
-    let (bench, _beside) = lay_out(&repository);
+    let (bench, _beside) = create_copy(&repository);
     assert_eq!(fs::read_to_string(bench.path().join("new.txt")).unwrap(), "not committed\n");
     assert_eq!(bench.patch().unwrap().files(repository.path()).unwrap(), [""; 0]);
     fs::write(bench.path().join("a.txt"), "one\nthree\n").unwrap();
@@ -75,7 +79,7 @@ fn what_is_done_on_a_copy_comes_back_at_once() {
     drop(bench);
     assert!(!folder.exists(), "the patch needs the bench no more");
     assert_eq!(patch.files(repository.path()).unwrap(), ["a.txt", "made.bin", "new.txt"]);
-    patch.put_in(repository.path(), ALL).unwrap();
+    patch.apply(repository.path(), EXCLUDE_NONE).unwrap();
     assert_eq!(read(&repository, "a.txt"), "one\nthree\n");
     assert_eq!(fs::read(repository.file("made.bin")).unwrap(), b"\x00\x01\x02");
     assert!(!repository.file("new.txt").exists());
@@ -90,23 +94,23 @@ fn a_patch_that_is_half_in_goes_all_the_way_either_way() {
     repository.write("a.txt", "one\n");
     repository.write("b.txt", "one\n");
     repository.commit("a");
-    let before = print_of(&repository);
-    let (bench, _beside) = lay_out(&repository);
+    let before = fingerprint_of(&repository);
+    let (bench, _beside) = create_copy(&repository);
     fs::write(bench.path().join("a.txt"), "two\n").unwrap();
     fs::write(bench.path().join("b.txt"), "two\n").unwrap();
     let patch = bench.patch().unwrap();
     // The process that applied the patch was killed after the first file.
     repository.write("a.txt", "two\n");
-    patch.put_in(repository.path(), ALL).unwrap();
-    patch.put_in(repository.path(), ALL).unwrap();
+    patch.apply(repository.path(), EXCLUDE_NONE).unwrap();
+    patch.apply(repository.path(), EXCLUDE_NONE).unwrap();
     assert_eq!(
         (read(&repository, "a.txt"), read(&repository, "b.txt")),
         ("two\n".into(), "two\n".into())
     );
     repository.write("a.txt", "one\n");
-    patch.take_out(repository.path(), ALL).unwrap();
-    patch.take_out(repository.path(), ALL).unwrap();
-    assert_eq!(print_of(&repository), before);
+    patch.revert(repository.path(), EXCLUDE_NONE).unwrap();
+    patch.revert(repository.path(), EXCLUDE_NONE).unwrap();
+    assert_eq!(fingerprint_of(&repository), before);
 }
 
 #[test]
@@ -115,19 +119,19 @@ fn a_folder_becomes_a_link_and_a_file_a_folder() {
     repository.write("folder/a.txt", "one\n");
     repository.write("file", "one\n");
     repository.commit("a");
-    let before = print_of(&repository);
-    let (bench, _beside) = lay_out(&repository);
+    let before = fingerprint_of(&repository);
+    let (bench, _beside) = create_copy(&repository);
     fs::remove_dir_all(bench.path().join("folder")).unwrap();
     std::os::unix::fs::symlink("/tmp", bench.path().join("folder")).unwrap();
     fs::remove_file(bench.path().join("file")).unwrap();
     fs::create_dir(bench.path().join("file")).unwrap();
     fs::write(bench.path().join("file/b.txt"), "two\n").unwrap();
     let patch = bench.patch().unwrap();
-    patch.put_in(repository.path(), ALL).unwrap();
+    patch.apply(repository.path(), EXCLUDE_NONE).unwrap();
     assert_eq!(fs::read_link(repository.file("folder")).unwrap().to_str(), Some("/tmp"));
     assert_eq!(read(&repository, "file/b.txt"), "two\n");
-    patch.take_out(repository.path(), ALL).unwrap();
-    assert_eq!(print_of(&repository), before);
+    patch.revert(repository.path(), EXCLUDE_NONE).unwrap();
+    assert_eq!(fingerprint_of(&repository), before);
 }
 
 #[test]
@@ -135,11 +139,11 @@ fn what_is_left_out_of_a_patch_stays_as_it_is() {
     let repository = Repository::new();
     repository.write("a.txt", "one\n");
     repository.write("specs/001/spec.md", "one\n");
-    let (bench, _beside) = lay_out(&repository);
+    let (bench, _beside) = create_copy(&repository);
     fs::write(bench.path().join("a.txt"), "two\n").unwrap();
     fs::write(bench.path().join("specs/001/spec.md"), "two\n").unwrap();
     let patch = bench.patch().unwrap();
-    patch.put_in(repository.path(), &|path| path.starts_with("specs/")).unwrap();
+    patch.apply(repository.path(), &|path| path.starts_with("specs/")).unwrap();
     assert_eq!(read(&repository, "a.txt"), "two\n");
     assert_eq!(read(&repository, "specs/001/spec.md"), "one\n");
 }
@@ -150,11 +154,12 @@ fn what_somebody_else_changed_meanwhile_is_left_alone() {
     repository.write("a.txt", "one\n");
     repository.write("b.txt", "one\n");
     repository.commit("a");
-    let (bench, _beside) = lay_out(&repository);
+    let (bench, _beside) = create_copy(&repository);
     fs::write(bench.path().join("a.txt"), "two\n").unwrap();
     fs::write(bench.path().join("b.txt"), "two\n").unwrap();
     repository.write("b.txt", "somebody else\n");
-    let error = bench.patch().unwrap().put_in(repository.path(), ALL).unwrap_err().to_string();
+    let error =
+        bench.patch().unwrap().apply(repository.path(), EXCLUDE_NONE).unwrap_err().to_string();
     assert_eq!(error, "`b.txt` was changed by somebody else meanwhile");
     assert_eq!(read(&repository, "a.txt"), "one\n");
 }
@@ -163,7 +168,7 @@ fn what_somebody_else_changed_meanwhile_is_left_alone() {
 fn a_repository_without_a_commit_is_copied_too() {
     let repository = Repository::empty(&[]);
     repository.write("a.txt", "one\n");
-    let (bench, _beside) = lay_out(&repository);
+    let (bench, _beside) = create_copy(&repository);
     assert_eq!(fs::read_to_string(bench.path().join("a.txt")).unwrap(), "one\n");
 }
 
@@ -172,21 +177,21 @@ fn what_a_process_that_died_left_behind_stands_in_nobodys_way() {
     let repository = Repository::new();
     let folder = TempDir::new().unwrap();
     let at = folder.path().join("bench");
-    let bench = Bench::lay_out(repository.path(), &at).unwrap();
+    let bench = ScratchWorktree::create(repository.path(), &at).unwrap();
     fs::write(bench.path().join("left.txt"), "x").unwrap();
     // The copy is not cleaned up.
     std::mem::forget(bench);
-    let bench = Bench::lay_out(repository.path(), &at).unwrap();
+    let bench = ScratchWorktree::create(repository.path(), &at).unwrap();
     assert!(!bench.path().join("left.txt").exists());
     fs::remove_dir_all(&at).unwrap();
     std::mem::forget(bench);
-    Bench::lay_out(repository.path(), &at).unwrap();
+    ScratchWorktree::create(repository.path(), &at).unwrap();
 }
 
 #[test]
 fn a_repository_that_was_put_in_the_place_of_gits_own_is_refused() {
     let repository = Repository::new();
-    let (bench, _beside) = lay_out(&repository);
+    let (bench, _beside) = create_copy(&repository);
     fs::remove_file(bench.path().join(".git")).unwrap();
     plant(bench.path());
     assert!(matches!(bench.patch(), Err(GitError::Replaced { .. })));
@@ -200,7 +205,7 @@ fn a_repository_in_the_place_of_a_submodule_is_refused_and_none_of_its_programs_
     repository.git(&["update-index", "--add", "--cacheinfo", &format!("160000,{commit},sub")]);
     repository.git(&["commit", "--quiet", "-m", "with a submodule"]);
     fs::create_dir(repository.file("sub")).unwrap();
-    let (bench, _beside) = lay_out(&repository);
+    let (bench, _beside) = create_copy(&repository);
     let files = bench.patch().unwrap().files(repository.path()).unwrap();
     assert_eq!(files, [""; 0], "an empty folder stands for a submodule");
     plant(&bench.path().join("sub"));
@@ -211,7 +216,7 @@ fn a_repository_in_the_place_of_a_submodule_is_refused_and_none_of_its_programs_
 #[test]
 fn a_submodule_that_was_committed_on_a_copy_is_refused_too() {
     let repository = Repository::new();
-    let (bench, _beside) = lay_out(&repository);
+    let (bench, _beside) = create_copy(&repository);
     plant(&bench.path().join("sub"));
     let entry = format!("160000,{},sub", repository.git(&["rev-parse", "HEAD"]));
     assay_testkit::git(bench.path(), &["update-index", "--add", "--cacheinfo", &entry]);
@@ -227,9 +232,9 @@ fn a_repository_within_another_is_part_of_what_tells_trees_apart() {
     let repository = Repository::new();
     repository.write("nested/a.txt", "one\n");
     assay_testkit::git(&repository.file("nested"), &["init", "--quiet"]);
-    let before = print_of(&repository);
+    let before = fingerprint_of(&repository);
     repository.write("nested/a.txt", "two\n");
-    assert_ne!(print_of(&repository), before);
+    assert_ne!(fingerprint_of(&repository), before);
 }
 
 #[test]
@@ -237,9 +242,9 @@ fn a_file_that_is_put_in_is_as_open_to_others_as_the_one_before() {
     let repository = Repository::new();
     repository.write("secret.sh", "one\n");
     fs::set_permissions(repository.file("secret.sh"), fs::Permissions::from_mode(0o600)).unwrap();
-    let (bench, _beside) = lay_out(&repository);
+    let (bench, _beside) = create_copy(&repository);
     fs::write(bench.path().join("secret.sh"), "two\n").unwrap();
-    bench.patch().unwrap().put_in(repository.path(), ALL).unwrap();
+    bench.patch().unwrap().apply(repository.path(), EXCLUDE_NONE).unwrap();
     let mode = fs::metadata(repository.file("secret.sh")).unwrap().permissions().mode();
     assert_eq!((read(&repository, "secret.sh").as_str(), mode & 0o777), ("two\n", 0o600));
 }
@@ -251,7 +256,7 @@ fn work_trees_of_others_are_left_alone_even_where_they_are_out_of_reach() {
     let folder = elsewhere.path().join("theirs");
     repository.git(&["worktree", "add", "--quiet", "--detach", folder.to_str().unwrap()]);
     fs::rename(&folder, elsewhere.path().join("unplugged")).unwrap();
-    drop(lay_out(&repository));
+    drop(create_copy(&repository));
     fs::rename(elsewhere.path().join("unplugged"), &folder).unwrap();
     assert_eq!(assay_testkit::git(&folder, &["status", "--porcelain"]), "");
 }

@@ -8,11 +8,11 @@ use assay_change::tree::DirTree;
 use assay_change::{Change, Scope};
 use assay_findings::grounding::Tree;
 
-use crate::shown::{against, commits, open, path};
+use crate::support::{against, commits, open, path};
 use assay_testkit::Repository;
 
 /// Names that are hard to address.
-const ODD: [&[u8]; 11] = [
+const ODD_NAMES: [&[u8]; 11] = [
     b"a b",
     b"tab\there",
     b"line\nbreak",
@@ -31,15 +31,15 @@ fn is_shared_by_threads<T: Sync>(_: &T) {}
 #[test]
 fn every_file_is_read_whatever_its_name() {
     let repository = Repository::new();
-    for name in ODD {
+    for name in ODD_NAMES {
         repository.write(OsStr::from_bytes(name), name);
     }
     repository.commit("odd names");
-    for name in ODD {
+    for name in ODD_NAMES {
         repository.write(OsStr::from_bytes(name), [name, b"\nmore"].concat());
     }
     let change = open(repository.path(), against("HEAD"));
-    assert_eq!(change.files.len(), ODD.len());
+    assert_eq!(change.files.len(), ODD_NAMES.len());
     repository.git(&["add", "--all"]);
     let staged = open(repository.path(), Scope::Staged);
     let text = |name: &[u8], more: &str| format!("{}{more}", String::from_utf8_lossy(name));
@@ -47,7 +47,7 @@ fn every_file_is_read_whatever_its_name() {
     for file in &change.files {
         let at = path(file.path());
         let before = change.base().read(&at).unwrap().unwrap();
-        let name = ODD.into_iter().find(|name| text(name, "") == before).unwrap();
+        let name = ODD_NAMES.into_iter().find(|name| text(name, "") == before).unwrap();
         let after = text(name, "\nmore");
         assert_eq!(change.tree().read(&at).unwrap().as_deref(), Some(after.as_str()), "{at:?}");
         assert_eq!(staged.tree().read(&at).unwrap().as_deref(), Some(after.as_str()), "{at:?}");
@@ -57,7 +57,7 @@ fn every_file_is_read_whatever_its_name() {
         }
         found.insert(file.path());
     }
-    assert_eq!(found.len(), ODD.len(), "no two names look alike");
+    assert_eq!(found.len(), ODD_NAMES.len(), "no two names look alike");
 }
 
 #[test]

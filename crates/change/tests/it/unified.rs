@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use assay_change::unified::{FaultKind, LineOrigin, MisfitKind, PatchedTree, read};
+use assay_change::unified::{DiffFaultKind, LineOrigin, MisfitKind, PatchedTree, parse};
 use assay_findings::grounding::{Symbol, Tree, TreeError};
 use assay_findings::path::RepoPath;
 
@@ -37,8 +37,8 @@ fn at(path: &str) -> RepoPath {
 
 #[test]
 fn diffs_are_applied_one_after_another_and_each_line_keeps_its_origin() {
-    let first = read("--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,3 @@\n one\n+new\n two\n", 10);
-    let second = read("--- a/a.txt\n+++ b/a.txt\n@@ -2,2 +2,1 @@\n new\n-two\n", 20);
+    let first = parse("--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,3 @@\n one\n+new\n two\n", 10);
+    let second = parse("--- a/a.txt\n+++ b/a.txt\n@@ -2,2 +2,1 @@\n new\n-two\n", 20);
     let patched = PatchedTree::of(&tree(), first.files.iter().chain(&second.files));
     assert!(patched.misfits("a.txt").is_empty());
     assert_eq!(patched.text(&at("a.txt")).as_deref(), Some("one\nnew\nthree\n"));
@@ -48,9 +48,9 @@ fn diffs_are_applied_one_after_another_and_each_line_keeps_its_origin() {
 
 #[test]
 fn a_fault_has_its_line_and_the_rest_is_still_read() {
-    let diff = read("--- a/a.txt\n+++ b/a.txt\n@@ -1,9 +1,9 @@\n one\n+new\n two\n", 10);
+    let diff = parse("--- a/a.txt\n+++ b/a.txt\n@@ -1,9 +1,9 @@\n one\n+new\n two\n", 10);
     let [file] = &diff.files[..] else { panic!("{diff:?}") };
-    let counts = FaultKind::Counts { stated: (9, 9), found: (2, 3) };
+    let counts = DiffFaultKind::Counts { stated: (9, 9), found: (2, 3) };
     assert_eq!((file.faults[0].line, &file.faults[0].kind), (12, &counts));
     let patched = PatchedTree::of(&tree(), &diff.files);
     assert_eq!(patched.text(&at("a.txt")).as_deref(), Some("one\nnew\ntwo\nthree\n"));
@@ -58,7 +58,7 @@ fn a_fault_has_its_line_and_the_rest_is_still_read() {
 
 #[test]
 fn a_hunk_that_does_not_fit_is_left_out_and_names_the_line_that_differs() {
-    let diff = read("--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n one\n-zwei\n+2\n", 1);
+    let diff = parse("--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n one\n-zwei\n+2\n", 1);
     let patched = PatchedTree::of(&tree(), &diff.files);
     let [misfit] = patched.misfits("a.txt") else { panic!("{patched:?}") };
     let (found, wanted) = ("two".to_owned(), "zwei".to_owned());
@@ -68,11 +68,14 @@ fn a_hunk_that_does_not_fit_is_left_out_and_names_the_line_that_differs() {
 
 #[test]
 fn a_moved_hunk_is_applied_where_alone_it_fits_and_nowhere_if_it_fits_twice() {
-    let diff = read("--- a/a.txt\n+++ b/a.txt\n@@ -9 +9 @@\n-three\n+3\n", 1);
+    let diff = parse("--- a/a.txt\n+++ b/a.txt\n@@ -9 +9 @@\n-three\n+3\n", 1);
     let patched = PatchedTree::of(&tree(), &diff.files);
-    assert_eq!((patched.moved("a.txt")[0].stated, patched.moved("a.txt")[0].fits), (9, 3));
+    assert_eq!(
+        (patched.moved_hunks("a.txt")[0].stated, patched.moved_hunks("a.txt")[0].fits),
+        (9, 3)
+    );
     let twice = Files(BTreeMap::from([("a.txt", "x\ny\nx\n")]));
-    let diff = read("--- a/a.txt\n+++ b/a.txt\n@@ -9 +9 @@\n-x\n+z\n", 1);
+    let diff = parse("--- a/a.txt\n+++ b/a.txt\n@@ -9 +9 @@\n-x\n+z\n", 1);
     let patched = PatchedTree::of(&twice, &diff.files);
     let ambiguous = MisfitKind::Ambiguous { stated: 9, fits: vec![1, 3] };
     assert_eq!(patched.misfits("a.txt")[0].kind, ambiguous);

@@ -88,7 +88,7 @@ fn what_was_changed_is_named_committed_or_not() {
     assay_testkit::git(worktree.path(), &["add", "b.txt"]);
     assay_testkit::git(worktree.path(), &["commit", "--quiet", "-m", "its own"]);
     fs::remove_file(worktree.path().join("a.txt")).unwrap();
-    assert_eq!(worktree.changed().unwrap(), ["a.txt", "b.txt"]);
+    assert_eq!(worktree.changed_files().unwrap(), ["a.txt", "b.txt"]);
     let long = "x".repeat(1 << 20);
     let commit = worktree.commit(&format!("a\0b\n\n{long}")).unwrap().unwrap();
     assert_eq!(repository.git(&["log", "--format=%s", "main..topic"]), "ab\nits own\na");

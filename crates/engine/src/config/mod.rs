@@ -33,7 +33,7 @@ use assay_agents::config::ConfigError;
 use assay_agents::config::framework::{QueueSettings, Safeguards, TaskSettings, Workflow};
 use assay_change::state::is_at_or_below;
 use assay_change::tree::DirTree;
-use assay_change::{Change, LeaveOut};
+use assay_change::{Change, ExclusionRules};
 use assay_findings::coverage::CoverageRequirement;
 use assay_findings::grade::Grade;
 use assay_findings::grounding::{Tree, TreeError};
@@ -239,8 +239,8 @@ impl Configuration {
         &self.models
     }
 
-    fn leave_out(&self) -> anyhow::Result<LeaveOut> {
-        LeaveOut::new(&self.review.ignore, self.review.max_file_kib << 10)
+    fn leave_out(&self) -> anyhow::Result<ExclusionRules> {
+        ExclusionRules::new(&self.review.ignore, self.review.max_file_kib << 10)
             .with_context(|| format!("`review.ignore` in `{PATH}` cannot be used"))
     }
 
@@ -355,7 +355,7 @@ pub struct Settings {
     /// The environment that the settings were read in.
     pub environment: Environment,
     /// The files that reviews leave out.
-    pub leave_out: LeaveOut,
+    pub leave_out: ExclusionRules,
     /// The maximum number of local reviewers that run concurrently.
     pub at_a_time: usize,
     /// The lowest severity that blocks; `None` if the configuration sets none.

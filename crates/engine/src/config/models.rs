@@ -306,7 +306,7 @@ impl StoredModels {
         let budget = Budget::new(run.caps(), deadline);
         Ok(match self.budget.day.caps() {
             caps if caps == Caps::default() => budget,
-            caps => budget.with_day(Day::new(&state.outside("spend")?, today, caps)),
+            caps => budget.with_day(Day::new(&state.home_folder("spend")?, today, caps)),
         })
     }
 }

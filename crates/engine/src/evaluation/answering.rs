@@ -202,7 +202,7 @@ fn ask_plain_question(
     let Some(text) = source(&brief)? else {
         return Ok(AnsweredCase { ended: None, open: vec![OpenBrief { brief, marks }] });
     };
-    let text = assay_rules::redacted_text(&text);
+    let text = assay_rules::redact_text(&text);
     let bytes = (prompt.bytes() + text.len()) as u64;
     let answer = TranscriptAnswer {
         reader: brief.persona,

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use assay_change::diff::sketch::sketch;
+use assay_change::diff::reconstruct::reconstruct;
 use assay_change::state::is_at_or_below;
 use assay_eval::set::Case;
 use assay_findings::path::RepoPath;
@@ -122,7 +122,7 @@ impl ChangeFiles {
 
     /// Builds the files of a change of which only the diff is known.
     fn sketched(diff: &Path) -> anyhow::Result<ChangeFiles> {
-        let sketch = sketch(&read_text(diff)?)?;
+        let sketch = reconstruct(&read_text(diff)?)?;
         let files = |files: BTreeMap<String, String>| -> anyhow::Result<Files> {
             let files = files.into_iter().filter(|(path, _)| !decides_on_reviews(path));
             files.map(|(path, text)| Ok((checked(&path)?, text.into_bytes()))).collect()

@@ -8,7 +8,7 @@ use assay_base::text::split_chars;
 use assay_eval::judge::{JudgedPair, read_decisions};
 use assay_models::{Ask, Block, Caller, Mark, Model, Nonce, Piece, Prompt};
 use assay_review::persona::Tier;
-use assay_rules::redacted_text;
+use assay_rules::redact_text;
 
 use crate::config::models::StoredModels;
 use crate::models::Line;
@@ -107,7 +107,7 @@ impl PairJudge {
 
 /// Returns a text redacted and truncated, as the judge sees it.
 fn shown(text: &str) -> String {
-    let text = redacted_text(text.trim());
+    let text = redact_text(text.trim());
     match split_chars(&text, MAX_SHOWN) {
         (_, "") => text,
         (kept, _) => format!("{kept} […]"),

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use assay_change::diff::{Content, FileDiff};
 use assay_change::state::State;
-use assay_change::{History, LineOrigin, PastCommit};
+use assay_change::{BlamedLine, History, PastCommit};
 use assay_eval::mining::{
     is_code, is_fix, is_rebuttal, is_security_fix, label_text, language_of, reverted_commit,
     subject,
@@ -196,7 +196,7 @@ fn of_fix(history: &History, fix: &PastCommit, parent: &str) -> anyhow::Result<C
     if lines > MAX_FIX_LINES {
         return Ok(Candidate::LeftOut("the fix is too large to show which line was wrong"));
     }
-    let mut origins: Vec<LineOrigin> = Vec::new();
+    let mut origins: Vec<BlamedLine> = Vec::new();
     for file in &code {
         let Some(path) = &file.old_path else { continue };
         for lines in file.removed() {
@@ -213,7 +213,7 @@ fn of_fix(history: &History, fix: &PastCommit, parent: &str) -> anyhow::Result<C
         return Ok(Candidate::LeftOut("the commit that is at fault is a merge or the first one"));
     };
     let mut label = Label { comment: label_text(&fix.message), ..Label::default() };
-    let at = |it: &&LineOrigin| it.commit == origin;
+    let at = |it: &&BlamedLine| it.commit == origin;
     if let Some(first) = origins.iter().find(at) {
         let lines = origins.iter().filter(at).filter(|it| it.path == first.path).map(|it| it.line);
         label.path = Some(first.path.clone());
@@ -444,7 +444,7 @@ pub fn decided_findings(state: &State, today: &str) -> anyhow::Result<Vec<Claim>
         let text = format!("{}\n{}", entry.title, field("description"));
         claims.push(Claim {
             kind: "ledger",
-            text: assay_rules::redacted_text(text.trim()),
+            text: assay_rules::redact_text(text.trim()),
             path,
             lines: seen.and_then(|look| look.line).map(|line| (line, line)),
             commit: seen.and_then(|look| look.head.clone()),
@@ -458,7 +458,7 @@ pub fn decided_findings(state: &State, today: &str) -> anyhow::Result<Vec<Claim>
 }
 
 /// Returns the commit that introduced most of the lines; `None` if there are no lines.
-fn main_origin(origins: &[LineOrigin]) -> Option<String> {
+fn main_origin(origins: &[BlamedLine]) -> Option<String> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for origin in origins {
         *counts.entry(&origin.commit).or_default() += 1;

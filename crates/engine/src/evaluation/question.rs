@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use assay_models::{Answered, Ask, Block, Caller, Mark, Model, Nonce, Piece, Prompt};
 use assay_review::persona::Tier;
-use assay_rules::redacted_text;
+use assay_rules::redact_text;
 
 use crate::config::models::StoredModels;
 use crate::models::Line;
@@ -86,7 +86,7 @@ impl PlainQuestion {
         let reply = outcome.with_context(|| format!("`{}` gave no answer", self.model.id()))?;
         Ok(PlainAnswer {
             bytes: (asked + reply.text.len()) as u64,
-            text: redacted_text(&reply.text),
+            text: redact_text(&reply.text),
             tokens: spent.tokens.total(),
             dollars: spent.micro_usd.unwrap_or(0) as f64 / 1e6,
         })
@@ -103,7 +103,7 @@ pub(crate) fn question_prompt(
     if diff.len() > MAX_DIFF {
         bail!("the diff has {} bytes; the plain question takes {MAX_DIFF}", diff.len());
     }
-    let (title, diff) = (redacted_text(title), redacted_text(diff));
+    let (title, diff) = (redact_text(title), redact_text(diff));
     let pieces = vec![
         Piece::Text(format!("{QUESTION}\n")),
         Piece::Mark(Mark::Fence),

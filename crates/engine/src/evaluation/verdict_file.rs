@@ -11,7 +11,7 @@ use assay_eval::judge::{JudgedPair, JudgedPairs, MAX_PAIRS};
 use assay_eval::matching::{MatchRule, Verdict, Verdicts, WordRule};
 use assay_eval::report::ReviewerResults;
 use assay_eval::set::Case;
-use assay_rules::redacted_text;
+use assay_rules::redact_text;
 
 use super::judge::PairJudge;
 use crate::reporter::Reporter;
@@ -28,7 +28,7 @@ pub fn read_verdicts(path: &Path) -> anyhow::Result<Verdicts> {
 fn append_verdicts(path: &Path, verdicts: &[Verdict]) -> anyhow::Result<()> {
     let mut lines = String::new();
     for verdict in verdicts {
-        let (comment, label) = (redacted_text(&verdict.comment), redacted_text(&verdict.label));
+        let (comment, label) = (redact_text(&verdict.comment), redact_text(&verdict.label));
         lines += &serde_json::to_string(&Verdict { comment, label, ..verdict.clone() })?;
         lines.push('\n');
     }

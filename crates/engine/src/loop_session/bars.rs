@@ -68,7 +68,8 @@ impl Place {
         change: &Change,
         is_approved: bool,
     ) -> anyhow::Result<()> {
-        let folder = self.environment.state_of(&self.root).outside(STATE)?.join(&self.spec.name);
+        let folder =
+            self.environment.state_of(&self.root).home_folder(STATE)?.join(&self.spec.name);
         disk::make_folder(&folder)?;
         let branch = change.lineage()?.branch;
         let remembered = RememberedBar { bar: bar.clone(), branch, is_approved };
@@ -79,7 +80,7 @@ impl Place {
     /// Reads the bars stored on this machine: of this spec, of removed specs with the same number,
     /// and of specs that were removed on this branch before they were approved.
     fn remembered_bars(&self, change: &Change) -> anyhow::Result<Vec<Requirements>> {
-        let outside = self.environment.state_of(&self.root).outside(STATE)?;
+        let outside = self.environment.state_of(&self.root).home_folder(STATE)?;
         let there: Vec<PathBuf> = spec::all(&self.root)?;
         let is_there = |name: &str| there.iter().any(|folder| folder.ends_with(name));
         let branch = change.lineage()?.branch;

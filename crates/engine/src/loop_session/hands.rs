@@ -7,7 +7,7 @@ use assay_change::{Scope, Selection};
 use assay_findings::path::RepoPath;
 use assay_review::fixer::{self, FixerError};
 use assay_review::persona::Tier;
-use assay_rules::redacted_text;
+use assay_rules::redact_text;
 use assay_sandbox::{Command, ScratchFolder, Stream};
 use assay_validate::ending::MissingFixer;
 use assay_validate::environment::{FixRequest, IssueFixer};
@@ -150,7 +150,7 @@ impl Hands<'_> {
         let status = status.map_err(|error| {
             StepError::Round(format!("the fixer came to no end: {:#}", anyhow::Error::from(error)))
         })?;
-        let said = |bytes: &[u8]| last_of(&redacted_text(&String::from_utf8_lossy(bytes)));
+        let said = |bytes: &[u8]| last_of(&redact_text(&String::from_utf8_lossy(bytes)));
         if !status.success() {
             let why = said(&complained);
             return Err(StepError::Round(format!("the fixer ended with {status}: {why}")));

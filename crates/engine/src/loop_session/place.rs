@@ -101,14 +101,19 @@ impl Place {
     /// Returns the folder of the loop's private files. Fails if the state came with the repository.
     pub(super) fn state(&self) -> anyhow::Result<PathBuf> {
         let kind = self.environment.state_of(&self.root).open(STATE)?;
-        kind.make()?;
+        kind.create()?;
         Ok(kind.path().join(&self.spec.name))
     }
 
     /// Returns the path of the journal's seal. The seal is outside of the tree, where no program
     /// that runs in the tree can write.
     pub(crate) fn seal(&self) -> anyhow::Result<PathBuf> {
-        Ok(self.environment.state_of(&self.root).outside(STATE)?.join(&self.spec.name).join("seal"))
+        Ok(self
+            .environment
+            .state_of(&self.root)
+            .home_folder(STATE)?
+            .join(&self.spec.name)
+            .join("seal"))
     }
 
     /// Reads the same spec again.

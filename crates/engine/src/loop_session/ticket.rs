@@ -59,7 +59,7 @@ impl<'a> Ticket<'a> {
         let Some(jira) = stored.open(WAIT, |_| ())? else { return Ok(None) };
         let environment = &settings.environment;
         let clock = environment.clock().clone();
-        let outbox = Outbox::in_folder(environment.state_of(root).outside("outbox")?, &clock);
+        let outbox = Outbox::in_folder(environment.state_of(root).home_folder("outbox")?, &clock);
         let mail = Dispatcher { outbox, github: None, jira: Some(jira) };
         let names = stored.names(None);
         Ok(Some(Ticket { mail, key, names, clock, warned: RefCell::default(), warn }))

@@ -42,7 +42,7 @@ pub(super) struct Tracking<'a> {
 /// again.
 pub(super) fn send_kept(place: &Place, root: &Path, base: Option<&str>, warn: &dyn Fn(&str)) {
     let send = || -> anyhow::Result<()> {
-        let outbox = place.environment.state_of(root).outside("outbox")?;
+        let outbox = place.environment.state_of(root).home_folder("outbox")?;
         let outbox = Outbox::in_folder(outbox, place.environment.clock());
         if named(place.plan(), "jira_key").is_none() || !dispatcher::has_ticket_updates(&outbox)? {
             return Ok(());

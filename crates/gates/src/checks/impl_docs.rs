@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use assay_findings::path::RepoPath;
-use assay_rules::{has_code_lines, needs_documentation, undocumented};
+use assay_rules::{find_undocumented, has_code_lines, needs_documentation};
 
 use super::changed_file::{self, ChangedFileText};
 use super::file_set::FileSet;
@@ -253,7 +253,7 @@ fn planned_documents(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
 
 fn documented(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     changed_file::look(subject, scope, |written| {
-        let missing = source::of_file(written).map(|source| undocumented(&source));
+        let missing = source::of_file(written).map(|source| find_undocumented(&source));
         let told = missing.into_iter().flatten().map(|(at, name)| {
             format!("line {}: {} does not say what it is for", at + 1, quoted(&name))
         });

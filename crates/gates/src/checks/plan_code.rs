@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use assay_change::unified::{Fault, FilePatch, LineOrigin, Mark};
+use assay_change::unified::{DiffFault, FilePatch, LineOrigin, Mark};
 use assay_findings::path::RepoPath;
 
 use super::code::{ADD_TESTS, RESOLVE, REWRITE, TRIM, told};
@@ -247,9 +247,9 @@ fn syntax(planned: &PlanDiffs<'_>, _: &str, parts: &[Part<'_, '_>]) -> CheckResu
 
 fn told_faults<'f>(
     planned: &PlanDiffs<'_>,
-    faults: impl Iterator<Item = &'f Fault<'f>>,
+    faults: impl Iterator<Item = &'f DiffFault<'f>>,
 ) -> CheckResult {
-    let told = |fault: &Fault<'_>| {
+    let told = |fault: &DiffFault<'_>| {
         format!("{}: {}", planned.plan.place(fault.line), fault_text(&fault.kind))
     };
     CheckResult::of(faults.map(told).collect())
@@ -264,7 +264,7 @@ fn applies(planned: &PlanDiffs<'_>, path: &str, _: &[Part<'_, '_>]) -> CheckResu
     });
     let mut told: Vec<String> = told.collect();
     if !told.is_empty() {
-        let moved = planned.patched().moved(path).iter().map(|moved| {
+        let moved = planned.patched().moved_hunks(path).iter().map(|moved| {
             let (line, stated, fits) = (plan.place(moved.line), moved.stated, moved.fits);
             format!("the one at {line} fits at line {fits} of the file, not at line {stated}")
         });

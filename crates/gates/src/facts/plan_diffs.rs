@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::OnceLock;
 
-use assay_change::LeaveOut;
+use assay_change::ExclusionRules;
 use assay_change::unified::{FilePatch, PatchedTree};
 use assay_findings::grounding::{Tree, TreeError};
 use assay_findings::path::RepoPath;
@@ -107,8 +107,8 @@ impl<'p> PlanDiffs<'p> {
                 Err(error) => (BTreeMap::new(), Some(error)),
             };
             let mut change = self.patched().change("the plan", Path::new("."), tests);
-            if let Ok(usual) = LeaveOut::new(&[], MAX_BYTES) {
-                change.leave_out(&usual);
+            if let Ok(usual) = ExclusionRules::new(&[], MAX_BYTES) {
+                change.exclude(&usual);
             }
             (RuleResults::of(&change, self.rules), error)
         })

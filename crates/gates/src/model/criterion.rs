@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use assay_findings::write::escape::one_line;
 use assay_models::Reply;
-use assay_rules::redacted_text;
+use assay_rules::redact_text;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -68,7 +68,7 @@ impl CriterionJudge for ModelCriterionJudge<'_, '_> {
         if let Some(memory) = self.memory {
             material.remember(memory);
         }
-        let criterion = redacted_text(&one_line(&question.criterion.text));
+        let criterion = redact_text(&one_line(&question.criterion.text));
         let asked = format!("Is this met? {criterion}\n");
         let prompt =
             self.judge.prompt(RECONCILE_PROMPT, &material, "What is asked", &asked, schema());

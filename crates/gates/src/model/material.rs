@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use assay_findings::path::RepoPath;
-use assay_rules::{injection_in, injection_in_file, redacted_text};
+use assay_rules::{find_injections, find_injections_in_file, redact_text};
 
 use crate::item::{Item, Scope};
 use crate::phase::Phase;
@@ -31,7 +31,7 @@ impl Material {
     ) -> Result<Material, String> {
         let mut text = String::new();
         if let Some((plan, path)) = subject.plan {
-            check_orders(path, !injection_in(&plan.text).is_empty())?;
+            check_orders(path, !find_injections(&plan.text).is_empty())?;
             let _ = write!(text, "### PLAN {path}\n{}\n", plan.text);
         }
         let proves = if phase.is_of_a_plan() { text.clone() } else { String::new() };
@@ -45,7 +45,7 @@ impl Material {
         paths: &[String],
     ) -> Result<Material, String> {
         if let Some((plan, path)) = subject.plan {
-            check_orders(path, !injection_in(&plan.text).is_empty())?;
+            check_orders(path, !find_injections(&plan.text).is_empty())?;
         }
         Material::with_files(words.to_owned(), String::new(), subject, paths)
     }
@@ -53,9 +53,10 @@ impl Material {
     /// Adds notes of earlier runs, if they fit. They prove nothing.
     pub(super) fn remember(&mut self, memory: &str) {
         let memory = format!("### WHAT EARLIER RUNS LEARNED (it proves nothing)\n{memory}");
-        if self.text.len() + memory.len() <= MAX_MATERIAL_CHARS && injection_in(&memory).is_empty()
+        if self.text.len() + memory.len() <= MAX_MATERIAL_CHARS
+            && find_injections(&memory).is_empty()
         {
-            self.text.push_str(&redacted_text(&memory));
+            self.text.push_str(&redact_text(&memory));
         }
     }
 
@@ -71,7 +72,7 @@ impl Material {
                 let _ = writeln!(text, "### FILE {path} is not there, or is no text");
                 continue;
             };
-            check_orders(path, !injection_in_file(path, &now).is_empty())?;
+            check_orders(path, !find_injections_in_file(path, &now).is_empty())?;
             let _ = write!(text, "### FILE {path}\n{now}\n");
             evidence.push_str(&now);
             evidence.push('\n');
@@ -82,8 +83,8 @@ impl Material {
         // Material is not truncated: the rest would not be verified.
         match text.len() <= MAX_MATERIAL_CHARS {
             true => Ok(Material {
-                text: redacted_text(&text),
-                evidence: redacted_text(&without_titles(&evidence)),
+                text: redact_text(&text),
+                evidence: redact_text(&without_titles(&evidence)),
             }),
             false => Err(format!(
                 "it is more than the {MAX_MATERIAL_CHARS} bytes that a model is shown at once"

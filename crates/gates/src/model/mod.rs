@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use assay_findings::write::escape::one_line;
 use assay_models::{Ask, Block, Caller, Mark, Model, Nonce, Piece, Prompt, Reply};
-use assay_rules::redacted_text;
+use assay_rules::redact_text;
 use serde_json::{Value, json};
 
 use self::answer::{Answers, Proposals};
@@ -58,7 +58,7 @@ impl Judge for ModelJudge {
             .iter()
             .map(|item| {
                 let (scope, check) = (one_line(&item.scope.to_string()), one_line(&item.check));
-                redacted_text(&format!("- {} ({scope}): {check}\n", item.id))
+                redact_text(&format!("- {} ({scope}): {check}\n", item.id))
             })
             .collect();
         let prompt =
@@ -77,7 +77,7 @@ impl Judge for ModelJudge {
             .flat_map(|check| (check.targets)(subject))
             .map(|target| {
                 let (scope, check) = (one_line(&target.scope.to_string()), one_line(&target.check));
-                redacted_text(&format!("- ({scope}) {check}\n"))
+                redact_text(&format!("- ({scope}) {check}\n"))
             })
             .collect();
         let prompt = self.prompt(

@@ -1,6 +1,6 @@
 //! Parses the diffs of a plan: [`Plan::patches`], and formats their faults.
 
-use assay_change::unified::{self, FaultKind, FilePatch, MisfitKind, UnifiedDiff};
+use assay_change::unified::{self, DiffFaultKind, FilePatch, MisfitKind, UnifiedDiff};
 
 use super::{Milestone, Plan, PlannedDiff};
 use crate::quote::quoted;
@@ -20,7 +20,7 @@ impl PlannedDiff {
     /// Parses the diff. Its lines are numbered as lines of the plan, or from 1 if those are
     /// unknown.
     pub fn read(&self) -> UnifiedDiff<'_> {
-        unified::read(&self.text, self.line.max(1))
+        unified::parse(&self.text, self.line.max(1))
     }
 }
 
@@ -110,30 +110,34 @@ pub fn files<'a, 'p>(patches: &'a [PlacedPatch<'p>]) -> impl Iterator<Item = &'a
 }
 
 /// Formats a syntax error of a diff.
-pub fn fault_text(kind: &FaultKind<'_>) -> String {
+pub fn fault_text(kind: &DiffFaultKind<'_>) -> String {
     const NAMES: &str = "`--- a/PATH` and `+++ b/PATH`";
     const HEADER: &str = "`@@ -LINE,COUNT +LINE,COUNT @@`";
     match kind {
-        FaultKind::NoFile => format!("the diff names no file; put {NAMES} above its hunks"),
-        FaultKind::HunkWithoutFile => format!("a hunk stands under no file; put {NAMES} above it"),
-        FaultKind::NoNames => "the names of the file cannot be read".to_owned(),
-        FaultKind::Binary(path) => format!("{} is no text, so nobody can check it", quoted(path)),
-        FaultKind::Link(path) => format!("{} is a link, so nobody can check it", quoted(path)),
-        FaultKind::Merge(path) => format!("{} is compared with several files", quoted(path)),
-        FaultKind::BadPath { path, reason } => {
+        DiffFaultKind::NoFile => format!("the diff names no file; put {NAMES} above its hunks"),
+        DiffFaultKind::HunkWithoutFile => {
+            format!("a hunk stands under no file; put {NAMES} above it")
+        }
+        DiffFaultKind::NoNames => "the names of the file cannot be read".to_owned(),
+        DiffFaultKind::Binary(path) => {
+            format!("{} is no text, so nobody can check it", quoted(path))
+        }
+        DiffFaultKind::Link(path) => format!("{} is a link, so nobody can check it", quoted(path)),
+        DiffFaultKind::Merge(path) => format!("{} is compared with several files", quoted(path)),
+        DiffFaultKind::BadPath { path, reason } => {
             format!("{} is no path to change: {reason}", quoted(path))
         }
-        FaultKind::NoHunk => "no hunk follows the names of the file".to_owned(),
-        FaultKind::OutsideHunk(line) => {
+        DiffFaultKind::NoHunk => "no hunk follows the names of the file".to_owned(),
+        DiffFaultKind::OutsideHunk(line) => {
             format!("{} stands in no hunk; a hunk begins with {HEADER}", quoted(line))
         }
-        FaultKind::BadHeader(line) => {
+        DiffFaultKind::BadHeader(line) => {
             format!("{} does not say which lines it is about, as {HEADER} does", quoted(line))
         }
-        FaultKind::Unmarked(line) => {
+        DiffFaultKind::Unmarked(line) => {
             format!("{} in a hunk has none of the marks ` `, `+` and `-` before it", quoted(line))
         }
-        FaultKind::Counts { stated: (old, new), found: (has_old, has_new) } => format!(
+        DiffFaultKind::Counts { stated: (old, new), found: (has_old, has_new) } => format!(
             "the head of the hunk says {old} lines before and {new} after, and it has {has_old} and \
              {has_new}"
         ),

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use assay_findings::grounding::{Tree, TreeError};
 use assay_findings::path::RepoPath;
 use assay_rules::{
-    CodeLines, DefinitionKind, Reach, TestEffect, WithSymbols, has_code_lines, is_program, is_word,
+    CodeLines, DefinitionKind, Reach, SymbolTree, TestEffect, has_code_lines, is_program, is_word,
 };
 
 use super::search::{Definition, Search, definitions_in};
@@ -28,7 +28,7 @@ pub(super) struct Lookup<'l> {
     tree: &'l (dyn Tree + Sync),
     index: &'l TreeIndex,
     search: &'l Search,
-    symbols: WithSymbols<'l>,
+    symbols: SymbolTree<'l>,
     /// The texts of the files that criteria name; `None` if a file cannot be read.
     texts: RefCell<HashMap<RepoPath, Option<Rc<str>>>>,
     /// The number of bytes that were read for single criteria.
@@ -58,7 +58,7 @@ impl<'l> Lookup<'l> {
         index: &'l TreeIndex,
         search: &'l Search,
     ) -> Lookup<'l> {
-        let symbols = WithSymbols::new(tree);
+        let symbols = SymbolTree::new(tree);
         Lookup { tree, index, search, symbols, texts: RefCell::default(), read: Cell::new(0) }
     }
 

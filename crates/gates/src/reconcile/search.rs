@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use assay_findings::grounding::{Tree, TreeError};
 use assay_findings::path::RepoPath;
-use assay_rules::{NameSearch, NamedDefinition, Reach, Sighting, has_code_lines};
+use assay_rules::{NameMatch, NameSearch, NamedDefinition, Reach, has_code_lines};
 
 use super::Place;
 use crate::claim::{Claim, ParsedCriterion, Reference};
@@ -85,14 +85,14 @@ impl Search {
                 }
             };
             let Some(text) = text.filter(|text| names.is_in(text)) else { continue };
-            for sighting in names.sightings(path.as_str(), &text) {
+            for sighting in names.find_matches(path.as_str(), &text) {
                 search.note(path, sighting);
             }
         }
         search
     }
 
-    fn note(&mut self, path: &RepoPath, sighting: Sighting<'_>) {
+    fn note(&mut self, path: &RepoPath, sighting: NameMatch<'_>) {
         let Some(found) = self.found.get_mut(sighting.name) else { return };
         let is_code = has_code_lines(path.as_str());
         let at = Place { file: path.to_string(), line: sighting.line };
@@ -141,7 +141,7 @@ fn is_read(path: &RepoPath) -> bool {
 /// Returns the definitions of a name in one file.
 pub(super) fn definitions_in(path: &RepoPath, text: &str, name: &str) -> Vec<Definition> {
     let Some(names) = NameSearch::new(vec![name.to_owned()]) else { return Vec::new() };
-    let found = names.sightings(path.as_str(), text).into_iter();
+    let found = names.find_matches(path.as_str(), text).into_iter();
     let defined = found.filter_map(|sighting| {
         let at = Place { file: path.to_string(), line: sighting.line };
         Some(Definition { at, of: sighting.definition? })

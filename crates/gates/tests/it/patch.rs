@@ -47,7 +47,7 @@ fn applied(before: &[(&str, &str)], diffs: &[&str]) -> String {
         for misfit in patched.misfits(path) {
             told += &format!("x {path} {}: {}\n", misfit.line, plan.misfit_text(&misfit.kind));
         }
-        for moved in patched.moved(path) {
+        for moved in patched.moved_hunks(path) {
             told += &format!("~ {path} {}: {} -> {}\n", moved.line, moved.stated, moved.fits);
         }
     }

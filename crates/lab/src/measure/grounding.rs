@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Context, ensure};
-use assay_change::diff::sketch::{Sketch, sketch};
+use assay_change::diff::reconstruct::{ReconstructedFiles, reconstruct};
 use assay_change::{Change, RecordedChange};
 use assay_findings::grade::Grade;
 use assay_findings::path::RepoPath;
@@ -231,7 +231,7 @@ fn read(data: &Path) -> anyhow::Result<(Vec<Pull>, Vec<NumberedComment>)> {
 }
 
 fn lay_out(diff: &[u8]) -> anyhow::Result<Pull> {
-    let Sketch { before, after } = sketch(&String::from_utf8_lossy(diff))?;
+    let ReconstructedFiles { before, after } = reconstruct(&String::from_utf8_lossy(diff))?;
     let tree = |files: &BTreeMap<String, String>| {
         let files = files
             .iter()
@@ -240,7 +240,7 @@ fn lay_out(diff: &[u8]) -> anyhow::Result<Pull> {
     };
     let files = assay_change::diff::parse(diff);
     let change =
-        RecordedChange::sketched("pull request".to_owned(), files, tree(&before), tree(&after));
+        RecordedChange::from_files("pull request".to_owned(), files, tree(&before), tree(&after));
     Ok(Pull { change: change.open(std::env::temp_dir()), after })
 }
 

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use assay_rules::redacted_lines;
+use assay_rules::redact_lines;
 
 /// The maximum size of a file in bytes; larger files are data.
 const MAX_BYTES: u64 = 3_000_000;
@@ -49,7 +49,7 @@ pub(super) fn run(data: &Path) -> anyhow::Result<bool> {
 impl Count {
     fn add(&mut self, path: &Path, text: &str) {
         self.lines += text.lines().count();
-        let shown = redacted_lines(text);
+        let shown = redact_lines(text);
         let mut known: BTreeSet<&str> = BTreeSet::new();
         let mut is_in_key = false;
         for (number, (before, after)) in (1..).zip(text.lines().zip(&shown)) {

@@ -32,7 +32,7 @@ impl Reviewer for CommandReviewer {
     }
 
     fn review(&self, change: &Change, _tell: Tell<'_>) -> Answer {
-        let folder = match change.on_disk() {
+        let folder = match change.checkout() {
             Ok(folder) => folder,
             Err(error) => {
                 let why = format!("the change could not be laid out for it: {error}");

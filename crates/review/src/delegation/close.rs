@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use assay_change::Change;
-use assay_change::state::Held;
+use assay_change::state::UnitLock;
 use assay_findings::synthesis::Synthesis;
 use assay_models::{Class, Failure};
 
@@ -59,7 +59,7 @@ pub struct Closed {
     folder: Folder,
     about: About,
     /// The lock that keeps other processes from the review until it is stored.
-    _held: Held,
+    _held: UnitLock,
 }
 
 /// The state of a tree since it was read.
@@ -105,7 +105,7 @@ impl Delegated {
         Ok(change)
     }
 
-    fn decide(self, now: Option<&Change>, held: Held) -> Result<Closing, DelegationError> {
+    fn decide(self, now: Option<&Change>, held: UnitLock) -> Result<Closing, DelegationError> {
         let change = now.unwrap_or(&self.change);
         let mut review = self.review(change);
         if now.is_none() {

@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use assay_change::state::{Held, Kind, State, write_whole};
+use assay_change::state::{State, StateKind, UnitLock, write_atomically};
 use assay_change::{Change, Scope, Selection};
 use assay_findings::write::pretty;
 use assay_models::Nonce;
@@ -128,7 +128,7 @@ pub(super) enum Stage {
 #[derive(Debug)]
 pub(super) struct Folder {
     pub(super) id: ReviewId,
-    kind: Kind,
+    kind: StateKind,
     path: PathBuf,
 }
 
@@ -155,11 +155,11 @@ impl Folder {
         recording: &Recording,
     ) -> Result<(), DelegationError> {
         let fail = |source| self.fail(source);
-        self.kind.make()?;
+        self.kind.create()?;
         let parent = self.kind.path();
         let draft = ScratchFolder::new_in(DRAFT, parent).map_err(fail)?;
         recording.save(draft.path()).map_err(fail)?;
-        write_whole(&draft.path().join(ABOUT), pretty(about).as_bytes()).map_err(fail)?;
+        write_atomically(&draft.path().join(ABOUT), pretty(about).as_bytes()).map_err(fail)?;
         self.kind.seal_draft(&self.id.0, draft.path())?;
         fs::rename(draft.path(), &self.path).map_err(fail)?;
         // The folder has its final name now, so the draft must not be removed.
@@ -178,21 +178,21 @@ impl Folder {
     }
 
     pub(super) fn set_about(&self, about: &About) -> Result<(), DelegationError> {
-        let written = write_whole(&self.path.join(ABOUT), pretty(about).as_bytes());
+        let written = write_atomically(&self.path.join(ABOUT), pretty(about).as_bytes());
         written.map_err(|source| self.fail(source))
     }
 
     /// Locks the review against other processes until the value is dropped. Fails if the review has
     /// no authority.
-    pub(super) fn hold(&self) -> Result<Held, DelegationError> {
-        Ok(self.kind.hold(&self.id.0)?)
+    pub(super) fn hold(&self) -> Result<UnitLock, DelegationError> {
+        Ok(self.kind.lock_unit(&self.id.0)?)
     }
 
     /// Locks the review to change it. The review is sealed when the value is dropped.
-    pub(super) fn hold_to_change(&self) -> Result<Held, DelegationError> {
+    pub(super) fn hold_to_change(&self) -> Result<UnitLock, DelegationError> {
         let mut held = self.hold()?;
-        if held.is_there() {
-            held.change()?;
+        if held.has_existed() {
+            held.mark_changing()?;
         }
         Ok(held)
     }

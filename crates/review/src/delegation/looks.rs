@@ -8,7 +8,7 @@ use assay_findings::finding::{Consequence, Finding, Validation, ValidationState}
 use assay_findings::grounding::Grounder;
 use assay_findings::second_look::{Opinion, SecondLookAnswer};
 use assay_findings::synthesis::Synthesis;
-use assay_rules::Redacted;
+use assay_rules::RedactedTree;
 
 use super::receipt::{LookReceipt, QuoteCheck, Receipt, ReportState};
 use super::{Brief, Delegated, DelegationError, unknown_part};
@@ -117,7 +117,7 @@ impl Delegated {
     }
 
     fn look_receipts(&self, opinions: &[Opinion], synthesis: &Synthesis) -> Vec<LookReceipt> {
-        let redacted = Redacted(self.change.tree());
+        let redacted = RedactedTree(self.change.tree());
         let ground = Grounder::new(Some(&redacted), None);
         let receipt = |(opinion, number): (&Opinion, usize)| {
             let finding = finding_of(opinion, synthesis);

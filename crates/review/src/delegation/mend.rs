@@ -14,7 +14,7 @@ use assay_findings::finding::Finding;
 use assay_findings::grounding::{Grounder, Tree};
 use assay_findings::path::RepoPath;
 use assay_findings::synthesis::Synthesis;
-use assay_rules::{Redacted, reads_text_only};
+use assay_rules::{RedactedTree, reads_text_only};
 use serde::Serialize;
 
 use super::error::shown;
@@ -314,7 +314,7 @@ impl<'a> Since<'a> {
         let Some(file) = &finding.file else {
             return not_verified("it is about no place that could be looked up".to_owned());
         };
-        let redacted = Redacted(self.change.tree());
+        let redacted = RedactedTree(self.change.tree());
         match redacted.exists(file) {
             Ok(true) => {}
             Ok(false) => {

@@ -14,7 +14,7 @@ use assay_findings::path::RepoPath;
 use assay_findings::read::repair_json;
 use assay_findings::report::{Report, Reviewer};
 use assay_findings::vote::Vote;
-use assay_rules::{Redacted, WithSymbols};
+use assay_rules::{RedactedTree, SymbolTree};
 use serde_json::Value;
 
 /// The receipt of a report.
@@ -166,8 +166,8 @@ impl FindingReceipt {
         change: &Change,
     ) -> Vec<FindingReceipt> {
         let changed = change.changed_lines();
-        let redacted = Redacted(change.tree());
-        let tree = WithSymbols::new(&redacted);
+        let redacted = RedactedTree(change.tree());
+        let tree = SymbolTree::new(&redacted);
         let ground = Grounder::new(Some(&tree), Some(&changed));
         let written = written_findings(text);
         let votes = report.votes.iter().enumerate();

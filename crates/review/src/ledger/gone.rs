@@ -18,7 +18,7 @@ use assay_findings::grounding::Grounder;
 use assay_findings::identity::ResolvedFinding;
 use assay_findings::path::RepoPath;
 use assay_findings::report::ReviewerKind;
-use assay_rules::{Redacted, reads_text_only};
+use assay_rules::{RedactedTree, reads_text_only};
 use assay_store::ledger::Ledger;
 use assay_store::ledger::query::Seen;
 use assay_store::ledger::record::Sighting;
@@ -42,7 +42,7 @@ pub(super) fn absent(
     let whole = (!kept.change.is_limited).then_some("");
     let candidates = ledger.seen_in(files.keys().copied().chain(whole))?;
     let there: HashSet<(&str, &str)> = sightings.iter().flat_map(places).collect();
-    let redacted = Redacted(kept.change.tree());
+    let redacted = RedactedTree(kept.change.tree());
     let ground = Grounder::new(Some(&redacted), None);
     let before = Before { change: kept.change, lineage, known: Default::default() };
     let mut judge = Judge { kept, lineage, files, ground, before };

@@ -7,7 +7,7 @@ use assay_base::text::first_bytes;
 use assay_change::Change;
 use assay_findings::grounding::Tree;
 use assay_findings::path::RepoPath;
-use assay_rules::WithSymbols;
+use assay_rules::SymbolTree;
 
 use super::request::{Named, ReadLines, Request, Search};
 use crate::prompt::{callers, definitions};
@@ -77,7 +77,7 @@ impl ReadableFiles {
     }
 
     fn read_lines(&self, change: &Change, ReadLines { path, from, to }: &ReadLines) -> String {
-        if !self.0.contains(path) || change.leaves_out(path) {
+        if !self.0.contains(path) || change.excludes(path) {
             return NO_SUCH_FILE.to_owned();
         }
         let text = match SafeTree::of(change.tree()).read(path) {
@@ -128,7 +128,7 @@ impl ReadableFiles {
 
     fn definitions(&self, change: &Change, Named { name }: &Named) -> String {
         let safe = SafeTree::of(change.tree());
-        let tree = WithSymbols::new(&safe);
+        let tree = SymbolTree::new(&safe);
         let mut result = Excerpts::default();
         let mut shown = 0;
         let files = self.holding(change, name, has_language);
@@ -183,7 +183,7 @@ impl ReadableFiles {
                     return holding;
                 }
             }
-            if !raw.contains(wanted) || change.leaves_out(path) {
+            if !raw.contains(wanted) || change.excludes(path) {
                 continue;
             }
             // The match may be in a part that models do not see.
@@ -271,7 +271,7 @@ fn numbered(line: &str, number: u32) -> String {
 }
 
 fn has_language(path: &RepoPath) -> bool {
-    assay_rules::name_of_language(path.as_str()).is_some()
+    assay_rules::language_name(path.as_str()).is_some()
 }
 
 fn is_at_or_below(path: &RepoPath, place: &RepoPath) -> bool {

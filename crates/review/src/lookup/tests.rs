@@ -1,6 +1,6 @@
 //! Look-ups in a real repository, call by call.
 
-use assay_change::{LeaveOut, Scope, Selection};
+use assay_change::{ExclusionRules, Scope, Selection};
 use assay_models::{Mark, Nonce};
 use assay_testkit::Repository;
 use expect_test::{Expect, expect};
@@ -49,7 +49,7 @@ impl Case {
         let path = self.repository.path();
         let mut change =
             assay_change::open(path, &Scope::Automatic, &Selection::default()).unwrap();
-        change.leave_out(&LeaveOut::new(&["gen/**".to_owned()], 1 << 20).unwrap());
+        change.exclude(&ExclusionRules::new(&["gen/**".to_owned()], 1 << 20).unwrap());
         change
     }
 
@@ -259,7 +259,7 @@ proptest! {
             })
             .collect();
         let lookups = Lookups::replayed(results);
-        let change = assay_change::RecordedChange::sketched(
+        let change = assay_change::RecordedChange::from_files(
             String::new(), Vec::new(), BTreeMap::new(), BTreeMap::new(),
         )
         .open(std::path::PathBuf::new());

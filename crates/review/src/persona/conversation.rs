@@ -2,7 +2,7 @@
 
 use assay_change::Change;
 use assay_models::{Answered, Failure, Prompt, Reply, Spent, ToolCall, Turn};
-use assay_rules::redacted_text;
+use assay_rules::redact_text;
 
 use super::Persona;
 use super::desk::{BYTES_PER_TOKEN, Desk, exchanged};
@@ -102,7 +102,7 @@ impl Desk {
     /// Returns a call for the next prompt: without credentials and without the marks of the run, so
     /// that a recorded reply results in the same prompt.
     fn cleaned(&self, call: ToolCall) -> ToolCall {
-        let clean = |text: &str| redacted_text(&self.nonce().without_marks(text));
+        let clean = |text: &str| redact_text(&self.nonce().without_marks(text));
         ToolCall { name: clean(&call.name), arguments: clean(&call.arguments) }
     }
 }

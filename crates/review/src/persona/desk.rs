@@ -10,7 +10,7 @@ use assay_findings::path::RepoPath;
 use assay_findings::report::{self, ReviewerKind};
 use assay_findings::usage::{ModelUsage, ReviewUsage};
 use assay_models::{Answered, Ask, Caller, Failure, Mark, Model, Nonce, Prompt, Reply, says};
-use assay_rules::redacted_text;
+use assay_rules::redact_text;
 
 use super::{Persona, Signals, Tier};
 use crate::leads::Leads;
@@ -263,7 +263,7 @@ impl Desk {
     /// Returns the text of an answer for transcripts: without secrets and without the marks of the
     /// run.
     pub(super) fn kept_text(&self, reply: &Reply) -> String {
-        redacted_text(&self.nonce.forget(&reply.text))
+        redact_text(&self.nonce.forget(&reply.text))
     }
 
     /// Asks a persona's model once. Only an answer that can be parsed, or that calls tools, is

@@ -50,7 +50,7 @@ impl Signals {
         }
         let lines = assay_rules::executable_lines(change).into_iter().map(|(_, n)| n).sum();
         Signals {
-            languages: names().filter_map(|p| assay_rules::name_of_language(p)).collect(),
+            languages: names().filter_map(|p| assay_rules::language_name(p)).collect(),
             behaviours: assay_rules::behaviours(change),
             depth: depth(change).0,
             risks: risks(change).map(|(risk, _)| risk).collect(),

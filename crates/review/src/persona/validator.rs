@@ -14,7 +14,8 @@ use assay_findings::read::repair_json;
 use assay_findings::second_look::{Opinion, SecondLookAnswer, select_for_second_look};
 use assay_models::{Class, Failure, Prompt};
 use assay_rules::{
-    Redacted, injection_in_file, redacted_text, without_injections, without_injections_in_file,
+    RedactedTree, find_injections_in_file, redact_text, without_injections,
+    without_injections_in_file,
 };
 use serde_json::Value;
 
@@ -123,7 +124,7 @@ pub(crate) fn look_name(number: usize) -> String {
 
 /// Returns the title of a finding for transcripts.
 fn kept_title(finding: &Finding) -> String {
-    redacted_text(&finding.title)
+    redact_text(&finding.title)
 }
 
 /// Groups findings into questions. All findings of a change are compared with each other in one
@@ -204,7 +205,7 @@ impl Look<'_> {
         let Ok(text) = self.change.tree().read(file) else { return true };
         let text = text.unwrap_or_default();
         not_to_be_named(file.as_str()).is_some()
-            || !injection_in_file(file.as_str(), &text).is_empty()
+            || !find_injections_in_file(file.as_str(), &text).is_empty()
     }
 
     /// Returns the code around a finding: as the change shows it, or else from the tree.
@@ -232,7 +233,7 @@ impl Look<'_> {
         if !is_changed && !self.change.base().exists(file).unwrap_or(false) {
             return String::new();
         }
-        let text = Redacted(self.change.tree()).read(file).ok().flatten().unwrap_or_default();
+        let text = RedactedTree(self.change.tree()).read(file).ok().flatten().unwrap_or_default();
         let text = without_injections_in_file(file.as_str(), &text);
         let first = line.saturating_sub(AROUND).max(1);
         let lines = text.lines().zip(1u32..).skip(first as usize - 1);
@@ -254,7 +255,7 @@ fn told(finding: &Finding, number: usize) -> String {
         quote.unwrap_or_default(),
         finding.description
     );
-    names::with_plain_lines(&without_injections(&redacted_text(&text))).into_owned()
+    names::with_plain_lines(&without_injections(&redact_text(&text))).into_owned()
 }
 
 fn missing(finding: &Finding, why: &str) -> Opinion {
@@ -315,7 +316,7 @@ pub(crate) fn answers(text: &str) -> Vec<(usize, Value)> {
 }
 
 fn opinion(finding: &Finding, value: &Value) -> Opinion {
-    let word = |key: &str| value[key].as_str().map(redacted_text);
+    let word = |key: &str| value[key].as_str().map(redact_text);
     let Some(answer) = answer(value) else {
         return missing(finding, "the answer is none of confirm, refute and unsure");
     };

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use assay_change::Change;
 use assay_change::diff::FileDiff;
 use assay_findings::path::RepoPath;
-use assay_rules::{WithSymbols, injection_in_file, redacted_text};
+use assay_rules::{SymbolTree, find_injections_in_file, redact_text};
 
 use super::callers::{self, Caller};
 use super::definitions::{self, Definition};
@@ -50,7 +50,7 @@ impl Briefing {
     pub(crate) fn new(change: &Change) -> Briefing {
         let before = SafeTree::of(change.base());
         let safe = SafeTree::of(change.tree());
-        let after = WithSymbols::new(&safe);
+        let after = SymbolTree::new(&safe);
         let mut briefing = Briefing {
             title: safe_text(&change.title),
             purpose: Purpose::of(change, &before),
@@ -132,8 +132,8 @@ fn kept_back(change: &Change, file: &FileDiff) -> Vec<Option<NotRead>> {
         Ok(None) => return Vec::new(),
         Err(_) => return vec![Some(NotRead::NotShown(UNREADABLE)); hunks(file)],
     };
-    let orders = injection_in_file(path.as_str(), &text);
-    let shown = redacted_text(&text);
+    let orders = find_injections_in_file(path.as_str(), &text);
+    let shown = redact_text(&text);
     if orders.is_empty() && !excerpt::is_cut(&text) && shown == text {
         return Vec::new();
     }

@@ -44,10 +44,10 @@ pub(crate) fn find(change: &Change, excerpts: &[Excerpt], tree: &dyn Tree) -> Ve
     let changed: BTreeSet<&str> = change.files.iter().map(|file| file.path()).collect();
     let languages: BTreeSet<String> = excerpts
         .iter()
-        .filter_map(|excerpt| assay_rules::name_of_language(excerpt.path.as_str()))
+        .filter_map(|excerpt| assay_rules::language_name(excerpt.path.as_str()))
         .collect();
     let is_candidate = |path: &RepoPath| {
-        let language = assay_rules::name_of_language(path.as_str());
+        let language = assay_rules::language_name(path.as_str());
         !changed.contains(path.as_str())
             && language.is_some_and(|language| languages.contains(&language))
             && not_to_be_named(path.as_str()).is_none()

@@ -82,7 +82,7 @@ struct Place {
 fn used_names(excerpts: &[Excerpt]) -> BTreeMap<String, usize> {
     let mut used = BTreeMap::new();
     for excerpt in excerpts {
-        if assay_rules::name_of_language(excerpt.path.as_str()).is_none() {
+        if assay_rules::language_name(excerpt.path.as_str()).is_none() {
             continue;
         }
         for line in excerpt.units.iter().flat_map(|unit| &unit.lines).filter(|line| line.is_added())
@@ -114,10 +114,10 @@ fn places_of(
     }
     let languages: BTreeSet<String> = excerpts
         .iter()
-        .filter_map(|excerpt| assay_rules::name_of_language(excerpt.path.as_str()))
+        .filter_map(|excerpt| assay_rules::language_name(excerpt.path.as_str()))
         .collect();
     let is_candidate = |path: &RepoPath| {
-        let language = assay_rules::name_of_language(path.as_str());
+        let language = assay_rules::language_name(path.as_str());
         language.is_some_and(|language| languages.contains(&language))
             && not_to_be_named(path.as_str()).is_none()
             && !assay_rules::is_test(path.as_str())

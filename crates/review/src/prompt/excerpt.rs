@@ -10,7 +10,7 @@ use assay_change::diff::{FileDiff, Hunk, Origin};
 use assay_findings::grounding::{Symbol, Tree};
 use assay_findings::path::RepoPath;
 use assay_findings::vote::LineRange;
-use assay_rules::{WITHHELD, injection_in_file};
+use assay_rules::{WITHHELD_LINE, find_injections_in_file};
 
 use crate::sanitize::names;
 
@@ -119,7 +119,7 @@ impl Excerpt {
     pub(crate) fn withhold(&mut self) -> BTreeSet<usize> {
         let lines = self.units.iter().flat_map(|unit| &unit.lines);
         let shown: String = lines.flat_map(|line| [&line.text[line.own..], "\n"]).collect();
-        let orders = injection_in_file(self.path.as_str(), &shown);
+        let orders = find_injections_in_file(self.path.as_str(), &shown);
         let mut numbers = 1u32..;
         let mut touched = BTreeSet::new();
         for unit in &mut self.units {
@@ -130,7 +130,7 @@ impl Excerpt {
                 };
                 if orders.iter().any(is_in) {
                     line.text.truncate(line.own);
-                    line.text.push_str(WITHHELD);
+                    line.text.push_str(WITHHELD_LINE);
                     is_touched = true;
                 }
             }

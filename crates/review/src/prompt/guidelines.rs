@@ -6,7 +6,7 @@ use assay_base::text::first_bytes;
 use assay_change::Change;
 use assay_findings::grounding::Tree;
 use assay_findings::path::RepoPath;
-use assay_rules::Redacted;
+use assay_rules::RedactedTree;
 
 use crate::sanitize::names::is_plain;
 
@@ -24,7 +24,7 @@ pub(crate) fn any(change: &Change) -> bool {
 /// Returns the guidelines, those of outer folders first. They are read from the base, so that a
 /// change cannot bring its own.
 pub(crate) fn of(change: &Change) -> Vec<(RepoPath, String)> {
-    let base = Redacted(change.base());
+    let base = RedactedTree(change.base());
     let mut left = MOST;
     let mut all = Vec::new();
     for path in paths(change) {

@@ -86,7 +86,7 @@ fn new_deleted_and_left_out_files_are_told_apart() {
     repository.git(&["add", "--all"]);
     repository.git(&["commit", "--quiet", "--amend", "--message", "x"]);
     let mut change = open(&repository);
-    change.leave_out(&assay_change::LeaveOut::new(&[], 1 << 20).unwrap());
+    change.exclude(&assay_change::ExclusionRules::new(&[], 1 << 20).unwrap());
     expect![[r#"
         The change under review: commits HEAD.
         <change-FENCE>

@@ -11,7 +11,8 @@ use assay_change::diff::{Content, FileDiff};
 use assay_findings::grounding::{Symbol, Tree, TreeError};
 use assay_findings::path::RepoPath;
 use assay_rules::{
-    Redacted, injection_in_name, redacted_text, without_injections, without_injections_in_file,
+    RedactedTree, find_injection_in_name, redact_text, without_injections,
+    without_injections_in_file,
 };
 
 /// Reasons why a name is not shown, or why its content does not count as read.
@@ -41,12 +42,12 @@ impl fmt::Display for NotRead {
 }
 
 /// A tree as models may see it: without credentials, and without lines that address them.
-pub(crate) struct SafeTree<'t>(Redacted<'t>);
+pub(crate) struct SafeTree<'t>(RedactedTree<'t>);
 
 impl<'t> SafeTree<'t> {
     /// Creates the view of a tree for models.
     pub(crate) fn of(tree: &'t (dyn Tree + Sync)) -> SafeTree<'t> {
-        SafeTree(Redacted(tree))
+        SafeTree(RedactedTree(tree))
     }
 }
 
@@ -71,13 +72,13 @@ impl Tree for SafeTree<'_> {
 
 /// Removes credentials and lines that address reviewers from a text.
 pub(crate) fn safe_text(text: &str) -> String {
-    let text = redacted_text(text);
+    let text = redact_text(text);
     names::with_plain_lines(&without_injections(&text)).into_owned()
 }
 
 /// Returns the reason why the name of a file is not shown; `None` if it is.
 pub(crate) fn not_to_be_named(path: &str) -> Option<NotRead> {
-    if injection_in_name(path).is_some() {
+    if find_injection_in_name(path).is_some() {
         return Some(NotRead::Addresses);
     }
     if !names::is_plain(path) {

@@ -16,7 +16,7 @@ use assay_change::Change;
 use assay_findings::path::RepoPath;
 use assay_findings::vote::LineRange;
 
-use crate::syntax::{Syntax, Touched};
+use crate::syntax::{LineSet, Syntax};
 
 /// A step of code that deserves a scenario.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -125,7 +125,7 @@ fn behaviours_in(
         return BTreeSet::new();
     }
     let added: Vec<LineRange> = added.collect();
-    let touched = Touched::new(added.iter().copied());
+    let touched = LineSet::new(added.iter().copied());
     let mut found = BTreeSet::new();
     if schema::lacks_index(path, text, &touched) {
         found.insert(Behaviour::MissingIndex);
@@ -133,7 +133,7 @@ fn behaviours_in(
     let syntax = crate::language::is_code(path).then(|| Syntax::of(path, text)).flatten();
     if let Some(syntax) = syntax {
         let units = unit::units(&syntax, &added);
-        units.iter().for_each(|unit| found.extend(signs::signs(unit)));
+        units.iter().for_each(|unit| found.extend(signs::behaviours_of(unit)));
     }
     found
 }

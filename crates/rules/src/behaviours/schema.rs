@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::syntax::Touched;
+use crate::syntax::LineSet;
 
 /// The statements and calls that define columns.
 static DEFINES: LazyLock<Regex> = LazyLock::new(|| {
@@ -33,7 +33,7 @@ static NO_COLUMN: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Returns true if an added line of a schema defines a column that refers to another table, and no
 /// line of the file gives the column an index.
-pub(super) fn lacks_index(path: &str, text: &str, touched: &Touched) -> bool {
+pub(super) fn lacks_index(path: &str, text: &str, touched: &LineSet) -> bool {
     let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending);
     let may_define = ["sql", "py", "rb", "php", "js", "ts", "java", "go", "rs"].contains(&ending);
     if !may_define || !DEFINES.is_match(text) {

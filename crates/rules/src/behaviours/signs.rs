@@ -6,7 +6,7 @@ use super::Behaviour;
 use super::unit::{Call, Operation, Unit, starts_transaction};
 
 /// Returns the behaviours of a unit.
-pub(super) fn signs(unit: &Unit) -> BTreeSet<Behaviour> {
+pub(super) fn behaviours_of(unit: &Unit) -> BTreeSet<Behaviour> {
     let queries: Vec<&Call> = unit.calls.iter().filter(|call| is_query(call)).collect();
     let in_loop = queries.iter().any(|call| Unit::is_in(&unit.loops, &call.range));
     let found = [

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use assay_findings::vote::LineRange;
 
-use crate::syntax::{Syntax, SyntaxNode, Touched, lines_of};
+use crate::syntax::{LineSet, Syntax, SyntaxNode, lines_of};
 
 /// A function around added lines, or added lines outside of functions, as steps in the order of the
 /// text.
@@ -98,7 +98,7 @@ const ITERATORS: [&str; 10] = [
 
 /// Returns the units of a file around added lines.
 pub(super) fn units(syntax: &Syntax, added: &[LineRange]) -> Vec<Unit> {
-    let touched = Touched::new(added.iter().copied());
+    let touched = LineSet::new(added.iter().copied());
     let mut functions: Vec<SyntaxNode<'_>> = Vec::new();
     syntax.visit(
         &touched,
@@ -118,7 +118,7 @@ pub(super) fn units(syntax: &Syntax, added: &[LineRange]) -> Vec<Unit> {
     let mut units: Vec<Unit> =
         functions.iter().map(|function| Unit::of_function(syntax, function)).collect();
     if !loose.is_empty() {
-        units.push(Unit::of_lines(syntax, &Touched::new(loose)));
+        units.push(Unit::of_lines(syntax, &LineSet::new(loose)));
     }
     units
 }
@@ -130,7 +130,7 @@ impl Unit {
         let is_inside = |node: &SyntaxNode<'_>| {
             range.start <= node.range().start && node.range().end <= range.end
         };
-        let touched = Touched::new([lines_of(function)]);
+        let touched = LineSet::new([lines_of(function)]);
         syntax.visit(
             &touched,
             |_| true,
@@ -143,7 +143,7 @@ impl Unit {
         unit
     }
 
-    fn of_lines(syntax: &Syntax, touched: &Touched) -> Unit {
+    fn of_lines(syntax: &Syntax, touched: &LineSet) -> Unit {
         let mut unit = Unit { end: syntax.root().range().end, ..Unit::default() };
         syntax.visit(touched, |_| true, |node, _| unit.take(node));
         unit

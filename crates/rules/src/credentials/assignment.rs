@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
-use super::name::{MARKS, Secrecy};
+use super::name::{MARKS, NameKind};
 use super::value::{Quality, decoded, has_word, is_uuid};
 use super::{Certainty, Credential};
 
@@ -55,7 +55,7 @@ enum Form {
 }
 
 /// A value with the notation of its assignment.
-struct Given {
+struct AssignedValue {
     value: Range<usize>,
     form: Form,
     /// True if the value is the whole expression, and not a part of it.
@@ -76,35 +76,35 @@ pub(super) fn scan(text: &str) -> Vec<Credential> {
         if !reader.may_have_value(&name) {
             continue;
         }
-        let Some(secrecy) = Secrecy::of(&text[name.clone()]) else { continue };
-        for given in reader.given(&name) {
+        let Some(kind) = NameKind::of(&text[name.clone()]) else { continue };
+        for given in reader.assigned_values(&name) {
             let value = &text[given.value.clone()];
-            if let Some(certainty) = judge(text, &name, secrecy, value, &given) {
-                found.push(Credential::new(kind_of(secrecy), certainty, given.value));
+            if let Some(certainty) = rate(text, &name, kind, value, &given) {
+                found.push(Credential::new(kind_of(kind), certainty, given.value));
             }
         }
     }
     found
 }
 
-fn kind_of(secrecy: Secrecy) -> &'static str {
-    match secrecy {
-        Secrecy::Password => "a password",
-        Secrecy::Secret => "a secret",
-        Secrecy::Token => "a key or token",
-        Secrecy::Basic => "the login of a registry",
+fn kind_of(kind: NameKind) -> &'static str {
+    match kind {
+        NameKind::Password => "a password",
+        NameKind::Secret => "a secret",
+        NameKind::Token => "a key or token",
+        NameKind::Basic => "the login of a registry",
     }
 }
 
 /// Returns the certainty that a value under the name of a credential is one; `None` if it is not.
-fn judge(
+fn rate(
     text: &str,
     name: &Range<usize>,
-    secrecy: Secrecy,
+    kind: NameKind,
     value: &str,
-    given: &Given,
+    given: &AssignedValue,
 ) -> Option<Certainty> {
-    if secrecy == Secrecy::Basic {
+    if kind == NameKind::Basic {
         return is_login(value).then_some(Certainty::Likely);
     }
     if matches!(given.form, Form::Inline | Form::Line) && is_expression(value) {
@@ -112,8 +112,8 @@ fn judge(
     }
     let spelled = &text[name.clone()];
     if is_uuid(value) {
-        let may_be_uuid = match secrecy {
-            Secrecy::Password => is_plain_password_name(spelled),
+        let may_be_uuid = match kind {
+            NameKind::Password => is_plain_password_name(spelled),
             _ => is_login_name(spelled),
         };
         return (may_be_uuid && is_varied(value)).then_some(Certainty::Likely);
@@ -124,17 +124,17 @@ fn judge(
     let quality = Quality::of(value)?;
     let is_variable = spelled.len() > 2 && !spelled.bytes().any(|byte| byte.is_ascii_lowercase());
     let is_short = matches!(spelled.to_ascii_lowercase().as_str(), "pass" | "pwd");
-    let enough = match (secrecy, given.form) {
-        (Secrecy::Token, Form::Quoted | Form::Line | Form::Markup) => {
+    let enough = match (kind, given.form) {
+        (NameKind::Token, Form::Quoted | Form::Line | Form::Markup) => {
             quality == Quality::Random && value.len() >= 16
         }
-        (Secrecy::Token, Form::Argument) if has_word(value) => false,
-        (Secrecy::Token, _) => quality == Quality::Random && value.len() >= 20,
-        (Secrecy::Secret, Form::Quoted | Form::Line | Form::Markup) => {
+        (NameKind::Token, Form::Argument) if has_word(value) => false,
+        (NameKind::Token, _) => quality == Quality::Random && value.len() >= 20,
+        (NameKind::Secret, Form::Quoted | Form::Line | Form::Markup) => {
             quality == Quality::Random
                 || (quality == Quality::Chosen && value.len() >= 8 && is_variable)
         }
-        (Secrecy::Secret, _) => quality == Quality::Random,
+        (NameKind::Secret, _) => quality == Quality::Random,
         (_, Form::Argument) => {
             quality == Quality::Random
                 || quality == Quality::Chosen && (is_variable || has_sign(value))
@@ -283,12 +283,12 @@ impl<'t> Reader<'t> {
     }
 
     /// Returns the values that are assigned to a name.
-    fn given(&self, name: &Range<usize>) -> Vec<Given> {
+    fn assigned_values(&self, name: &Range<usize>) -> Vec<AssignedValue> {
         let mut at = name.end;
         let name_quote = self.quote(at);
         at += name_quote.map_or(0, str::len);
         if let Some(value) = self.markup(name, at, name_quote.is_some()) {
-            return vec![Given { value, form: Form::Markup, is_whole: true }];
+            return vec![AssignedValue { value, form: Form::Markup, is_whole: true }];
         }
         if let Some(block) = self.block(at) {
             return block;
@@ -381,7 +381,7 @@ impl<'t> Reader<'t> {
     }
 
     /// Parses a value that begins at a position.
-    fn value(&self, name: &Range<usize>, from: usize, is_option: bool) -> Option<Given> {
+    fn value(&self, name: &Range<usize>, from: usize, is_option: bool) -> Option<AssignedValue> {
         let form = if is_option { Form::Option } else { Form::Quoted };
         match self.string_start(from) {
             Some(start) => self.quoted(start, form),
@@ -390,7 +390,7 @@ impl<'t> Reader<'t> {
     }
 
     /// Parses a value in quotation marks.
-    fn quoted(&self, at: usize, form: Form) -> Option<Given> {
+    fn quoted(&self, at: usize, form: Form) -> Option<AssignedValue> {
         let quote = self.quote(at)?;
         let triple = quote.repeat(3);
         let quote = if self.starts_with(at, &triple) { triple.as_str() } else { quote };
@@ -406,11 +406,11 @@ impl<'t> Reader<'t> {
         }
         let is_closed = end <= most && (self.starts_with(end, quote) || quote.len() == 3);
         (is_closed && end > from && self.text.is_char_boundary(end.min(self.text.len())))
-            .then_some(Given { value: from..end, form, is_whole: true })
+            .then_some(AssignedValue { value: from..end, form, is_whole: true })
     }
 
     /// Parses a value without quotation marks: up to the end of its line, or of its word.
-    fn unquoted(&self, name: &Range<usize>, from: usize, is_option: bool) -> Option<Given> {
+    fn unquoted(&self, name: &Range<usize>, from: usize, is_option: bool) -> Option<AssignedValue> {
         if !is_option && self.begins_line(name) {
             let end = self.skip(from, MAX_VALUE, |byte| byte != b'\n' && byte != b'\r');
             let end = self.escaped_line_end(from..end);
@@ -427,21 +427,21 @@ impl<'t> Reader<'t> {
         let is_whole = !matches!(self.at(end), b'(' | b'[' | b'<' | b'>');
         let form = if is_option { Form::Option } else { Form::Inline };
         let value = from..end;
-        (end > from && self.text.get(value.clone()).is_some()).then_some(Given {
+        (end > from && self.text.get(value.clone()).is_some()).then_some(AssignedValue {
             value,
             form,
             is_whole,
         })
     }
 
-    fn line_value(&self, from: usize, line: &str) -> Option<Given> {
+    fn line_value(&self, from: usize, line: &str) -> Option<AssignedValue> {
         // The end of a statement or of an entry is not part of a value, but it shows that the line
         // is code.
         let value = line.trim_end_matches([',', ';']);
         let form = if value.len() == line.len() { Form::Line } else { Form::Inline };
         let value = value.strip_suffix('\\').unwrap_or(value);
         let range = from..from + value.len();
-        (!value.is_empty()).then_some(Given { value: range, form, is_whole: true })
+        (!value.is_empty()).then_some(AssignedValue { value: range, form, is_whole: true })
     }
 
     /// Returns the end of a value before a line end or a quotation mark that is escaped.
@@ -545,7 +545,7 @@ impl<'t> Reader<'t> {
     }
 
     /// Parses a YAML block, whose lines are the value: `password: |` and `>-`.
-    fn block(&self, at: usize) -> Option<Vec<Given>> {
+    fn block(&self, at: usize) -> Option<Vec<AssignedValue>> {
         let at = self.blanks(at);
         let sign = (self.at(at) == b':').then(|| self.blanks(at + 1))?;
         if !matches!(self.at(sign), b'|' | b'>') {
@@ -567,7 +567,7 @@ impl<'t> Reader<'t> {
             }
             depth = Some(start - from);
             if self.text.get(start..end).is_some() {
-                lines.push(Given { value: start..end, form: Form::Line, is_whole: true });
+                lines.push(AssignedValue { value: start..end, form: Form::Line, is_whole: true });
             }
             from = self.skip(end, 2, |byte| byte == b'\n' || byte == b'\r');
         }
@@ -575,7 +575,7 @@ impl<'t> Reader<'t> {
     }
 
     /// Parses the value of a command's option, as a separate word.
-    fn option(&self, from: usize) -> Option<Given> {
+    fn option(&self, from: usize) -> Option<AssignedValue> {
         match self.quote(from) {
             Some(_) => self.quoted(from, Form::Option),
             None => self.unquoted(&(from..from), from, true),
@@ -583,7 +583,7 @@ impl<'t> Reader<'t> {
     }
 
     /// Parses a value that only a blank separates: `ENV DB_PASSWORD …` and `requirepass …`.
-    fn behind_blank(&self, name: &Range<usize>, from: usize) -> Option<Given> {
+    fn behind_blank(&self, name: &Range<usize>, from: usize) -> Option<AssignedValue> {
         let before = self.before(name).trim();
         let is_config = before.is_empty() && &self.text[name.clone()] == "requirepass";
         if !matches!(before.trim_start_matches(['+', '-', ' ']), "ENV" | "ARG") && !is_config {

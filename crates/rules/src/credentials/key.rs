@@ -12,14 +12,14 @@ use regex::Regex;
 use super::{Certainty, Credential};
 
 /// The minimum length of a line in a key's body, except for the last one.
-const FULL: usize = 40;
+const MIN_FULL_LINE: usize = 40;
 
 /// The minimum length of a text that is a piece of a key, if it is alone on its line or looks
 /// random.
-const PIECE: usize = 12;
+const MIN_PIECE: usize = 12;
 
 /// The number of lines without text of a key after which the key has ended.
-const WITHOUT: u32 = 100;
+const MAX_GAP_LINES: u32 = 100;
 
 /// The kind of every private key.
 const KIND: &str = "a private key";
@@ -35,7 +35,7 @@ static RUN: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// The lines before a key's body that describe its encryption.
-static LOCK: LazyLock<Regex> = LazyLock::new(|| {
+static ENCRYPTION_HEADER: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r#"^[\s"'+-]*((?:Proc-Type|DEK-Info): ?[A-Za-z0-9,-]+)(?:\\+[nr])*["'\s,+\\]*$"#)
         .expect("a test tries it")
 });
@@ -45,7 +45,7 @@ pub(super) fn scan(text: &str) -> Vec<Credential> {
     if !text.contains("PRIVATE KEY") {
         return Vec::new();
     }
-    let mut keys = Keys::default();
+    let mut keys = KeyScanner::default();
     let mut from = 0;
     for line in text.split_inclusive('\n') {
         keys.read(line.trim_end_matches(['\n', '\r']), from);
@@ -57,14 +57,14 @@ pub(super) fn scan(text: &str) -> Vec<Credential> {
 
 /// The state of the search for keys.
 #[derive(Default)]
-struct Keys {
-    open: Option<Open>,
+struct KeyScanner {
+    open: Option<OpenKey>,
     found: Vec<Credential>,
 }
 
 /// A key whose end was not found yet.
 #[derive(Default)]
-struct Open {
+struct OpenKey {
     pieces: Vec<Range<usize>>,
     /// The number of bytes in pieces that can only belong to a key.
     sure: usize,
@@ -74,7 +74,7 @@ struct Open {
     follows: bool,
 }
 
-impl Keys {
+impl KeyScanner {
     /// Reads a line that begins at an offset of the text.
     fn read(&mut self, line: &str, at: usize) {
         let mut from = 0;
@@ -83,7 +83,7 @@ impl Keys {
             let Some(open) = &mut self.open else {
                 let Some(header) = HEADER.find(rest) else { return };
                 from += header.end();
-                self.open = Some(Open { follows: true, ..Open::default() });
+                self.open = Some(OpenKey { follows: true, ..OpenKey::default() });
                 continue;
             };
             let end = rest.find("-----END ");
@@ -95,7 +95,7 @@ impl Keys {
             let Some(end) = end else {
                 open.without = if body.is_full { 0 } else { open.without + 1 };
                 open.follows = body.is_full || HEADER.is_match(line);
-                if open.without >= WITHOUT {
+                if open.without >= MAX_GAP_LINES {
                     self.close();
                 }
                 return;
@@ -108,8 +108,8 @@ impl Keys {
     /// Ends the open key, and reports it if it is one.
     fn close(&mut self) {
         let Some(open) = self.open.take() else { return };
-        if open.sure >= FULL {
-            let Open { pieces, .. } = open;
+        if open.sure >= MIN_FULL_LINE {
+            let OpenKey { pieces, .. } = open;
             let certainty = Certainty::Certain;
             self.found.push(Credential { kind: KIND, certainty, pieces, has_prefix: false });
         }
@@ -126,7 +126,7 @@ struct Body {
 
 impl Body {
     fn of(text: &str, follows: bool) -> Body {
-        if let Some(lock) = LOCK.captures(text).and_then(|groups| groups.get(1)) {
+        if let Some(lock) = ENCRYPTION_HEADER.captures(text).and_then(|groups| groups.get(1)) {
             return Body { pieces: vec![lock.range()], is_full: true, sure: 0 };
         }
         let runs = RUN.captures_iter(text).filter_map(|groups| groups.get(1));
@@ -137,12 +137,12 @@ impl Body {
             let piece = &text[run.clone()];
             let before = body.pieces.last().map(|last| &text[last.end..run.start]);
             let is_next_line = before.is_some_and(is_line_end);
-            body.is_full |= piece.len() >= FULL;
-            let is_piece = piece.len() >= PIECE && (is_alone || is_mixed(piece));
-            if piece.len() >= FULL || (is_alone && is_piece && is_mixed(piece)) {
+            body.is_full |= piece.len() >= MIN_FULL_LINE;
+            let is_piece = piece.len() >= MIN_PIECE && (is_alone || is_mixed(piece));
+            if piece.len() >= MIN_FULL_LINE || (is_alone && is_piece && is_mixed(piece)) {
                 body.sure += piece.len();
             }
-            if piece.len() >= FULL || is_piece || is_next_line || (is_alone && follows) {
+            if piece.len() >= MIN_FULL_LINE || is_piece || is_next_line || (is_alone && follows) {
                 body.pieces.push(run);
             }
         }
@@ -173,7 +173,7 @@ fn is_mixed(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::credentials::redacted_lines;
+    use crate::credentials::redact_lines;
 
     /// Returns text that looks random and is the same in every run, so that no file contains a text
     /// that looks like a real key.
@@ -198,7 +198,7 @@ mod tests {
 
     /// Checks that redaction leaves nothing of the key in a text, and returns the rest.
     fn check(text: &str) -> String {
-        let shown = redacted_lines(text).join("\n");
+        let shown = redact_lines(text).join("\n");
         for line in body() {
             for piece in line.as_bytes().windows(12) {
                 let piece = std::str::from_utf8(piece).unwrap();
@@ -255,7 +255,7 @@ mod tests {
             header("BEGIN"),
         ] {
             let text = format!("{talk}\n{code}");
-            assert_eq!(redacted_lines(&text).join("\n") + "\n", text);
+            assert_eq!(redact_lines(&text).join("\n") + "\n", text);
         }
     }
 
@@ -265,7 +265,7 @@ mod tests {
         let shown = check(&format!("key = \"{}\"; os.system(name)\n", lines.join("\\n")));
         assert!(shown.contains("; os.system(name)"), "{shown}");
         let hidden = format!("a = '{}'; os.system(name); b = '{}'", header("BEGIN"), header("END"));
-        assert_eq!(redacted_lines(&hidden), [hidden]);
+        assert_eq!(redact_lines(&hidden), [hidden]);
     }
 
     #[test]
@@ -285,7 +285,7 @@ mod tests {
     #[test]
     fn a_key_that_never_ends_is_forgotten() {
         let names: String = (0..150).map(|at| format!("callOfAName{at}Long()\n")).collect();
-        let lines = redacted_lines(&format!("{}\n{names}", header("BEGIN")));
+        let lines = redact_lines(&format!("{}\n{names}", header("BEGIN")));
         assert_eq!(lines[150], "callOfAName149Long()");
     }
 }

@@ -14,13 +14,13 @@ use super::{Certainty, Credential};
 const MIN_ENTROPY: f64 = 3.0;
 
 /// The number of bytes before a mark that can belong to a token.
-const BEFORE_TOKEN: usize = 40;
+const MAX_BEFORE_TOKEN: usize = 40;
 
 /// The number of bytes before a mark that can belong to a URL or a command.
-const BEFORE_PLACE: usize = 256;
+const MAX_BEFORE_PLACE: usize = 256;
 
 /// The number of bytes after a mark that a pattern is matched against.
-const BEHIND: usize = 512;
+const MAX_AFTER_MARK: usize = 512;
 
 /// A kind of credential.
 struct Kind {
@@ -39,7 +39,7 @@ struct Kind {
 
 /// Creates a kind whose values are random and follow a prefix that only this kind has.
 const fn kind(name: &'static str, marks: &'static [&'static str], pattern: &'static str) -> Kind {
-    Kind { name, marks, pattern, judge: token, before: BEFORE_TOKEN }
+    Kind { name, marks, pattern, judge: token, before: MAX_BEFORE_TOKEN }
 }
 
 /// Creates a kind whose values are recognised by the text around them.
@@ -49,7 +49,7 @@ const fn placed(
     pattern: &'static str,
     judge: fn(&str) -> Option<Certainty>,
 ) -> Kind {
-    Kind { name, marks, pattern, judge, before: BEFORE_PLACE }
+    Kind { name, marks, pattern, judge, before: MAX_BEFORE_PLACE }
 }
 
 /// All kinds. `[\t -:<-{}~]` is a character of a command, which excludes `;` and `|`; in ASCII,
@@ -353,7 +353,7 @@ fn window(text: &str, mark: &Range<usize>, before: usize) -> Range<usize> {
     while !text.is_char_boundary(start) {
         start -= 1;
     }
-    let mut end = (mark.end + BEHIND).min(text.len());
+    let mut end = (mark.end + MAX_AFTER_MARK).min(text.len());
     while !text.is_char_boundary(end) {
         end += 1;
     }

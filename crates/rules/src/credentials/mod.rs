@@ -27,10 +27,10 @@ use std::ops::Range;
 use aho_corasick::{AhoCorasick, MatchKind};
 
 pub(crate) use redaction::is_clean;
-pub use redaction::{KnownCredentials, Redacted, Redaction, redact, redacted_lines, redacted_text};
+pub use redaction::{KnownCredentials, RedactedTree, Redaction, redact, redact_lines, redact_text};
 
 /// The minimum length of a value whose copies are searched: a shorter one may occur by chance.
-const MIN_COPY: usize = 8;
+const MIN_COPY_LENGTH: usize = 8;
 
 /// The certainty that a value is a credential.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -84,9 +84,9 @@ pub(crate) fn scan(text: &str) -> Vec<Credential> {
     };
     found.retain(|one| !is_in_key(one));
     let mut found = without_nested(found);
-    let copies = copies(text, &found);
-    if copies.len() > found.len() {
-        found.extend(copies.into_iter().filter(|copy| !is_in_key(copy)));
+    let find_copies = find_copies(text, &found);
+    if find_copies.len() > found.len() {
+        found.extend(find_copies.into_iter().filter(|copy| !is_in_key(copy)));
         found = without_nested(found);
     }
     found.extend(keys);
@@ -116,9 +116,9 @@ fn without_nested(mut found: Vec<Credential>) -> Vec<Credential> {
 /// Finds further copies of the values of credentials: a password is secret wherever it occurs. A
 /// value that is only possibly a credential may also be a word, so its copy counts only at the
 /// place of a value.
-fn copies(text: &str, found: &[Credential]) -> Vec<Credential> {
+fn find_copies(text: &str, found: &[Credential]) -> Vec<Credential> {
     let originals: Vec<&Credential> =
-        found.iter().filter(|one| one.pieces[0].len() >= MIN_COPY).collect();
+        found.iter().filter(|one| one.pieces[0].len() >= MIN_COPY_LENGTH).collect();
     if originals.is_empty() {
         return Vec::new();
     }

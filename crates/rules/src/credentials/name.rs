@@ -1,8 +1,8 @@
-//! Names of credentials: [`Secrecy::of`] classifies a name.
+//! Names of credentials: [`NameKind::of`] classifies a name.
 
 /// The kind of credential that a name announces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Secrecy {
+pub(super) enum NameKind {
     /// A password, which a person may have chosen.
     Password,
     /// A secret, which is long and usually random.
@@ -39,12 +39,12 @@ const HARMLESS_TOKENS: [&str; 19] = [
     "idempotency",
 ];
 
-impl Secrecy {
+impl NameKind {
     /// Returns the kind that a name such as `DB_PASSWORD`, `clientSecret` or `x-api-key` announces,
     /// or `None` if it is not the name of a credential, such as `password_hash` or `tokenizer`.
-    pub(super) fn of(name: &str) -> Option<Secrecy> {
+    pub(super) fn of(name: &str) -> Option<NameKind> {
         if name == "_auth" || name == "auth" {
-            return Some(Secrecy::Basic);
+            return Some(NameKind::Basic);
         }
         let words = words(name);
         let is_suffix = |word: &String| {
@@ -58,22 +58,22 @@ impl Secrecy {
         let before = kept.checked_sub(1).map(|at| words[at].as_str());
         let ends = |endings: &[&str]| endings.iter().any(|end| last.ends_with(end));
         if ends(&["password", "passwd", "passphrase", "passwort", "kennwort", "passcode"]) {
-            return Some(Secrecy::Password);
+            return Some(NameKind::Password);
         }
         match last {
             "pwd" | "pass" | "dbpass" | "storepass" | "keypass" | "requirepass" | "passw" => {
-                Some(Secrecy::Password)
+                Some(NameKind::Password)
             }
-            "word" if before == Some("pass") => Some(Secrecy::Password),
-            "phrase" if before == Some("pass") => Some(Secrecy::Password),
-            "secret" | "secrets" | "clientsecret" | "appsecret" => Some(Secrecy::Secret),
-            "key" if before.is_some_and(|before| KEYS.contains(&before)) => Some(Secrecy::Token),
+            "word" if before == Some("pass") => Some(NameKind::Password),
+            "phrase" if before == Some("pass") => Some(NameKind::Password),
+            "secret" | "secrets" | "clientsecret" | "appsecret" => Some(NameKind::Secret),
+            "key" if before.is_some_and(|before| KEYS.contains(&before)) => Some(NameKind::Token),
             "token" if before.is_some_and(|word| HARMLESS_TOKENS.contains(&word)) => None,
-            "credential" | "credentials" | "authorization" | "bearer" => Some(Secrecy::Token),
-            _ if last.ends_with("token") => Some(Secrecy::Token),
+            "credential" | "credentials" | "authorization" | "bearer" => Some(NameKind::Token),
+            _ if last.ends_with("token") => Some(NameKind::Token),
             _ => {
                 let stem = last.strip_suffix("key")?;
-                KEYS.iter().any(|word| stem.ends_with(word)).then_some(Secrecy::Token)
+                KEYS.iter().any(|word| stem.ends_with(word)).then_some(NameKind::Token)
             }
         }
     }
@@ -113,16 +113,16 @@ mod tests {
             "password", "DB_PASSWORD", "dbPassword", "db-passwd", "PGPASSWORD", "smtp_pass",
             "Password2", "DB_PASSWORD_PROD", "MYSQL_PWD", "passPhrase",
         ] {
-            assert_eq!(Secrecy::of(name), Some(Secrecy::Password), "{name}");
+            assert_eq!(NameKind::of(name), Some(NameKind::Password), "{name}");
         }
         for name in ["secret", "clientSecret", "JWT_SECRET", "webhook-secret"] {
-            assert_eq!(Secrecy::of(name), Some(Secrecy::Secret), "{name}");
+            assert_eq!(NameKind::of(name), Some(NameKind::Secret), "{name}");
         }
         for name in [
             "API_KEY", "apikey", "X-Api-Key", "aws_secret_access_key", "accountKey", "authToken",
             "_authToken", "GITHUB_TOKEN", "CI_API_TOKEN", "APIKey", "SharedAccessKey",
         ] {
-            assert_eq!(Secrecy::of(name), Some(Secrecy::Token), "{name}");
+            assert_eq!(NameKind::of(name), Some(NameKind::Token), "{name}");
         }
     }
 
@@ -133,7 +133,7 @@ mod tests {
             "public_key", "publicKeyToken", "max_tokens", "tokenizer", "api_key_env", "author",
             "keyboard", "nextToken", "compass_heading", "monkey", "AWS_ACCESS_KEY_ID", "passed",
         ] {
-            assert_eq!(Secrecy::of(name), None, "{name}");
+            assert_eq!(NameKind::of(name), None, "{name}");
         }
     }
 }

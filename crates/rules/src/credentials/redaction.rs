@@ -1,4 +1,4 @@
-//! Texts without credentials: [`redact`], and [`Redacted`] for a tree.
+//! Texts without credentials: [`redact`], and [`RedactedTree`] for a tree.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -8,13 +8,13 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use assay_findings::grounding::{Symbol, Tree, TreeError};
 use assay_findings::path::RepoPath;
 
-use super::{Credential, MIN_COPY, scan};
+use super::{Credential, MIN_COPY_LENGTH, scan};
 
 /// The replacement of a credential.
 const REDACTED: &str = "[redacted]";
 
 /// The number of characters of a token that identify its kind.
-pub(super) const PREFIX: usize = 4;
+pub(super) const SHOWN_PREFIX: usize = 4;
 
 /// The minimum length of a token whose first characters may be shown.
 const MIN_TOKEN: usize = 24;
@@ -35,7 +35,7 @@ pub struct Redaction<'t> {
 impl<'t> Redaction<'t> {
     /// Finds the credentials of a text.
     pub fn of(text: &'t str) -> Redaction<'t> {
-        Redaction { text, hidden: hidden(text, &scan(text)) }
+        Redaction { text, hidden: hidden_ranges(text, &scan(text)) }
     }
 
     /// Returns the whole text without credentials.
@@ -64,7 +64,7 @@ impl<'t> Redaction<'t> {
 }
 
 /// Returns the hidden byte ranges of a text, in order and disjoint.
-pub(super) fn hidden(text: &str, found: &[Credential]) -> Vec<Range<usize>> {
+pub(super) fn hidden_ranges(text: &str, found: &[Credential]) -> Vec<Range<usize>> {
     let pieces = found.iter().flat_map(|one| one.pieces.iter().map(move |piece| (one, piece)));
     let mut pieces: Vec<(&Credential, &Range<usize>)> = pieces.collect();
     pieces.sort_by_key(|(_, piece)| (piece.start, piece.end));
@@ -82,15 +82,15 @@ pub(super) fn hidden(text: &str, found: &[Credential]) -> Vec<Range<usize>> {
 /// kind; those of a password would reveal too much.
 fn shown_until(text: &str, one: &Credential, piece: &Range<usize>) -> usize {
     let has_prefix = one.has_prefix && piece.len() >= MIN_TOKEN;
-    match has_prefix && text.is_char_boundary(piece.start + PREFIX) {
-        true => piece.start + PREFIX,
+    match has_prefix && text.is_char_boundary(piece.start + SHOWN_PREFIX) {
+        true => piece.start + SHOWN_PREFIX,
         false => piece.start,
     }
 }
 
 /// Removes all credentials from a text, as [`redact`] does, and ends each line with `\n` alone.
-pub fn redacted_text(text: &str) -> String {
-    let mut out = redacted_lines(text).join("\n");
+pub fn redact_text(text: &str) -> String {
+    let mut out = redact_lines(text).join("\n");
     if text.ends_with('\n') {
         out.push('\n');
     }
@@ -98,7 +98,7 @@ pub fn redacted_text(text: &str) -> String {
 }
 
 /// Removes all credentials from a text, and returns its lines.
-pub fn redacted_lines(text: &str) -> Vec<String> {
+pub fn redact_lines(text: &str) -> Vec<String> {
     redact(text).lines().map(str::to_owned).collect()
 }
 
@@ -118,7 +118,7 @@ impl KnownCredentials {
         for text in texts {
             let found = scan(&text);
             let pieces = found.iter().flat_map(|one| &one.pieces).map(|piece| &text[piece.clone()]);
-            values.extend(pieces.filter(|value| value.len() >= MIN_COPY).map(str::to_owned));
+            values.extend(pieces.filter(|value| value.len() >= MIN_COPY_LENGTH).map(str::to_owned));
         }
         let automaton =
             AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&values);
@@ -140,11 +140,11 @@ impl KnownCredentials {
 
 /// A tree whose files contain no credentials. Prompts, recordings and the comparison of answers
 /// with the code read files through this tree, so that all of them see the same text.
-pub struct Redacted<'t>(pub &'t (dyn Tree + Sync));
+pub struct RedactedTree<'t>(pub &'t (dyn Tree + Sync));
 
-impl Tree for Redacted<'_> {
+impl Tree for RedactedTree<'_> {
     fn read(&self, path: &RepoPath) -> Result<Option<String>, TreeError> {
-        Ok(self.0.read(path)?.map(|text| redacted_text(&text)))
+        Ok(self.0.read(path)?.map(|text| redact_text(&text)))
     }
 
     fn exists(&self, path: &RepoPath) -> Result<bool, TreeError> {
@@ -168,12 +168,12 @@ mod tests {
     fn a_password_is_redacted_wherever_it_stands() {
         let text =
             "password = \"kT9vQ2mX7pLw\"\nlogin(\"admin\", \"kT9vQ2mX7pLw\")\nname = \"kT9\"\n";
-        let redacted = redacted_text(text);
+        let redacted = redact_text(text);
         assert_eq!(
             redacted,
             "password = \"[redacted]\"\nlogin(\"admin\", \"[redacted]\")\nname = \"kT9\"\n"
         );
-        assert_eq!(redacted_text(&redacted), redacted);
+        assert_eq!(redact_text(&redacted), redacted);
     }
 
     #[test]
@@ -181,7 +181,7 @@ mod tests {
         let text = "password='psycopg2'\nimport psycopg2\nlogin('ann', 'psycopg2')\n\
                     dsn = postgres://ann:psycopg2@db/shop\nconn = psycopg2.connect(dsn)\n";
         assert_eq!(
-            redacted_text(text),
+            redact_text(text),
             "password='[redacted]'\nimport psycopg2\nlogin('ann', '[redacted]')\n\
              dsn = postgres://ann:[redacted]@db/shop\nconn = psycopg2.connect(dsn)\n"
         );
@@ -191,7 +191,7 @@ mod tests {
     fn a_uuid_that_names_an_operation_on_passwords_is_shown() {
         let uuid = "00299570-246d-11d0-a768-00aa006e0529";
         let text = format!("ResetPassword = \"{uuid}\"\nwaitForToken = \"WaitForToken\"\n");
-        assert_eq!(redacted_text(&text), text);
-        assert!(!redacted_text(&format!("db_password = \"{uuid}\"\n")).contains(uuid));
+        assert_eq!(redact_text(&text), text);
+        assert!(!redact_text(&format!("db_password = \"{uuid}\"\n")).contains(uuid));
     }
 }

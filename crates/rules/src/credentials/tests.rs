@@ -7,14 +7,14 @@ use assay_testkit::credentials::{Random, planted};
 use proptest::prelude::*;
 
 use super::{redact, redaction, scan};
-use crate::text::{Added, RULES};
+use crate::text::{AddedLines, RULES};
 
 /// Returns the ranges of the credentials that the rules report for a file with this text.
 fn reported(text: &str) -> Vec<Range<usize>> {
     let all = LineRange::range(1, text.lines().count() as u32);
-    let added = Added::new("shop/a.txt", text, all.into_iter());
-    let rules = RULES.iter().filter(|rule| rule.wording.id.starts_with("secret/"));
-    let hits: Vec<_> = rules.flat_map(|rule| (rule.look)(&added)).collect();
+    let added = AddedLines::new("shop/a.txt", text, all.into_iter());
+    let rules = RULES.iter().filter(|rule| rule.rule_text.id.starts_with("secret/"));
+    let hits: Vec<_> = rules.flat_map(|rule| (rule.find)(&added)).collect();
     let line_starts: Vec<usize> =
         added.all.iter().map(|line| line.as_ptr() as usize - text.as_ptr() as usize).collect();
     let starts = hits
@@ -39,13 +39,13 @@ fn reported(text: &str) -> Vec<Range<usize>> {
 /// Returns the ranges of a text that redaction changes, extended by the letters that identify a
 /// token's kind.
 fn hidden(text: &str) -> Vec<Range<usize>> {
-    let hidden = redaction::hidden(text, &scan(text)).into_iter();
+    let hidden = redaction::hidden_ranges(text, &scan(text)).into_iter();
     let found = scan(text);
     let starts: Vec<usize> =
         found.iter().flat_map(|one| one.pieces.iter().map(|piece| piece.start)).collect();
     let whole = |range: Range<usize>| match starts.contains(&range.start) {
         true => range,
-        false => range.start - redaction::PREFIX..range.end,
+        false => range.start - redaction::SHOWN_PREFIX..range.end,
     };
     hidden.map(whole).collect()
 }

@@ -25,7 +25,7 @@ pub(super) enum Quality {
 }
 
 /// The minimum length at which a value may contain any four letters by chance.
-const LONG: usize = 20;
+const MIN_LONG: usize = 20;
 
 /// Texts that replace a credential in examples.
 const PLACEHOLDERS: [&str; 16] = [
@@ -81,7 +81,7 @@ impl Quality {
         {
             return None;
         }
-        let traits = Traits::of(value);
+        let traits = CharacterCounts::of(value);
         if traits.letters == 0 {
             return None;
         }
@@ -104,7 +104,7 @@ impl Quality {
 
 /// Counts of the characters of a value.
 #[derive(Default)]
-struct Traits {
+struct CharacterCounts {
     upper: usize,
     lower: usize,
     letters: usize,
@@ -121,9 +121,9 @@ struct Traits {
     turns: usize,
 }
 
-impl Traits {
-    fn of(value: &str) -> Traits {
-        let mut traits = Traits::default();
+impl CharacterCounts {
+    fn of(value: &str) -> CharacterCounts {
+        let mut traits = CharacterCounts::default();
         let mut last_is_digit = None;
         for byte in value.bytes() {
             traits.upper += usize::from(byte.is_ascii_uppercase());
@@ -286,7 +286,7 @@ pub(super) fn is_placeholder(value: &str) -> bool {
     {
         return true;
     }
-    if value.len() < LONG && SEQUENCES.iter().any(|sequence| folded.contains(sequence)) {
+    if value.len() < MIN_LONG && SEQUENCES.iter().any(|sequence| folded.contains(sequence)) {
         return true;
     }
     let mut rest = folded;
@@ -308,7 +308,7 @@ fn is_alphabet(folded: &str) -> bool {
 fn has_placeholder(folded: &str, word: &str) -> bool {
     let is_sign = |at: usize| !folded.as_bytes()[at].is_ascii_alphanumeric();
     let is_apart = |at: usize| at == 0 || is_sign(at - 1) || is_sign(at);
-    folded.match_indices(word).any(|(at, _)| folded.len() < LONG || is_apart(at))
+    folded.match_indices(word).any(|(at, _)| folded.len() < MIN_LONG || is_apart(at))
 }
 
 /// Returns true if a value refers to a credential and is none: a variable, a template, a URL, a
@@ -351,7 +351,7 @@ fn is_dotted(value: &str) -> bool {
 }
 
 fn is_path(value: &str) -> bool {
-    let traits = Traits::of(value);
+    let traits = CharacterCounts::of(value);
     value.contains('/') && traits.in_words * 2 >= traits.letters && traits.turns <= 2
 }
 

@@ -3,7 +3,7 @@
 use super::{MAX_LINES, SourceLines, without, word};
 
 /// Returns the name of the exported item on a line, if it has no comment.
-pub(super) fn bare(source: &SourceLines<'_>, at: usize) -> Option<String> {
+pub(super) fn undocumented_name(source: &SourceLines<'_>, at: usize) -> Option<String> {
     let code = source.code(at);
     let is_exported = |name: &str| name.starts_with(char::is_uppercase);
     let name = if source.indent(at) == 0 {

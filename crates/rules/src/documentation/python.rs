@@ -3,7 +3,11 @@
 use super::{MAX_LINES, SourceLines, without, word};
 
 /// Returns the name of the definition on a line, if it is public and has no docstring.
-pub(super) fn bare(source: &SourceLines<'_>, seen: &[bool], at: usize) -> Option<String> {
+pub(super) fn undocumented_name(
+    source: &SourceLines<'_>,
+    seen: &[bool],
+    at: usize,
+) -> Option<String> {
     let code = source.code(at);
     let code = without(code, &["async"]).unwrap_or(code);
     let name = word(without(code, &["def", "class"])?);
@@ -22,7 +26,7 @@ pub(super) fn bare(source: &SourceLines<'_>, seen: &[bool], at: usize) -> Option
 
 /// Returns for every line whether a definition on it would be public: it is in nothing but public
 /// classes.
-pub(super) fn seen_from_outside(source: &SourceLines<'_>) -> Vec<bool> {
+pub(super) fn public_lines(source: &SourceLines<'_>) -> Vec<bool> {
     let mut seen = Vec::with_capacity(source.lines.len());
     // The definitions around a line, each with its indent.
     let mut around: Vec<(usize, bool)> = Vec::new();

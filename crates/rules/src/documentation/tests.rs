@@ -16,7 +16,7 @@ fn check(path: &str, marked: &str) {
 fn all_undocumented(path: &str, lines: Vec<&str>, is_cut: bool) -> Vec<(usize, String)> {
     let all = (0..lines.len()).collect();
     let source = SourceLines::new(path, lines, all, is_cut);
-    source.map(|source| undocumented(&source)).unwrap_or_default()
+    source.map(|source| find_undocumented(&source)).unwrap_or_default()
 }
 
 #[test]

@@ -6,11 +6,11 @@ use crate::code_lines::{CodeLines, LineSyntax};
 use crate::test_functions::TestEffect;
 
 /// Conditions that never hold, as they follow `if` or `while`, without blanks and brackets.
-const NEVER: [&str; 9] =
+const FALSE_CONDITIONS: [&str; 9] =
     ["False", "false", "0", "None", "nil", "null", "notTrue", "!true", "TYPE_CHECKING"];
 
 /// Conditions that always hold.
-const ALWAYS: [&str; 5] = ["True", "true", "1", "notFalse", "!false"];
+const TRUE_CONDITIONS: [&str; 5] = ["True", "true", "1", "notFalse", "!false"];
 
 /// Words of assertions.
 const ASSERTIONS: [&str; 17] = [
@@ -26,7 +26,7 @@ const EMPTY_ASSERTIONS: [&str; 11] = [
 ];
 
 /// Lines of a body without effect, without blanks.
-const NOTHING: [&str; 13] =
+const EMPTY_LINES: [&str; 13] =
     ["", "pass", "...", "return", "return;", "{", "}", "{}", "});", "})", ")", "end", ");"];
 
 /// The content of a test.
@@ -53,11 +53,11 @@ impl TestBody {
     /// Analyses the test that begins on a line, from 0.
     pub(super) fn of(lines: &CodeLines, at: usize) -> TestBody {
         let body = body(lines.syntax, &lines.code, at);
-        let lines: Vec<String> = body.iter().map(|line| squeezed(line)).collect();
+        let lines: Vec<String> = body.iter().map(|line| without_blanks(line)).collect();
         let does = |line: &&String| {
             // A string alone is a comment.
             let line = line.trim_end_matches(';').trim_matches(['"', '\'', '`']);
-            !NOTHING.contains(&line) && !EMPTY_ASSERTIONS.contains(&line)
+            !EMPTY_LINES.contains(&line) && !EMPTY_ASSERTIONS.contains(&line)
         };
         let mut doing = lines.iter().filter(does).peekable();
         if doing.peek().is_none() {
@@ -72,7 +72,7 @@ impl TestBody {
 
 /// Returns true if a line of code, without the content of strings, asserts something.
 pub fn asserts_on(code: &str) -> bool {
-    let line = squeezed(code);
+    let line = without_blanks(code);
     asserts(&line) && !EMPTY_ASSERTIONS.contains(&line.trim_end_matches(';'))
 }
 
@@ -80,7 +80,7 @@ fn asserts(line: &str) -> bool {
     ASSERTIONS.iter().any(|word| line.contains(word))
 }
 
-fn squeezed(line: &str) -> String {
+fn without_blanks(line: &str) -> String {
     line.chars().filter(|c| !c.is_whitespace()).flat_map(char::to_lowercase).collect()
 }
 
@@ -170,7 +170,7 @@ fn is_dead_by_indent(code: &[String], at: usize) -> bool {
     for line in code[..at].iter().rev().filter(|line| !line.trim().is_empty()) {
         let (text, own) = (line.trim(), indent(line));
         if own == depth && is_behind_else && text.starts_with("if ") {
-            if is_condition(text, &ALWAYS) {
+            if is_condition(text, &TRUE_CONDITIONS) {
                 return true;
             }
             is_behind_else = false;
@@ -178,7 +178,7 @@ fn is_dead_by_indent(code: &[String], at: usize) -> bool {
         if own < depth {
             depth = own;
             is_behind_else = text.starts_with("else");
-            if is_condition(text, &NEVER) {
+            if is_condition(text, &FALSE_CONDITIONS) {
                 return true;
             }
         }
@@ -195,8 +195,8 @@ fn is_dead_by_braces(code: &[String], at: usize) -> bool {
             match c {
                 '{' => {
                     let text = std::mem::take(&mut statement);
-                    let is_else = text.trim() == "else" && is_condition(&closed, &ALWAYS);
-                    open.push(is_else || is_condition(text.trim(), &NEVER));
+                    let is_else = text.trim() == "else" && is_condition(&closed, &TRUE_CONDITIONS);
+                    open.push(is_else || is_condition(text.trim(), &FALSE_CONDITIONS));
                     statements.push(text.trim().to_owned());
                 }
                 '}' => {
@@ -212,7 +212,7 @@ fn is_dead_by_braces(code: &[String], at: usize) -> bool {
     }
     let own = code.get(at).map(|line| line.trim()).unwrap_or_default();
     let before = own.split('{').next().unwrap_or_default();
-    open.contains(&true) || is_condition(before.trim(), &NEVER)
+    open.contains(&true) || is_condition(before.trim(), &FALSE_CONDITIONS)
 }
 
 /// Returns true if a statement is an `if` or `while` with one of some conditions.

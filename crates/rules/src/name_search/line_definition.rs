@@ -17,7 +17,7 @@ pub(super) struct LineDefinition {
 }
 
 /// The keywords that define the name after them.
-const WORDS: [&str; 24] = [
+const DEFINING_KEYWORDS: [&str; 24] = [
     "fn", "struct", "enum", "trait", "type", "const", "static", "mod", "union", "def", "class",
     "func", "function", "interface", "let", "var", "record", "module", "namespace", "object",
     "val", "fun", "protocol", "macro_rules!",
@@ -85,7 +85,7 @@ impl LineDefinition {
 
     fn by(word: &'static str, path: &str, before: &str, behind: &str) -> LineDefinition {
         let is_value = VALUES.contains(&word);
-        let is_function = FUNCTIONS.contains(&word) || (is_value && is_given_a_function(behind));
+        let is_function = FUNCTIONS.contains(&word) || (is_value && is_assigned_function(behind));
         let is_inside = before.starts_with([' ', '\t']) && !before.contains("export ");
         let is_local = match LineSyntax::of(path) {
             Some(LineSyntax::Rust) => word == "let",
@@ -97,19 +97,19 @@ impl LineDefinition {
 }
 
 /// Returns the extension of a file name in lower case; empty if there is none.
-fn ending(path: &str) -> String {
+fn extension(path: &str) -> String {
     let name = path.rsplit('/').next().unwrap_or(path);
-    name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).unwrap_or_default()
+    name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase()).unwrap_or_default()
 }
 
 /// Returns the keyword before a name that defines it.
 fn word_before(path: &str, before: &str, behind: &str) -> Option<&'static str> {
     let before = before.trim_end().trim_end_matches(['*', '&']).trim_end();
     let last = before.rsplit(char::is_whitespace).next().unwrap_or_default();
-    if let Some(word) = WORDS.iter().find(|word| **word == last) {
+    if let Some(word) = DEFINING_KEYWORDS.iter().find(|word| **word == last) {
         let is_type = ["struct", "enum", "union", "class"].contains(word);
         let is_use = is_type
-            && C.contains(&ending(path).as_str())
+            && C.contains(&extension(path).as_str())
             && !(behind.is_empty() || behind.starts_with(['{', ':', '<']) || behind == "final {");
         return (!is_use).then_some(*word);
     }
@@ -137,13 +137,13 @@ fn word_before(path: &str, before: &str, behind: &str) -> Option<&'static str> {
 /// Returns true if a name is a method of Java, C or a script, or a function of a shell, by the text
 /// around it: only types before it, a parameter list after it, and a body.
 fn is_method(path: &str, before: &str, name: &str, (behind, next): (&str, &str)) -> bool {
-    let ending = ending(path);
+    let extension = extension(path);
     let is_alone = before.trim().is_empty();
-    if ["sh", "bash"].contains(&ending.as_str()) {
+    if ["sh", "bash"].contains(&extension.as_str()) {
         let body = behind.strip_prefix("()").map(str::trim_start);
         return is_alone && body.is_some_and(|body| body.starts_with('{') || next.starts_with('{'));
     }
-    if !WITH_METHODS.contains(&ending.as_str()) {
+    if !WITH_METHODS.contains(&extension.as_str()) {
         return false;
     }
     let is_script = LineSyntax::of(path) == Some(LineSyntax::Script);
@@ -161,14 +161,16 @@ fn is_method(path: &str, before: &str, name: &str, (behind, next): (&str, &str))
     let behind = generic.map_or(behind, |(types, _)| &behind[types.len() + 2..]);
     // `frob(a)` alone on a line is a call, even if a block follows.
     let next = if is_alone && !is_script { "" } else { next };
-    is_typed && !is_statement && has_parameters_and_body(&ending, behind, next)
+    is_typed && !is_statement && has_parameters_and_body(&extension, behind, next)
 }
 
 /// Returns true if a text is a parameter list followed by a body. A call whose last argument begins
 /// a function also ends in a brace, but its list is not closed.
-fn has_parameters_and_body(ending: &str, text: &str, next: &str) -> bool {
+fn has_parameters_and_body(extension: &str, text: &str, next: &str) -> bool {
     let Some(after) = behind_brackets(text) else { return false };
-    if ending == "cs" && (after.starts_with("=>") || (after.is_empty() && next.starts_with("=>"))) {
+    if extension == "cs"
+        && (after.starts_with("=>") || (after.is_empty() && next.starts_with("=>")))
+    {
         return true;
     }
     let head = after.split('{').next().unwrap_or_default();
@@ -193,7 +195,7 @@ fn behind_brackets(text: &str) -> Option<&str> {
 }
 
 /// Returns true if the text after a name assigns a function to it: `= (a) => a`, `= lambda a: a`.
-fn is_given_a_function(behind: &str) -> bool {
+fn is_assigned_function(behind: &str) -> bool {
     let marks = behind.char_indices().filter(|(_, c)| *c == '=');
     let gives = |at: &usize| {
         let is_joined = behind[..*at].ends_with(['=', '!', '<', '>', ':']);

@@ -3,7 +3,7 @@
 use super::Reference;
 
 /// Returns the files that a script sources, without those whose literal paths are in the script.
-pub(super) fn sourced_indirectly(text: &str) -> Vec<Reference> {
+pub(super) fn find_sourced(text: &str) -> Vec<Reference> {
     let (mut found, mut folders) = (Vec::new(), Vec::new());
     for command in commands(text) {
         let mut words = command.split_whitespace();
@@ -98,7 +98,7 @@ mod tests {
             ("for f in etc/*; do . \"./$f\"; done\n", "text etc/*"),
             ("for f in etc/*; do sh ./$f; done\n", ""),
         ] {
-            let found = sourced_indirectly(text).into_iter().map(|it| match it {
+            let found = find_sourced(text).into_iter().map(|it| match it {
                 Reference::File(path) => format!("file {path}"),
                 Reference::Text(text) => format!("text {text}"),
                 other => format!("{other:?}"),

@@ -1,11 +1,11 @@
-//! The assertions of a test that can fail: [`Body`].
+//! The assertions of a test that can fail: [`TestFacts`].
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
 use super::TestEffect;
 use super::collection::{DECLARE, Test, root};
-use crate::conditions::{Truth, compared, operands, split};
+use crate::conditions::{Truth, compare, operands, split};
 use crate::flow::{Flow, Reach};
 use crate::language::Language;
 use crate::syntax::SyntaxNode;
@@ -26,7 +26,7 @@ const FIXED_NAMES: [&str; 40] = [
 
 /// The assertions, assignments and calls of a file.
 #[derive(Default)]
-pub(super) struct Body {
+pub(super) struct TestFacts {
     assertions: Vec<Assertion>,
     assignments: Vec<Assignment>,
     functions: Vec<(Range<usize>, String)>,
@@ -90,9 +90,9 @@ fn callee(node: &SyntaxNode<'_>) -> String {
     text.get(..length.unwrap_or(text.len())).unwrap_or(&text).trim().to_owned()
 }
 
-impl Body {
+impl TestFacts {
     /// Records the facts of a node.
-    pub(super) fn note(&mut self, language: Language, node: &SyntaxNode<'_>, flow: &Flow) {
+    pub(super) fn record(&mut self, language: Language, node: &SyntaxNode<'_>, flow: &Flow) {
         let kind = node.kind().into_owned();
         let range = node.range();
         match kind.as_str() {
@@ -105,7 +105,7 @@ impl Body {
             | "for_in_clause"
             | "assignment_expression"
             | "for_in_statement"
-            | "for_expression" => self.note_assignment(node),
+            | "for_expression" => self.record_assignment(node),
             "yield" if language == Language::Python => self.yields.push(flow.scope_id),
             "function_definition" | "function_item" | "function_declaration" => {
                 let name = node.field("name").map(|name| name.text().into_owned());
@@ -129,7 +129,7 @@ impl Body {
         }
     }
 
-    fn note_assignment(&mut self, node: &SyntaxNode<'_>) {
+    fn record_assignment(&mut self, node: &SyntaxNode<'_>) {
         let left = ["left", "name", "pattern"].iter().find_map(|field| node.field(field));
         let right = ["right", "value"].iter().find_map(|field| node.field(field));
         let (Some(left), Some(right)) = (left, right) else { return };
@@ -168,7 +168,7 @@ impl Body {
         let mut has_assertion = false;
         for assertion in self.assertions.iter().filter(|it| range.contains(&it.range.start)) {
             has_assertion = true;
-            match self.trouble(assertion, &range, &fixed) {
+            match self.obstacle(assertion, &range, &fixed) {
                 None => return TestEffect::CanFail,
                 Some(trouble) => reason = reason.or(Some(trouble)),
             }
@@ -183,7 +183,7 @@ impl Body {
     }
 
     /// Returns the reason that an assertion cannot fail its test; `None` if it can.
-    fn trouble(
+    fn obstacle(
         &self,
         assertion: &Assertion,
         test: &Range<usize>,
@@ -343,7 +343,7 @@ fn of_macro(node: &SyntaxNode<'_>, callee: &str) -> BTreeSet<String> {
         (true, [left, right, ..]) => left.trim() == right.trim(),
         (false, [condition, ..]) => condition
             .split_once("==")
-            .is_some_and(|(left, right)| compared(left, "==", right, true) == Truth::Always),
+            .is_some_and(|(left, right)| compare(left, "==", right, true) == Truth::Always),
         _ => false,
     };
     match is_same {

@@ -1,4 +1,4 @@
-//! The tests that a runner collects and runs: [`File::trouble`].
+//! The tests that a runner collects and runs: [`TestFile::obstacle`].
 
 use super::TestEffect;
 use crate::conditions::{Truth, of_cfg, split};
@@ -140,7 +140,7 @@ fn is_test_attribute(text: &str) -> bool {
 }
 
 /// The facts of a file that affect its tests.
-pub(super) struct File {
+pub(super) struct TestFile {
     language: Language,
     path: String,
     /// The reason that no test of the file runs; `None` if there is none.
@@ -151,9 +151,9 @@ pub(super) struct File {
     has_only: bool,
 }
 
-impl File {
-    pub(super) fn of(language: Language, path: &str, text: &str, syntax: &Syntax) -> File {
-        let mut file = File {
+impl TestFile {
+    pub(super) fn of(language: Language, path: &str, text: &str, syntax: &Syntax) -> TestFile {
+        let mut file = TestFile {
             language,
             path: path.to_owned(),
             whole: None,
@@ -183,7 +183,9 @@ impl File {
                 Some(("__test__", value)) if is_off(value) => {
                     self.whole = Some(inert("is not collected: the file says `__test__ = False`"));
                 }
-                Some(("pytestmark", value)) => self.whole = self.whole.take().or(marked(value)),
+                Some(("pytestmark", value)) => {
+                    self.whole = self.whole.take().or(python_mark_obstacle(value))
+                }
                 Some((name, value)) if is_off(value) => {
                     self.switched_off.extend(name.strip_suffix(".__test__").map(str::to_owned));
                 }
@@ -231,7 +233,7 @@ impl File {
 
     /// Returns the reason that a runner does not run a test, or that this is unknown; `None` if it
     /// runs.
-    pub(super) fn trouble(
+    pub(super) fn obstacle(
         &self,
         test: &Test<'_>,
         node: &SyntaxNode<'_>,
@@ -258,7 +260,7 @@ impl File {
         if flow.scope == ScopeKind::Function {
             return Some(inert("is not collected: the test stands inside of a function"));
         }
-        if let Some(trouble) = test.marks.iter().find_map(|mark| marked(mark)) {
+        if let Some(trouble) = test.marks.iter().find_map(|mark| python_mark_obstacle(mark)) {
             return Some(trouble);
         }
         let mut class = node.ancestors().find(|it| &*it.kind() == "class_definition");
@@ -277,7 +279,8 @@ impl File {
         if self.switched_off.contains(&name) {
             return Some(inert("is not collected: the `__test__` of its class is False"));
         }
-        if let Some(trouble) = decorators(class).iter().find_map(|mark| marked(mark)) {
+        if let Some(trouble) = decorators(class).iter().find_map(|mark| python_mark_obstacle(mark))
+        {
             return Some(trouble);
         }
         let bases =
@@ -297,7 +300,7 @@ impl File {
                     return Some(inert("is not collected: its class says `__test__ = False`"));
                 }
                 Some(("pytestmark", value)) => {
-                    if let Some(trouble) = marked(value) {
+                    if let Some(trouble) = python_mark_obstacle(value) {
                         return Some(trouble);
                     }
                 }
@@ -339,7 +342,7 @@ impl File {
             return Some(inert("has no body"));
         }
         let mut is_alone = test.marks.first().is_some_and(|called| is_only(called));
-        if let Some(trouble) = scripted(&test.marks) {
+        if let Some(trouble) = script_obstacle(&test.marks) {
             return Some(trouble);
         }
         for around in node.ancestors() {
@@ -348,7 +351,7 @@ impl File {
             }
             let Some(outer) = Test::by_title(self.language, &around) else { continue };
             is_alone |= outer.marks.first().is_some_and(|called| is_only(called));
-            if let Some(trouble) = scripted(&outer.marks) {
+            if let Some(trouble) = script_obstacle(&outer.marks) {
                 return Some(trouble);
             }
         }
@@ -373,7 +376,7 @@ fn is_only(called: &str) -> bool {
 }
 
 /// Returns the obstacle in the declaring function of a script and its options.
-fn scripted(marks: &[String]) -> Option<TestEffect> {
+fn script_obstacle(marks: &[String]) -> Option<TestEffect> {
     let (called, options) = marks.split_first()?;
     let first = root(called);
     if first.starts_with('x') && DECLARE.contains(&&first[1..]) {
@@ -414,7 +417,7 @@ fn scripted(marks: &[String]) -> Option<TestEffect> {
 }
 
 /// Returns the obstacle in a decorator or a mark of Python.
-fn marked(mark: &str) -> Option<TestEffect> {
+fn python_mark_obstacle(mark: &str) -> Option<TestEffect> {
     let squeezed: String = mark.chars().filter(|c| !c.is_whitespace()).collect();
     let squeezed = squeezed.trim_start_matches('@').trim_matches(['[', ']']);
     let shown = mark.trim().split('\n').next().unwrap_or_default();

@@ -1,14 +1,14 @@
 //! The rule on conflict markers that are left in added lines.
 
-use super::Added;
-use crate::hit::Hit;
+use super::AddedLines;
+use crate::rule_match::RuleMatch;
 
 /// Fires on the line that opens a conflict, once for each complete conflict.
-pub(crate) fn look(added: &Added<'_>) -> Vec<Hit> {
+pub(crate) fn find(added: &AddedLines<'_>) -> Vec<RuleMatch> {
     if shows_markers(added) {
         return Vec::new();
     }
-    let mut hits: Vec<Hit> = Vec::new();
+    let mut hits: Vec<RuleMatch> = Vec::new();
     let mut open: Option<(u32, &str)> = None;
     let mut divided = false;
     for (number, line) in &added.lines {
@@ -21,7 +21,7 @@ pub(crate) fn look(added: &Added<'_>) -> Vec<Hit> {
             && divided
             && let Some((line, quote)) = open.take()
         {
-            hits.extend(Hit::on_line(line, quote));
+            hits.extend(RuleMatch::on_line(line, quote));
         }
     }
     hits
@@ -33,7 +33,7 @@ fn is_marker(line: &str, marker: &str) -> bool {
 }
 
 /// Returns true if a document has a code fence, so that it may show markers on purpose.
-fn shows_markers(added: &Added<'_>) -> bool {
+fn shows_markers(added: &AddedLines<'_>) -> bool {
     let is_page = [".md", ".markdown", ".rst", ".adoc"].iter().any(|end| added.path.ends_with(end));
     is_page && added.lines.iter().any(|(_, line)| line.trim_start().starts_with("```"))
 }

@@ -9,11 +9,11 @@ use std::cell::OnceCell;
 use assay_findings::vote::LineRange;
 
 use crate::credentials::{Credential, scan};
-use crate::hit::Hit;
-use crate::wording::Wording;
+use crate::rule_match::RuleMatch;
+use crate::rule_text::RuleText;
 
 /// The lines that a change adds to a file.
-pub(crate) struct Added<'t> {
+pub(crate) struct AddedLines<'t> {
     pub(crate) path: &'t str,
     /// The text of the whole file.
     pub(crate) text: &'t str,
@@ -24,7 +24,7 @@ pub(crate) struct Added<'t> {
     credentials: OnceCell<Vec<Credential>>,
 }
 
-impl<'t> Added<'t> {
+impl<'t> AddedLines<'t> {
     /// Selects the added lines of a file.
     pub(crate) fn new(
         path: &'t str,
@@ -35,7 +35,7 @@ impl<'t> Added<'t> {
         let numbers = added.flat_map(|lines| lines.start()..=lines.end());
         let lines = numbers.filter_map(|number| Some((number, *all.get(number as usize - 1)?)));
         let lines = lines.collect();
-        Added { path, text, lines, all, credentials: OnceCell::new() }
+        AddedLines { path, text, lines, all, credentials: OnceCell::new() }
     }
 
     /// Returns the credentials of the whole file.
@@ -80,14 +80,14 @@ impl<'t> Added<'t> {
 
 /// A rule on text.
 pub(crate) struct TextRule {
-    pub(crate) wording: Wording,
-    pub(crate) look: fn(&Added<'_>) -> Vec<Hit>,
+    pub(crate) rule_text: RuleText,
+    pub(crate) find: fn(&AddedLines<'_>) -> Vec<RuleMatch>,
 }
 
 /// All rules on text.
 pub(crate) const RULES: &[TextRule] = &[
     TextRule {
-        wording: Wording {
+        rule_text: RuleText {
             id: "change/conflict-marker",
             grade: "CRITICAL",
             category: "correctness",
@@ -96,10 +96,10 @@ pub(crate) const RULES: &[TextRule] = &[
                       not parse or does not mean what either side meant.",
             advice: "Keep one version and delete the markers.",
         },
-        look: conflict::look,
+        find: conflict::find,
     },
     TextRule {
-        wording: Wording {
+        rule_text: RuleText {
             id: "secret/leaked-credential",
             grade: "CRITICAL",
             category: "security",
@@ -108,10 +108,10 @@ pub(crate) const RULES: &[TextRule] = &[
                       after it is deleted here.",
             advice: "Revoke it, then read a new one from the environment or a secret store.",
         },
-        look: secret::certain,
+        find: secret::certain,
     },
     TextRule {
-        wording: Wording {
+        rule_text: RuleText {
             id: "secret/hard-coded-password",
             grade: "HIGH",
             category: "security",
@@ -119,10 +119,10 @@ pub(crate) const RULES: &[TextRule] = &[
             message: "Everybody who reads the code has it, and changing it takes a new release.",
             advice: "Read it from the environment or a secret store.",
         },
-        look: secret::likely,
+        find: secret::likely,
     },
     TextRule {
-        wording: Wording {
+        rule_text: RuleText {
             id: "secret/possible-password",
             grade: "MEDIUM",
             category: "security",
@@ -131,7 +131,7 @@ pub(crate) const RULES: &[TextRule] = &[
                       the code has it.",
             advice: "Read it from the environment or a secret store.",
         },
-        look: secret::possible,
+        find: secret::possible,
     },
-    TextRule { wording: injection::WORDING, look: injection::look },
+    TextRule { rule_text: injection::RULE_TEXT, find: injection::find },
 ];

@@ -3,27 +3,27 @@
 //! A finding about a credential has no evidence, and its code is stored as a hash, so that no
 //! output repeats the credential.
 
-use super::Added;
+use super::AddedLines;
 use crate::credentials::{Certainty, Credential};
-use crate::hit::Hit;
 use crate::language;
+use crate::rule_match::RuleMatch;
 
 /// Finds credentials whose form belongs to one kind of credential.
-pub(crate) fn certain(added: &Added<'_>) -> Vec<Hit> {
+pub(crate) fn certain(added: &AddedLines<'_>) -> Vec<RuleMatch> {
     hits(added, Certainty::Certain)
 }
 
 /// Finds random values with the name or in the place of a credential.
-pub(crate) fn likely(added: &Added<'_>) -> Vec<Hit> {
+pub(crate) fn likely(added: &AddedLines<'_>) -> Vec<RuleMatch> {
     hits(added, Certainty::Likely)
 }
 
 /// Finds values with the name of a credential that a person may have chosen.
-pub(crate) fn possible(added: &Added<'_>) -> Vec<Hit> {
+pub(crate) fn possible(added: &AddedLines<'_>) -> Vec<RuleMatch> {
     hits(added, Certainty::Possible)
 }
 
-fn hits(added: &Added<'_>, certainty: Certainty) -> Vec<Hit> {
+fn hits(added: &AddedLines<'_>, certainty: Certainty) -> Vec<RuleMatch> {
     // Tests need passwords, so that only certain credentials are reported there: those open a real
     // service.
     if certainty < Certainty::Certain && language::is_test(added.path) {
@@ -34,17 +34,17 @@ fn hits(added: &Added<'_>, certainty: Certainty) -> Vec<Hit> {
 }
 
 /// Creates a hit of a credential on an added line, at the first such line.
-fn hit(added: &Added<'_>, credential: &Credential) -> Option<Hit> {
+fn hit(added: &AddedLines<'_>, credential: &Credential) -> Option<RuleMatch> {
     let (line, piece) = credential.pieces.iter().find_map(|piece| {
         let line = added.line_of(piece.start);
         added.has(line).then_some((line, piece))
     })?;
     let column = (piece.start - added.start_of(line)) as u32 + 1;
-    Some(Hit {
+    Some(RuleMatch {
         column: Some(column),
         note: Some(format!("This is {}.", credential.kind)),
         is_secret: true,
-        ..Hit::on_line(line, &added.text[piece.clone()])?
+        ..RuleMatch::on_line(line, &added.text[piece.clone()])?
     })
 }
 
@@ -54,9 +54,12 @@ mod tests {
 
     use super::*;
 
-    fn lines_hit(path: &str, text: &str, look: fn(&Added<'_>) -> Vec<Hit>) -> Vec<u32> {
+    fn lines_hit(path: &str, text: &str, look: fn(&AddedLines<'_>) -> Vec<RuleMatch>) -> Vec<u32> {
         let all = LineRange::range(1, text.lines().count() as u32);
-        look(&Added::new(path, text, all.into_iter())).iter().map(|hit| hit.lines.start()).collect()
+        look(&AddedLines::new(path, text, all.into_iter()))
+            .iter()
+            .map(|hit| hit.lines.start())
+            .collect()
     }
 
     #[test]
@@ -81,7 +84,7 @@ mod tests {
     #[test]
     fn only_added_lines_are_reported() {
         let text = "password = \"kT9vQ2mX7pLw\"\nx = 1\n";
-        let added = Added::new("a.py", text, LineRange::at(2).into_iter());
+        let added = AddedLines::new("a.py", text, LineRange::at(2).into_iter());
         assert!(likely(&added).is_empty());
     }
 }

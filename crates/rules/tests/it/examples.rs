@@ -25,7 +25,7 @@ fn hold(name: &str, path: &Path) -> Result<(), String> {
     let rule = fs::read_to_string(path).map_err(|error| format!("{name}: {error}"))?;
     let beside = path.with_extension("test.yml");
     let beside = fs::read_to_string(beside).map_err(|_| format!("{name} has no examples"))?;
-    let held = examples::hold(name, &rule, &beside).map_err(|error| error.to_string())?;
+    let held = examples::check_examples(name, &rule, &beside).map_err(|error| error.to_string())?;
     if held.valid < MIN_EXAMPLES || held.invalid < MIN_EXAMPLES {
         return Err(format!("{name} has too few examples: {held:?}"));
     }

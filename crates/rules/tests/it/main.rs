@@ -1,21 +1,21 @@
 //! Tests of the rules, with their examples and with whole changes.
 #![allow(clippy::unwrap_used, missing_docs)]
 
+mod change_checks;
 mod credentials;
 mod examples;
 mod injection;
 mod structure;
-mod whole;
 
 use assay_change::{Scope, Selection};
-use assay_rules::{Reviewed, Rulebook};
+use assay_rules::{Rulebook, RulesResult};
 use assay_testkit::Repository;
 
 /// The path and the text of a file.
 type File<'t> = (&'t str, &'t str);
 
 /// Reviews the change from some files to others. A file that is missing in `after` is deleted.
-fn review(before: &[File<'_>], after: &[File<'_>]) -> Reviewed {
+fn review(before: &[File<'_>], after: &[File<'_>]) -> RulesResult {
     let repository = Repository::new();
     for (path, text) in before {
         repository.write(path, text);
@@ -34,7 +34,7 @@ fn review(before: &[File<'_>], after: &[File<'_>]) -> Reviewed {
 }
 
 /// Formats the findings, one per line: `file:line rule`.
-fn told(reviewed: &Reviewed) -> String {
+fn format_findings(reviewed: &RulesResult) -> String {
     let mut lines: Vec<String> = reviewed
         .report
         .votes

@@ -4,7 +4,7 @@ use assay_change::tree::DirTree;
 use assay_findings::coverage::HunkOutcome;
 use assay_findings::grounding::Tree;
 use assay_findings::path::RepoPath;
-use assay_rules::WithSymbols;
+use assay_rules::SymbolTree;
 use assay_testkit::Repository;
 use expect_test::{Expect, expect};
 
@@ -33,7 +33,7 @@ fn check_symbols(path: &str, text: &str, expected: Expect) {
     let repository = Repository::new();
     repository.write(path, text);
     let tree = DirTree::new(repository.path().to_owned());
-    let tree = WithSymbols::new(&tree);
+    let tree = SymbolTree::new(&tree);
     let file = RepoPath::exact(path).unwrap();
     let shown: Vec<String> = (1..=text.lines().count() as u32)
         .map(|line| {
@@ -79,7 +79,7 @@ fn lines_know_the_function_they_are_in_whatever_the_language() {
         let repository = Repository::new();
         repository.write(path, text);
         let dir = DirTree::new(repository.path().to_owned());
-        let symbol = WithSymbols::new(&dir).symbol_at(&RepoPath::exact(path).unwrap(), 3).unwrap();
+        let symbol = SymbolTree::new(&dir).symbol_at(&RepoPath::exact(path).unwrap(), 3).unwrap();
         assert_eq!(symbol.map(|symbol| symbol.name).as_deref(), Some(name), "{path}");
     }
 }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::App;
+use super::ElectronTools;
 use crate::mcp::{Effect, Refusal, Tool};
 
 /// The maximum number of windows in an answer.
-const MOST: usize = 50;
+const MAX_WINDOWS: usize = 50;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -24,13 +24,13 @@ struct Output {
     /// True if the other tools support this version: Chrome 83 (Electron 9) or newer.
     supported: bool,
     /// The windows of the app, at most 50.
-    windows: Vec<Line>,
+    windows: Vec<WindowLine>,
     /// The number of windows that are not listed.
     left_out: usize,
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Line {
+struct WindowLine {
     /// The id of the window, as the other tools expect it.
     id: String,
     /// The kind of the window: `page` or `webview`.
@@ -43,24 +43,24 @@ struct Line {
     in_use: bool,
 }
 
-pub(super) fn tool(app: &Arc<App>) -> Tool {
-    let app = Arc::clone(app);
+pub(super) fn tool(tools: &Arc<ElectronTools>) -> Tool {
+    let tools = Arc::clone(tools);
     Tool::new(
         "get_electron_window_info",
         "Says what app runs and which windows it has.",
         Effect::Reads,
-        move |_: Input| info(&app),
+        move |_: Input| info(&tools),
     )
 }
 
-fn info(app: &App) -> Result<Output, Refusal> {
-    let product = app.endpoint.product().map_err(|error| Refusal::of(&error))?;
-    let windows = app.endpoint.windows().map_err(|error| Refusal::of(&error))?;
-    let used = app.kept().as_ref().map(|page| page.window().id.clone());
+fn info(tools: &ElectronTools) -> Result<Output, Refusal> {
+    let product = tools.endpoint.product().map_err(|error| Refusal::of(&error))?;
+    let windows = tools.endpoint.windows().map_err(|error| Refusal::of(&error))?;
+    let used = tools.lock_page().as_ref().map(|page| page.window().id.clone());
     let used = used.filter(|used| windows.iter().any(|window| window.id == *used));
     let first = || windows.iter().find(|window| window.is_own()).map(|it| it.id.clone());
     let used = used.or_else(first);
-    let lines = windows.iter().take(MOST).map(|window| Line {
+    let lines = windows.iter().take(MAX_WINDOWS).map(|window| WindowLine {
         id: window.id.clone(),
         kind: window.kind.clone(),
         title: window.title.clone(),
@@ -72,6 +72,6 @@ fn info(app: &App) -> Result<Output, Refusal> {
         browser: product.browser,
         user_agent: product.user_agent,
         windows: lines.collect(),
-        left_out: windows.len().saturating_sub(MOST),
+        left_out: windows.len().saturating_sub(MAX_WINDOWS),
     })
 }

@@ -1,9 +1,9 @@
 //! The MCP server `electron`: an agent tests an app in Electron or any Chromium.
 //!
-//! [`server`] builds the server from an [`App`]. A tool is one file and one line in [`server`]. All
-//! operations on a page belong to `assay_services::browser`. The connection to a window stays open
-//! between calls, so that its console output is recorded. If the window is gone, the next call
-//! connects again.
+//! [`server`] builds the server from an [`ElectronTools`]. A tool is one file and one line in
+//! [`server`]. All operations on a page belong to `assay_services::browser`. The connection to a
+//! window stays open between calls, so that its console output is recorded. If the window is gone,
+//! the next call connects again.
 
 mod get_electron_window_info;
 mod read_electron_logs;
@@ -28,7 +28,7 @@ const INSTRUCTIONS: &str = "An app that runs with its DevTools open, to be tried
 
 /// The context of the tools: the endpoint of the app, the folder for screenshots, and the open
 /// page.
-pub struct App {
+pub struct ElectronTools {
     endpoint: Endpoint,
     screenshots: PathBuf,
     timeouts: Timeouts,
@@ -36,17 +36,17 @@ pub struct App {
     page: Mutex<Option<Page>>,
 }
 
-impl App {
+impl ElectronTools {
     /// Creates the context for an app behind a debugging port. Screenshots are stored in
     /// `screenshots`.
-    pub fn new(endpoint: Endpoint, screenshots: PathBuf) -> App {
+    pub fn new(endpoint: Endpoint, screenshots: PathBuf) -> ElectronTools {
         let (timeouts, page) = (Timeouts::default(), Mutex::new(None));
-        App { endpoint, screenshots, timeouts, eval: false, page }
+        ElectronTools { endpoint, screenshots, timeouts, eval: false, page }
     }
 
     /// Enables the command `eval`, which runs code in the app.
-    pub fn allowing_eval(self) -> App {
-        App { eval: true, ..self }
+    pub fn allow_eval(self) -> ElectronTools {
+        ElectronTools { eval: true, ..self }
     }
 
     /// Runs `work` on the page of a window: the given one, or else the one used last, or else the
@@ -56,16 +56,16 @@ impl App {
         window: Option<&str>,
         work: impl FnOnce(&Page) -> Result<T, PageError>,
     ) -> Result<T, Refusal> {
-        let mut kept = self.kept();
+        let mut page_slot = self.lock_page();
         let fits = |page: &Page| {
             page.gone_reason().is_none() && window.is_none_or(|window| page.window().id == window)
         };
-        let page = match kept.take().filter(fits) {
+        let page = match page_slot.take().filter(fits) {
             Some(page) => page,
             None => self.attach(window).map_err(|error| Refusal::of(&error))?,
         };
         let done = work(&page).map_err(|error| Refusal::of(&error));
-        *kept = Some(page);
+        *page_slot = Some(page);
         done
     }
 
@@ -74,19 +74,19 @@ impl App {
         Ok(if self.eval { page.allowing_eval() } else { page })
     }
 
-    fn kept(&self) -> MutexGuard<'_, Option<Page>> {
+    fn lock_page(&self) -> MutexGuard<'_, Option<Page>> {
         self.page.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Builds the server.
-pub fn server(app: App, version: &'static str) -> Server {
-    let app = Arc::new(app);
+pub fn server(tools: ElectronTools, version: &'static str) -> Server {
+    let tools = Arc::new(tools);
     let tools = vec![
-        take_screenshot::tool(&app),
-        get_electron_window_info::tool(&app),
-        send_command_to_electron::tool(&app),
-        read_electron_logs::tool(&app),
+        take_screenshot::tool(&tools),
+        get_electron_window_info::tool(&tools),
+        send_command_to_electron::tool(&tools),
+        read_electron_logs::tool(&tools),
     ];
     Server::new(NAME, version, INSTRUCTIONS, tools)
 }

@@ -6,14 +6,14 @@ use assay_services::browser::ConsoleEntry;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::App;
+use super::ElectronTools;
 use crate::mcp::{Effect, Refusal, Tool};
 
 /// The default number of entries in one answer.
-const TOLD: usize = 50;
+const DEFAULT_ENTRIES: usize = 50;
 
 /// The maximum number of characters of all entries in one answer.
-const MOST: usize = 50_000;
+const MAX_CHARS: usize = 50_000;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -37,7 +37,7 @@ struct Input {
 #[derive(Serialize, JsonSchema)]
 struct Output {
     /// The entries, latest last.
-    entries: Vec<Line>,
+    entries: Vec<LogLine>,
     /// The number of recorded entries that were left out before the first one.
     left_out: usize,
     /// The number of the next entry to come.
@@ -45,7 +45,7 @@ struct Output {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Line {
+struct LogLine {
     /// The number of the entry, counted since the window was first used.
     number: u64,
     /// The kind of the entry: `debug`, `log`, `dialog`, `warning`, `error`, or `uncaught` for an
@@ -57,37 +57,38 @@ struct Line {
     place: String,
 }
 
-impl From<ConsoleEntry> for Line {
-    fn from(entry: ConsoleEntry) -> Line {
+impl From<ConsoleEntry> for LogLine {
+    fn from(entry: ConsoleEntry) -> LogLine {
         let ConsoleEntry { number, kind, text, place } = entry;
-        Line { number, kind: kind.to_string(), text, place: place.unwrap_or_default() }
+        LogLine { number, kind: kind.to_string(), text, place: place.unwrap_or_default() }
     }
 }
 
-pub(super) fn tool(app: &Arc<App>) -> Tool {
-    let app = Arc::clone(app);
+pub(super) fn tool(tools: &Arc<ElectronTools>) -> Tool {
+    let tools = Arc::clone(tools);
     Tool::new(
         "read_electron_logs",
         "Tells what a window said in its console since it was first used, with exceptions that \
          nobody caught and dialogs that were answered.",
         Effect::Reads,
-        move |input| read(&app, &input),
+        move |input| read(&tools, &input),
     )
 }
 
-fn read(app: &App, input: &Input) -> Result<Output, Refusal> {
-    let (mut entries, next) = app.with_page(input.window.as_deref(), |page| {
+fn read(tools: &ElectronTools, input: &Input) -> Result<Output, Refusal> {
+    let (mut entries, next) = tools.with_page(input.window.as_deref(), |page| {
         Ok((page.console_since(input.since), page.next_entry()))
     })?;
     entries.retain(|entry| !input.errors_only || entry.is_error());
     let all = entries.len();
-    let mut left = MOST;
+    let mut left = MAX_CHARS;
     let fits = |entry: &ConsoleEntry| {
         left = left.saturating_sub(entry.text.len());
         left > 0
     };
-    let last = entries.into_iter().rev().take(input.limit.unwrap_or(TOLD)).take_while(fits);
-    let mut told: Vec<Line> = last.map(Line::from).collect();
-    told.reverse();
-    Ok(Output { left_out: all - told.len(), entries: told, next })
+    let last =
+        entries.into_iter().rev().take(input.limit.unwrap_or(DEFAULT_ENTRIES)).take_while(fits);
+    let mut entries: Vec<LogLine> = last.map(LogLine::from).collect();
+    entries.reverse();
+    Ok(Output { left_out: all - entries.len(), entries: entries, next })
 }

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::App;
+use super::ElectronTools;
 use crate::mcp::{Effect, Refusal, Tool};
 
 #[derive(Deserialize, JsonSchema)]
@@ -34,8 +34,8 @@ struct Output {
     result: Map<String, Value>,
 }
 
-pub(super) fn tool(app: &Arc<App>) -> Tool {
-    let own = Arc::clone(app);
+pub(super) fn tool(tools: &Arc<ElectronTools>) -> Tool {
+    let own = Arc::clone(tools);
     let tool = Tool::new(
         "send_command_to_electron",
         "Clicks, types, chooses, goes to a place in the app, or looks at what is there. What is \
@@ -43,18 +43,18 @@ pub(super) fn tool(app: &Arc<App>) -> Tool {
         Effect::Changes,
         move |input| send(&own, input),
     );
-    let offered = |name: &&str| app.eval || *name != "eval";
+    let offered = |name: &&str| tools.eval || *name != "eval";
     let names: Vec<&str> = PageCommand::NAMES.into_iter().filter(offered).collect();
     tool.with_choices("command", &names)
 }
 
-fn send(app: &App, input: Input) -> Result<Output, Refusal> {
+fn send(tools: &ElectronTools, input: Input) -> Result<Output, Refusal> {
     let Input { command: name, args, window } = input;
     let command = serde_json::from_value::<PageCommand>(json!({ name.as_str(): args }));
     let command = command.map_err(|error| {
         Refusal::new(format!("the `args` of `{name}` do not fit: {error}. Nothing was done."))
     })?;
-    match app.with_page(window.as_deref(), |page| page.perform(&command))? {
+    match tools.with_page(window.as_deref(), |page| page.perform(&command))? {
         Value::Object(result) => Ok(Output { result }),
         other => Ok(Output { result: Map::from_iter([("value".to_owned(), other)]) }),
     }

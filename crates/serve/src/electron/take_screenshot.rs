@@ -5,11 +5,11 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::App;
+use super::ElectronTools;
 use crate::mcp::{Effect, Png, Refusal, Tool};
 
 /// The maximum size in bytes of a picture in an answer; a larger one is only stored.
-const MOST_SHOWN: usize = 4 << 20;
+const MAX_PICTURE_BYTES: usize = 4 << 20;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -36,26 +36,26 @@ struct Output {
     shown: bool,
 }
 
-pub(super) fn tool(app: &Arc<App>) -> Tool {
-    let app = Arc::clone(app);
-    Tool::showing(
+pub(super) fn tool(tools: &Arc<ElectronTools>) -> Tool {
+    let tools = Arc::clone(tools);
+    Tool::with_picture(
         "take_screenshot",
         "Takes a picture of what can be seen of a window, shows it and keeps it in a file.",
         Effect::Adds,
-        move |input| take(&app, &input),
+        move |input| take(&tools, &input),
     )
 }
 
-fn take(app: &App, input: &Input) -> Result<(Output, Option<Png>), Refusal> {
-    let picture = app.with_page(input.window.as_deref(), |page| page.screenshot())?;
+fn take(tools: &ElectronTools, input: &Input) -> Result<(Output, Option<Png>), Refusal> {
+    let picture = tools.with_page(input.window.as_deref(), |page| page.screenshot())?;
     let file = {
         // Two pictures that are stored at the same time would get the same number.
-        let _alone = app.kept();
-        picture.save(&app.screenshots, &input.name).map_err(|it| Refusal::of(&it))?
+        let _alone = tools.lock_page();
+        picture.save(&tools.screenshots, &input.name).map_err(|it| Refusal::of(&it))?
     };
     let (width, height) = picture.size();
-    let shown = picture.png().len() <= MOST_SHOWN;
-    let file = app.screenshots.join(file).display().to_string();
+    let shown = picture.png().len() <= MAX_PICTURE_BYTES;
+    let file = tools.screenshots.join(file).display().to_string();
     let png = shown.then(|| Png(picture.png().to_vec()));
     Ok((Output { file, width, height, shown }, png))
 }

@@ -7,7 +7,7 @@ use assay_services::permit::Capability;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Desk, cleared, refused};
+use super::{GithubTools, redact_outgoing, to_refusal};
 use crate::mcp::{Effect, Refusal, Tool};
 
 #[derive(Deserialize, JsonSchema)]
@@ -46,34 +46,34 @@ struct Output {
     url: String,
 }
 
-pub(super) fn tool(desk: &Arc<Desk>) -> Tool {
-    let desk = Arc::clone(desk);
+pub(super) fn tool(tools: &Arc<GithubTools>) -> Tool {
+    let tools = Arc::clone(tools);
     Tool::new(
         "github_add_pr_comment",
         "Comments on a pull request, on a file of it, or on lines that are in its diff. For several \
          comments use github_submit_review, which sends them together.",
         Effect::Adds,
-        move |input| add(&desk, &input),
+        move |input| add(&tools, &input),
     )
 }
 
-fn add(desk: &Desk, input: &Input) -> Result<Output, Refusal> {
-    desk.check(Capability::WriteOnGithub)?;
-    let repository = desk.repository(input.repo.as_deref())?;
-    let (number, body) = (input.pr_number, cleared(&input.body));
-    let failed = |error| refused(&error, "github_get_pr_comments");
-    let head = || Ok(desk.github.pull(&repository, number).map_err(failed)?.head.commit);
+fn add(tools: &GithubTools, input: &Input) -> Result<Output, Refusal> {
+    tools.check(Capability::WriteOnGithub)?;
+    let repository = tools.repository(input.repo.as_deref())?;
+    let (number, body) = (input.pr_number, redact_outgoing(&input.body));
+    let failed = |error| to_refusal(&error, "github_get_pr_comments");
+    let head = || Ok(tools.github.pull(&repository, number).map_err(failed)?.head.commit);
     let posted = match (&input.path, input.line) {
         (None, None) if input.start_line.is_none() => {
-            let posted = desk.github.comment(&repository, number, &body).map_err(failed)?;
+            let posted = tools.github.comment(&repository, number, &body).map_err(failed)?;
             return Ok(Output { id: posted.id, url: posted.url });
         }
         (Some(path), None) if input.start_line.is_none() => {
-            desk.github.comment_on_file(&repository, number, &head()?, path, &body)
+            tools.github.comment_on_file(&repository, number, &head()?, path, &body)
         }
         (Some(path), Some(line)) => {
             let comment = on_lines(path.clone(), input.start_line, line, body)?;
-            desk.github.comment_on_lines(&repository, number, &head()?, &comment)
+            tools.github.comment_on_lines(&repository, number, &head()?, &comment)
         }
         (None, _) => {
             return Err(Refusal::new("`line` and `start_line` need the `path` of their file"));

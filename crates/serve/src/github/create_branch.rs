@@ -7,7 +7,7 @@ use assay_services::permit::Capability;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Desk;
+use super::GithubTools;
 use crate::mcp::{Effect, Refusal, Tool};
 
 #[derive(Deserialize, JsonSchema)]
@@ -34,30 +34,30 @@ struct Output {
     commit: String,
 }
 
-pub(super) fn tool(desk: &Arc<Desk>) -> Tool {
-    let desk = Arc::clone(desk);
+pub(super) fn tool(tools: &Arc<GithubTools>) -> Tool {
+    let tools = Arc::clone(tools);
     Tool::new(
         "github_create_branch",
         "Makes a branch on GitHub, at the commit where another one is. Where there is \
          such a branch at that commit already, that one is given.",
         Effect::Adds,
-        move |input| create(&desk, input),
+        move |input| create(&tools, input),
     )
 }
 
-fn create(desk: &Desk, input: Input) -> Result<Output, Refusal> {
-    desk.check(Capability::Push)?;
-    let repository = desk.repository(input.repo.as_deref())?;
+fn create(tools: &GithubTools, input: Input) -> Result<Output, Refusal> {
+    tools.check(Capability::Push)?;
+    let repository = tools.repository(input.repo.as_deref())?;
     let failed = |error: ServiceError| Refusal::of(&error);
     let from = match input.from {
         Some(from) => from,
-        None => desk.github.default_branch(&repository).map_err(failed)?,
+        None => tools.github.default_branch(&repository).map_err(failed)?,
     };
-    let Some(at) = desk.github.branch(&repository, &from).map_err(failed)? else {
+    let Some(at) = tools.github.branch(&repository, &from).map_err(failed)? else {
         return Err(Refusal::new(format!("`{repository}` has no branch `{from}`")));
     };
     let branch = input.branch;
-    match desk.github.branch(&repository, &branch).map_err(failed)? {
+    match tools.github.branch(&repository, &branch).map_err(failed)? {
         Some(commit) if commit == at => return Ok(Output { branch, commit: commit.to_string() }),
         Some(commit) => {
             return Err(Refusal::new(format!(
@@ -66,7 +66,7 @@ fn create(desk: &Desk, input: Input) -> Result<Output, Refusal> {
         }
         None => {}
     }
-    let made = desk.github.create_branch(&repository, &branch, &at);
+    let made = tools.github.create_branch(&repository, &branch, &at);
     let commit = made.map_err(|error| match error.is_outcome_unknown() {
         true => Refusal::new(format!(
             "{}. It may have been done nevertheless: call github_create_branch again, which makes \

@@ -7,8 +7,8 @@ use assay_services::permit::Capability;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::told::ToldPull;
-use super::{Desk, cleared, refused};
+use super::dto::PullRequestDto;
+use super::{GithubTools, redact_outgoing, to_refusal};
 use crate::mcp::{Effect, Refusal, Title, Tool};
 
 #[derive(Deserialize, JsonSchema)]
@@ -37,34 +37,34 @@ struct Input {
     draft: bool,
 }
 
-pub(super) fn tool(desk: &Arc<Desk>) -> Tool {
-    let desk = Arc::clone(desk);
+pub(super) fn tool(tools: &Arc<GithubTools>) -> Tool {
+    let tools = Arc::clone(tools);
     Tool::new(
         "github_create_pr",
         "Opens a pull request for a branch. Where the branch has an open one, that one is given.",
         Effect::Adds,
-        move |input| create(&desk, input),
+        move |input| create(&tools, input),
     )
 }
 
-fn create(desk: &Desk, input: Input) -> Result<ToldPull, Refusal> {
-    desk.check(Capability::WriteOnGithub)?;
-    let repository = desk.repository(input.repo.as_deref())?;
-    let failed = |error| refused(&error, "github_get_pr_by_branch");
-    let standing = desk.github.pull_of_branch(&repository, &input.head).map_err(failed)?;
+fn create(tools: &GithubTools, input: Input) -> Result<PullRequestDto, Refusal> {
+    tools.check(Capability::WriteOnGithub)?;
+    let repository = tools.repository(input.repo.as_deref())?;
+    let failed = |error| to_refusal(&error, "github_get_pr_by_branch");
+    let standing = tools.github.pull_of_branch(&repository, &input.head).map_err(failed)?;
     if let Some(pull) = standing.filter(|pull| pull.state == PullState::Open) {
         return Ok(pull.into());
     }
     let base = match input.base {
         Some(base) => base,
-        None => desk.github.default_branch(&repository).map_err(failed)?,
+        None => tools.github.default_branch(&repository).map_err(failed)?,
     };
     let new = NewPull {
-        title: cleared(input.title.as_str()),
-        body: cleared(&input.body),
+        title: redact_outgoing(input.title.as_str()),
+        body: redact_outgoing(&input.body),
         head: input.head,
         base,
         draft: input.draft,
     };
-    desk.github.open_pull(&repository, &new).map(ToldPull::from).map_err(failed)
+    tools.github.open_pull(&repository, &new).map(PullRequestDto::from).map_err(failed)
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::told::named;
-use super::{Desk, refused};
+use super::dto::truncate_name;
+use super::{GithubTools, to_refusal};
 use crate::mcp::{Effect, Refusal, Tool};
 
 #[derive(Deserialize, JsonSchema)]
@@ -32,13 +32,13 @@ struct Output {
     #[serde(rename = "ref")]
     reference: String,
     /// The check runs.
-    check_runs: Vec<Run>,
+    check_runs: Vec<CheckRunDto>,
     /// True if there are more check runs than these.
     more: bool,
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Run {
+struct CheckRunDto {
     /// The id of the check run.
     id: u64,
     /// The name of the check.
@@ -55,30 +55,30 @@ struct Run {
     url: Option<String>,
 }
 
-pub(super) fn tool(desk: &Arc<Desk>) -> Tool {
-    let desk = Arc::clone(desk);
+pub(super) fn tool(tools: &Arc<GithubTools>) -> Tool {
+    let tools = Arc::clone(tools);
     Tool::new(
         "github_get_check_runs",
         "Reads what checks say of the last commit of a pull request, or of a commit or a branch.",
         Effect::Reads,
-        move |input| get(&desk, &input),
+        move |input| get(&tools, &input),
     )
 }
 
-fn get(desk: &Desk, input: &Input) -> Result<Output, Refusal> {
-    let repository = desk.repository(input.repo.as_deref())?;
-    let failed = |error| refused(&error, "github_get_check_runs");
+fn get(tools: &GithubTools, input: &Input) -> Result<Output, Refusal> {
+    let repository = tools.repository(input.repo.as_deref())?;
+    let failed = |error| to_refusal(&error, "github_get_check_runs");
     let reference = match (input.pr_number, &input.reference) {
         (None, Some(reference)) => reference.clone(),
         (Some(number), None) => {
-            desk.github.pull(&repository, number).map_err(failed)?.head.commit.to_string()
+            tools.github.pull(&repository, number).map_err(failed)?.head.commit.to_string()
         }
         _ => return Err(Refusal::new("give either `pr_number` or `ref`")),
     };
-    let (runs, more) = desk.github.check_runs(&repository, &reference).map_err(failed)?;
-    let check_runs = runs.into_iter().map(|run| Run {
+    let (runs, more) = tools.github.check_runs(&repository, &reference).map_err(failed)?;
+    let check_runs = runs.into_iter().map(|run| CheckRunDto {
         id: run.id,
-        name: named(&run.name),
+        name: truncate_name(&run.name),
         status: run.status,
         conclusion: run.conclusion,
         url: run.html_url,

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::told::ToldPull;
-use super::{Desk, refused};
+use super::dto::PullRequestDto;
+use super::{GithubTools, to_refusal};
 use crate::mcp::{Effect, Refusal, Tool};
 
 #[derive(Deserialize, JsonSchema)]
@@ -21,18 +21,18 @@ struct Input {
     pr_number: u64,
 }
 
-pub(super) fn tool(desk: &Arc<Desk>) -> Tool {
-    let desk = Arc::clone(desk);
+pub(super) fn tool(tools: &Arc<GithubTools>) -> Tool {
+    let tools = Arc::clone(tools);
     Tool::new(
         "github_get_pr",
         "Reads a pull request: its title, text, state, branches and last commit.",
         Effect::Reads,
-        move |input| get(&desk, &input),
+        move |input| get(&tools, &input),
     )
 }
 
-fn get(desk: &Desk, input: &Input) -> Result<ToldPull, Refusal> {
-    let repository = desk.repository(input.repo.as_deref())?;
-    let pull = desk.github.pull(&repository, input.pr_number);
-    pull.map(ToldPull::from).map_err(|error| refused(&error, "github_get_pr"))
+fn get(tools: &GithubTools, input: &Input) -> Result<PullRequestDto, Refusal> {
+    let repository = tools.repository(input.repo.as_deref())?;
+    let pull = tools.github.pull(&repository, input.pr_number);
+    pull.map(PullRequestDto::from).map_err(|error| to_refusal(&error, "github_get_pr"))
 }

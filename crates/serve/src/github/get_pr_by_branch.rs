@@ -5,8 +5,8 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::told::ToldPull;
-use super::{Desk, refused};
+use super::dto::PullRequestDto;
+use super::{GithubTools, to_refusal};
 use crate::mcp::{Effect, Refusal, Tool};
 
 #[derive(Deserialize, JsonSchema)]
@@ -21,21 +21,21 @@ struct Input {
     branch: String,
 }
 
-pub(super) fn tool(desk: &Arc<Desk>) -> Tool {
-    let desk = Arc::clone(desk);
+pub(super) fn tool(tools: &Arc<GithubTools>) -> Tool {
+    let tools = Arc::clone(tools);
     Tool::new(
         "github_get_pr_by_branch",
         "Finds the pull request of a branch: the open one, or else the newest that was closed.",
         Effect::Reads,
-        move |input| get(&desk, &input),
+        move |input| get(&tools, &input),
     )
 }
 
-fn get(desk: &Desk, input: &Input) -> Result<ToldPull, Refusal> {
-    let repository = desk.repository(input.repo.as_deref())?;
-    let found = desk.github.pull_of_branch(&repository, &input.branch);
-    let found = found.map_err(|error| refused(&error, "github_get_pr_by_branch"))?;
-    found.map(ToldPull::from).ok_or_else(|| {
+fn get(tools: &GithubTools, input: &Input) -> Result<PullRequestDto, Refusal> {
+    let repository = tools.repository(input.repo.as_deref())?;
+    let found = tools.github.pull_of_branch(&repository, &input.branch);
+    let found = found.map_err(|error| to_refusal(&error, "github_get_pr_by_branch"))?;
+    found.map(PullRequestDto::from).ok_or_else(|| {
         Refusal::new(format!("no pull request of `{repository}` is made of `{}`", input.branch))
     })
 }

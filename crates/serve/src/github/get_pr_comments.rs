@@ -6,15 +6,15 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::told::cut;
-use super::{Desk, refused};
+use super::dto::truncate_text;
+use super::{GithubTools, to_refusal};
 use crate::mcp::{Effect, Refusal, Tool};
 
 /// The maximum number of entries that are read of each kind.
-const MOST: usize = 1_000;
+const MAX_ENTRIES: usize = 1_000;
 
 /// The maximum number of bytes of entries in one answer.
-const GIVEN: usize = 100_000;
+const MAX_ANSWER_BYTES: usize = 100_000;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -37,9 +37,9 @@ struct Output {
     /// `on_lines`.
     reviews: Vec<Review>,
     /// The comments on lines and files.
-    on_lines: Vec<OnLine>,
+    on_lines: Vec<LineComment>,
     /// The comments in the conversation below the pull request.
-    below: Vec<Below>,
+    below: Vec<PullComment>,
     /// The offset of the next part, if there is more.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u64")]
@@ -68,7 +68,7 @@ struct Review {
 
 impl Review {
     /// Returns true if the review is submitted, and is more than a container of its comments.
-    fn says_something(&self) -> bool {
+    fn has_content(&self) -> bool {
         match self.state.as_str() {
             "PENDING" => false,
             "COMMENTED" => !self.body.trim().is_empty(),
@@ -78,7 +78,7 @@ impl Review {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct OnLine {
+struct LineComment {
     /// The id of the comment.
     id: u64,
     /// The login of the author.
@@ -100,7 +100,7 @@ struct OnLine {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Below {
+struct PullComment {
     /// The id of the comment.
     id: u64,
     /// The login of the author.
@@ -111,59 +111,60 @@ struct Below {
     url: String,
 }
 
-pub(super) fn tool(desk: &Arc<Desk>) -> Tool {
-    let desk = Arc::clone(desk);
+pub(super) fn tool(tools: &Arc<GithubTools>) -> Tool {
+    let tools = Arc::clone(tools);
     Tool::new(
         "github_get_pr_comments",
         "Reads what is said on a pull request: reviews, comments on lines and files, and comments \
          below it. Much of it comes in parts: call it again with the offset that it gives.",
         Effect::Reads,
-        move |input| get(&desk, &input),
+        move |input| get(&tools, &input),
     )
 }
 
-fn get(desk: &Desk, input: &Input) -> Result<Output, Refusal> {
-    let repository = desk.repository(input.repo.as_deref())?;
-    let failed = |error| refused(&error, "github_get_pr_comments");
+fn get(tools: &GithubTools, input: &Input) -> Result<Output, Refusal> {
+    let repository = tools.repository(input.repo.as_deref())?;
+    let failed = |error| to_refusal(&error, "github_get_pr_comments");
     let number = input.pr_number;
-    let reviews = desk.github.reviews(&repository, number, MOST).map_err(failed)?;
-    let on_lines = desk.github.review_comments(&repository, number, MOST).map_err(failed)?;
-    let below = desk.github.comments(&repository, number, MOST).map_err(failed)?;
+    let reviews = tools.github.reviews(&repository, number, MAX_ENTRIES).map_err(failed)?;
+    let on_lines =
+        tools.github.review_comments(&repository, number, MAX_ENTRIES).map_err(failed)?;
+    let below = tools.github.comments(&repository, number, MAX_ENTRIES).map_err(failed)?;
     let more = reviews.1 || on_lines.1 || below.1;
     let reviews = reviews.0.into_iter().map(|review| Review {
         id: review.id,
         author: review.author,
         state: review.state,
         commit: review.commit.map(|commit| commit.to_string()),
-        body: cut(&review.body),
+        body: truncate_text(&review.body),
         url: review.url,
     });
-    let on_lines = on_lines.0.into_iter().map(|comment| OnLine {
+    let on_lines = on_lines.0.into_iter().map(|comment| LineComment {
         id: comment.id,
         author: comment.author,
         path: comment.path,
         line: comment.line,
         in_reply_to: comment.in_reply_to,
-        body: cut(&comment.body),
+        body: truncate_text(&comment.body),
         url: comment.url,
     });
-    let below = below.0.into_iter().map(|comment| Below {
+    let below = below.0.into_iter().map(|comment| PullComment {
         id: comment.id,
         author: comment.author,
-        body: cut(&comment.body),
+        body: truncate_text(&comment.body),
         url: comment.url,
     });
-    let mut part = Part { offset: input.offset, ..Part::default() };
-    let reviews = reviews.filter(Review::says_something);
-    let reviews = reviews.filter(|review| part.takes(review)).collect();
-    let on_lines = on_lines.filter(|comment| part.takes(comment)).collect();
-    let below = below.filter(|comment| part.takes(comment)).collect();
-    Ok(Output { reviews, on_lines, below, next_offset: part.next, more })
+    let mut page = Page { offset: input.offset, ..Page::default() };
+    let reviews = reviews.filter(Review::has_content);
+    let reviews = reviews.filter(|review| page.add(review)).collect();
+    let on_lines = on_lines.filter(|comment| page.add(comment)).collect();
+    let below = below.filter(|comment| page.add(comment)).collect();
+    Ok(Output { reviews, on_lines, below, next_offset: page.next, more })
 }
 
 /// A page of entries, counted over all kinds one after the other.
 #[derive(Default)]
-struct Part {
+struct Page {
     offset: usize,
     /// The number of entries seen so far.
     seen: usize,
@@ -173,17 +174,17 @@ struct Part {
     next: Option<usize>,
 }
 
-impl Part {
+impl Page {
     /// Adds an entry to the page if it is not before the offset and fits; the first always fits.
     /// Returns true if the entry was added.
-    fn takes(&mut self, said: &impl Serialize) -> bool {
+    fn add(&mut self, entry: &impl Serialize) -> bool {
         let at = self.seen;
         self.seen += 1;
         if at < self.offset || self.next.is_some() {
             return false;
         }
-        let bytes = serde_json::to_vec(said).map_or(GIVEN, |bytes| bytes.len());
-        let fits = self.bytes == 0 || self.bytes + bytes <= GIVEN;
+        let bytes = serde_json::to_vec(entry).map_or(MAX_ANSWER_BYTES, |bytes| bytes.len());
+        let fits = self.bytes == 0 || self.bytes + bytes <= MAX_ANSWER_BYTES;
         match fits {
             true => self.bytes += bytes,
             false => self.next = Some(at),

@@ -6,14 +6,14 @@ use assay_services::github::{ChangedFile, DiffTooLarge};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Desk, refused};
+use super::{GithubTools, to_refusal};
 use crate::mcp::{Effect, Refusal, Tool};
 
 /// The maximum number of bytes of a diff in one answer.
-const GIVEN: usize = 100_000;
+const MAX_ANSWER_BYTES: usize = 100_000;
 
 /// The maximum number of files in the list of files without a diff.
-const NAMED: usize = 100;
+const MAX_LISTED_FILES: usize = 100;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -44,29 +44,29 @@ struct Output {
     without_diff: Vec<String>,
 }
 
-pub(super) fn tool(desk: &Arc<Desk>) -> Tool {
-    let desk = Arc::clone(desk);
+pub(super) fn tool(tools: &Arc<GithubTools>) -> Tool {
+    let tools = Arc::clone(tools);
     Tool::new(
         "github_get_pr_diff",
         "Reads what a pull request changes, as a unified diff. A long one comes in parts: call it \
          again with the offset that it gives.",
         Effect::Reads,
-        move |input| get(&desk, &input),
+        move |input| get(&tools, &input),
     )
 }
 
-fn get(desk: &Desk, input: &Input) -> Result<Output, Refusal> {
-    let repository = desk.repository(input.repo.as_deref())?;
+fn get(tools: &GithubTools, input: &Input) -> Result<Output, Refusal> {
+    let repository = tools.repository(input.repo.as_deref())?;
     let number = input.pr_number;
-    let failed = |error| refused(&error, "github_get_pr_diff");
-    let (diff, without_diff) = match desk.github.diff(&repository, number).map_err(failed)? {
+    let failed = |error| to_refusal(&error, "github_get_pr_diff");
+    let (diff, without_diff) = match tools.github.diff(&repository, number).map_err(failed)? {
         Ok(diff) => (diff, Vec::new()),
         // A diff that is too large as a whole can still be read file by file.
         Err(DiffTooLarge) => {
-            let (files, more) = desk.github.files(&repository, number).map_err(failed)?;
-            let (diff, mut without) = put_together(&files);
-            let unnamed = without.len().saturating_sub(NAMED);
-            without.truncate(NAMED);
+            let (files, more) = tools.github.files(&repository, number).map_err(failed)?;
+            let (diff, mut without) = join_diffs(&files);
+            let unnamed = without.len().saturating_sub(MAX_LISTED_FILES);
+            without.truncate(MAX_LISTED_FILES);
             if unnamed > 0 {
                 without.push(format!("and {unnamed} more"));
             }
@@ -76,10 +76,10 @@ fn get(desk: &Desk, input: &Input) -> Result<Output, Refusal> {
             (diff, without)
         }
     };
-    Ok(part(&diff, input.offset, without_diff))
+    Ok(page_of_diff(&diff, input.offset, without_diff))
 }
 
-fn put_together(files: &[ChangedFile]) -> (String, Vec<String>) {
+fn join_diffs(files: &[ChangedFile]) -> (String, Vec<String>) {
     let (mut diff, mut without) = (String::new(), Vec::new());
     for file in files {
         let new = &file.filename;
@@ -102,10 +102,10 @@ fn put_together(files: &[ChangedFile]) -> (String, Vec<String>) {
 }
 
 /// Returns a part of a diff, which ends at the end of a line unless the line is longer than a part.
-fn part(diff: &str, offset: usize, without_diff: Vec<String>) -> Output {
+fn page_of_diff(diff: &str, offset: usize, without_diff: Vec<String>) -> Output {
     let total_bytes = diff.len();
     let start = diff.ceil_char_boundary(offset.min(total_bytes));
-    let end = diff.floor_char_boundary((start + GIVEN).min(total_bytes));
+    let end = diff.floor_char_boundary((start + MAX_ANSWER_BYTES).min(total_bytes));
     let line = diff[start..end].rfind('\n').map(|at| start + at + 1);
     let end = if end == total_bytes { end } else { line.unwrap_or(end) };
     let next_offset = (end < total_bytes).then_some(end);
@@ -121,12 +121,12 @@ mod tests {
         let diff: String = (0..40_000).map(|number| format!("+ äöü {number}\n")).collect();
         let (mut read, mut offset) = (String::new(), Some(0));
         while let Some(at) = offset {
-            let next = part(&diff, at, Vec::new());
-            assert!(next.diff.len() <= GIVEN);
+            let next = page_of_diff(&diff, at, Vec::new());
+            assert!(next.diff.len() <= MAX_ANSWER_BYTES);
             read.push_str(&next.diff);
             offset = next.next_offset;
         }
         assert_eq!(read, diff);
-        assert_eq!(part(&diff, usize::MAX, Vec::new()).diff, "");
+        assert_eq!(page_of_diff(&diff, usize::MAX, Vec::new()).diff, "");
     }
 }

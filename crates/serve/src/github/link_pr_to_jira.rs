@@ -9,7 +9,7 @@ use assay_store::pulls::TicketKey;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Desk, refused};
+use super::{GithubTools, to_refusal};
 use crate::mcp::{Effect, Refusal, Tool};
 
 #[derive(Deserialize, JsonSchema)]
@@ -39,27 +39,27 @@ struct Output {
     ticket_told: bool,
 }
 
-pub(super) fn tool(desk: &Arc<Desk>) -> Tool {
-    let desk = Arc::clone(desk);
+pub(super) fn tool(tools: &Arc<GithubTools>) -> Tool {
+    let tools = Arc::clone(tools);
     Tool::new(
         "github_link_pr_to_jira",
         "Names a ticket in the text of a pull request, and tells the ticket of the pull request \
          where JIRA is configured. Both are done once, however often it is called.",
         Effect::Adds,
-        move |input| link(&desk, &input),
+        move |input| link(&tools, &input),
     )
 }
 
-fn link(desk: &Desk, input: &Input) -> Result<Output, Refusal> {
-    desk.check(Capability::WriteOnGithub)?;
-    if desk.tickets.is_some() {
-        desk.check(Capability::WriteInJira)?;
+fn link(tools: &GithubTools, input: &Input) -> Result<Output, Refusal> {
+    tools.check(Capability::WriteOnGithub)?;
+    if tools.tickets.is_some() {
+        tools.check(Capability::WriteInJira)?;
     }
     let key: TicketKey = input.jira_key.parse().map_err(|error| Refusal::of(&error))?;
-    let repository = desk.repository(input.repo.as_deref())?;
-    let failed = |error| refused(&error, "github_get_pr");
-    let pull = desk.github.pull(&repository, input.pr_number).map_err(failed)?;
-    let place = desk.tickets.as_ref().map(|tickets| tickets.url_of(&key));
+    let repository = tools.repository(input.repo.as_deref())?;
+    let failed = |error| to_refusal(&error, "github_get_pr");
+    let pull = tools.github.pull(&repository, input.pr_number).map_err(failed)?;
+    let place = tools.tickets.as_ref().map(|tickets| tickets.url_of(&key));
     let line = match place {
         Some(place) => format!("JIRA: [{key}]({place})"),
         None => format!("JIRA: {key}"),
@@ -69,17 +69,17 @@ fn link(desk: &Desk, input: &Input) -> Result<Output, Refusal> {
         let body = format!("{}\n\n{line}", pull.body.trim_end());
         let body = Some(body.trim_start().to_owned());
         let update = PullUpdate { body, ..PullUpdate::default() };
-        desk.github.update_pull(&repository, input.pr_number, &update).map_err(failed)?;
+        tools.github.update_pull(&repository, input.pr_number, &update).map_err(failed)?;
     }
-    if let Some(tickets) = &desk.tickets {
-        tell(tickets, &key, &pull.url)?;
+    if let Some(tickets) = &tools.tickets {
+        comment_on_ticket(tickets, &key, &pull.url)?;
     }
-    let ticket_told = desk.tickets.is_some();
+    let ticket_told = tools.tickets.is_some();
     Ok(Output { jira_key: key.to_string(), url: pull.url, pull_request_changed, ticket_told })
 }
 
 /// Comments on a ticket with the URL of its pull request, unless such a comment exists.
-fn tell(tickets: &Jira, key: &TicketKey, pull_url: &str) -> Result<(), Refusal> {
+fn comment_on_ticket(tickets: &Jira, key: &TicketKey, pull_url: &str) -> Result<(), Refusal> {
     let marker = CommentMarker::from_text(&format!("link {pull_url}"));
     let told = tickets.comment_once(key, &marker, &format!("Pull request: {pull_url}"));
     told.map(|_| ()).map_err(|error| Refusal::of(&error))

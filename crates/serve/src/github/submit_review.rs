@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::add_pr_comment::on_lines;
-use super::{Desk, cleared, refused};
+use super::{GithubTools, redact_outgoing, to_refusal};
 use crate::mcp::{Effect, Refusal, Tool};
 
 #[derive(Deserialize, JsonSchema)]
@@ -27,7 +27,7 @@ struct Input {
     #[schemars(range(min = 1))]
     pr_number: u64,
     /// The decision on the whole. APPROVE is refused: an approval follows from a review by assay.
-    event: Word,
+    event: ReviewDecision,
     /// The text on the whole, in Markdown.
     #[serde(default)]
     #[schemars(length(max = 60_000))]
@@ -46,7 +46,7 @@ struct Input {
 /// The decision of a review on the whole.
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-enum Word {
+enum ReviewDecision {
     Approve,
     RequestChanges,
     Comment,
@@ -80,41 +80,41 @@ struct Output {
     url: String,
 }
 
-pub(super) fn tool(desk: &Arc<Desk>) -> Tool {
-    let desk = Arc::clone(desk);
+pub(super) fn tool(tools: &Arc<GithubTools>) -> Tool {
+    let tools = Arc::clone(tools);
     Tool::new(
         "github_submit_review",
         "Sends a review of a pull request: requests changes or comments, with comments on lines of \
          the diff. All of it is sent, or nothing where one line is not in the diff.",
         Effect::Adds,
-        move |input| submit(&desk, input),
+        move |input| submit(&tools, input),
     )
 }
 
-fn submit(desk: &Desk, input: Input) -> Result<Output, Refusal> {
-    desk.check(Capability::WriteOnGithub)?;
-    let repository = desk.repository(input.repo.as_deref())?;
+fn submit(tools: &GithubTools, input: Input) -> Result<Output, Refusal> {
+    tools.check(Capability::WriteOnGithub)?;
+    let repository = tools.repository(input.repo.as_deref())?;
     let event = match input.event {
-        Word::Approve => return Err(not_approved(&repository, input.pr_number)),
-        Word::RequestChanges => Event::RequestChanges,
-        Word::Comment => Event::Comment,
+        ReviewDecision::Approve => return Err(refuse_approval(&repository, input.pr_number)),
+        ReviewDecision::RequestChanges => Event::RequestChanges,
+        ReviewDecision::Comment => Event::Comment,
     };
     if input.body.trim().is_empty() {
         return Err(Refusal::new("`body` is empty: say what the review comes to"));
     }
     let comments = input.comments.into_iter().map(|comment| {
-        on_lines(comment.path, comment.start_line, comment.line, cleared(&comment.body))
+        on_lines(comment.path, comment.start_line, comment.line, redact_outgoing(&comment.body))
     });
     let comments = comments.collect::<Result<_, _>>()?;
-    let failed = |error| refused(&error, "github_get_pr_comments");
-    let commit = desk.github.pull(&repository, input.pr_number).map_err(failed)?.head.commit;
+    let failed = |error| to_refusal(&error, "github_get_pr_comments");
+    let commit = tools.github.pull(&repository, input.pr_number).map_err(failed)?.head.commit;
     if input.head_commit.as_ref().is_some_and(|seen| *seen != commit.as_str()) {
         return Err(Refusal::new(format!(
             "the pull request is at {commit} by now; nothing was sent. Look at it again."
         )));
     }
-    let review = NewReview { commit, event, body: cleared(&input.body), comments };
-    let posted = desk.github.submit_review(&repository, input.pr_number, &review);
+    let review = NewReview { commit, event, body: redact_outgoing(&input.body), comments };
+    let posted = tools.github.submit_review(&repository, input.pr_number, &review);
     let posted = posted.map_err(|error| match error.status() {
         Some(422) if !review.comments.is_empty() => Refusal::new(format!(
             "{}. Nothing was sent. Each line has to be in the diff, which github_get_pr_diff gives; \
@@ -127,7 +127,7 @@ fn submit(desk: &Desk, input: Input) -> Result<Output, Refusal> {
 }
 
 /// Refuses an approval with a text that names the commands that can approve.
-fn not_approved(repository: &RepositoryName, number: u64) -> Refusal {
+fn refuse_approval(repository: &RepositoryName, number: u64) -> Refusal {
     Refusal::new(format!(
         "an approval is not sent by this tool: it follows from a review by assay, not from a \
          caller's word. `assay review --pr {repository}#{number} --post` and tasks of the type \

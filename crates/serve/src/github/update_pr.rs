@@ -7,8 +7,8 @@ use assay_services::permit::Capability;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::told::ToldPull;
-use super::{Desk, cleared, refused};
+use super::dto::PullRequestDto;
+use super::{GithubTools, redact_outgoing, to_refusal};
 use crate::mcp::{Effect, Refusal, Title, Tool};
 
 #[derive(Deserialize, JsonSchema)]
@@ -47,23 +47,23 @@ enum State {
     Closed,
 }
 
-pub(super) fn tool(desk: &Arc<Desk>) -> Tool {
-    let desk = Arc::clone(desk);
+pub(super) fn tool(tools: &Arc<GithubTools>) -> Tool {
+    let tools = Arc::clone(tools);
     Tool::new(
         "github_update_pr",
         "Changes the title, the text, the base or the state of a pull request; what is left out \
          stays.",
         Effect::Changes,
-        move |input| update(&desk, input),
+        move |input| update(&tools, input),
     )
 }
 
-fn update(desk: &Desk, input: Input) -> Result<ToldPull, Refusal> {
-    desk.check(Capability::WriteOnGithub)?;
-    let repository = desk.repository(input.repo.as_deref())?;
+fn update(tools: &GithubTools, input: Input) -> Result<PullRequestDto, Refusal> {
+    tools.check(Capability::WriteOnGithub)?;
+    let repository = tools.repository(input.repo.as_deref())?;
     let update = PullUpdate {
-        title: input.title.as_ref().map(|title| cleared(title.as_str())),
-        body: input.body.as_deref().map(cleared),
+        title: input.title.as_ref().map(|title| redact_outgoing(title.as_str())),
+        body: input.body.as_deref().map(redact_outgoing),
         base: input.base,
         open: input.state.map(|state| state == State::Open),
     };
@@ -72,6 +72,6 @@ fn update(desk: &Desk, input: Input) -> Result<ToldPull, Refusal> {
             "there is nothing to change: give `title`, `body`, `base` or `state`",
         ));
     }
-    let updated = desk.github.update_pull(&repository, input.pr_number, &update);
-    updated.map(ToldPull::from).map_err(|error| refused(&error, "github_get_pr"))
+    let updated = tools.github.update_pull(&repository, input.pr_number, &update);
+    updated.map(PullRequestDto::from).map_err(|error| to_refusal(&error, "github_get_pr"))
 }

@@ -14,23 +14,23 @@ use axum::http::{HeaderMap, Uri};
 use serde::Deserialize;
 use tokio::time::Instant;
 
-use super::answer::Answer;
-use super::limits::Turn;
-use super::{ANSWER_WITHIN, Hooks};
-use crate::door::bearer;
+use super::hook_answer::HookAnswer;
+use super::limits::DeliveryPermit;
+use super::{ANSWER_TIMEOUT, Hooks};
+use crate::auth::bearer_token;
 
-const SIGNATURE: &str = "x-hub-signature";
+const SIGNATURE_HEADER: &str = "x-hub-signature";
 
 /// The header in which a rule of JIRA's automation can send the secret.
-const TOKEN: &str = "x-assay-token";
+const TOKEN_HEADER: &str = "x-assay-token";
 
 /// The maximum number of pull requests that a comment names.
-const NAMED: usize = 10;
+const MAX_NAMED_PULLS: usize = 10;
 
 /// The required fields of a delivery: of a webhook of JIRA, or of the short body that a rule of its
 /// automation is configured to send.
 #[derive(Debug, Deserialize)]
-struct Delivery {
+struct JiraDelivery {
     #[serde(default)]
     issue: Option<Issue>,
     #[serde(default)]
@@ -67,69 +67,75 @@ impl Status {
     }
 }
 
-pub(super) async fn receive(State(hooks): State<Arc<Hooks>>, request: Request) -> Answer {
+pub(super) async fn receive(State(hooks): State<Arc<Hooks>>, request: Request) -> HookAnswer {
     let answer = match hooks.jira(request).await {
         Ok(answer) | Err(answer) => answer,
     };
-    hooks.note("jira", "", &answer);
+    hooks.log_answer("jira", "", &answer);
     answer
 }
 
 impl Hooks {
-    async fn jira(&self, request: Request) -> Result<Answer, Answer> {
-        let (body, _turn) = self.sent_by_jira(request).await?;
-        let until = Instant::now() + ANSWER_WITHIN;
+    async fn jira(&self, request: Request) -> Result<HookAnswer, HookAnswer> {
+        let (body, _permit) = self.read_authenticated(request).await?;
+        let until = Instant::now() + ANSWER_TIMEOUT;
         let key = self.ticket(&body)?;
-        let mut found = self.about_ticket(&key, until).await?;
+        let mut found = self.pulls_of_ticket(&key, until).await?;
         found.sort_by(|a, b| (&a.repository, a.number).cmp(&(&b.repository, b.number)));
         match &found[..] {
-            [pull] => Ok(self.review(pull, &self.setup.reviewer, "jira webhook", until).await),
-            others => self.tell_on_ticket(&key, others, until).await,
+            [pull] => Ok(self.review(pull, &self.context.reviewer, "jira webhook", until).await),
+            others => self.comment_on_ticket(&key, others, until).await,
         }
     }
 
     /// Reads a body that is sent with the secret, or signed with it.
-    async fn sent_by_jira(&self, request: Request) -> Result<(Bytes, Turn<'_>), Answer> {
-        let Some(secret) = &self.setup.jira.secret else {
+    async fn read_authenticated(
+        &self,
+        request: Request,
+    ) -> Result<(Bytes, DeliveryPermit<'_>), HookAnswer> {
+        let Some(secret) = &self.context.jira.secret else {
             let why = "not configured: there is no token for the webhooks of JIRA";
-            return Err(Answer::not_configured(why));
+            return Err(HookAnswer::not_configured(why));
         };
         let headers = request.headers().clone();
-        let given = carried(&headers, request.uri());
-        if given.iter().any(|given| secret.is(given)) {
+        let given = possible_secrets(&headers, request.uri());
+        if given.iter().any(|given| secret.matches(given)) {
             return self.limits.read(request).await;
         }
-        if !given.is_empty() || !headers.contains_key(SIGNATURE) {
-            return Err(Answer::stranger(
+        if !given.is_empty() || !headers.contains_key(SIGNATURE_HEADER) {
+            return Err(HookAnswer::unauthorized(
                 "a good token in `X-Assay-Token`, `Authorization: Bearer` or `?token=`, or a \
                  signature in `X-Hub-Signature`, is missing",
             ));
         }
-        let (body, turn) = self.limits.read(request).await?;
-        let signatures = headers.get_all(SIGNATURE).iter().map(|value| value.as_bytes());
+        let (body, permit) = self.limits.read(request).await?;
+        let signatures = headers.get_all(SIGNATURE_HEADER).iter().map(|value| value.as_bytes());
         secret.check(signatures, &body).map_err(|why| {
-            Answer::stranger(format!("the signature in `X-Hub-Signature` is not good: {why}"))
+            HookAnswer::unauthorized(format!(
+                "the signature in `X-Hub-Signature` is not good: {why}"
+            ))
         })?;
-        Ok((body, turn))
+        Ok((body, permit))
     }
 
     /// Returns the ticket to review, or an answer with the reason that there is none.
-    fn ticket(&self, body: &[u8]) -> Result<TicketKey, Answer> {
-        let delivery: Delivery = serde_json::from_slice(body)
-            .map_err(|error| Answer::unreadable(format!("the body tells of no ticket: {error}")))?;
+    fn ticket(&self, body: &[u8]) -> Result<TicketKey, HookAnswer> {
+        let delivery: JiraDelivery = serde_json::from_slice(body).map_err(|error| {
+            HookAnswer::bad_request(format!("the body tells of no ticket: {error}"))
+        })?;
         let (key, status) = match delivery.issue {
             Some(Issue { key, fields }) => (Some(key), fields.and_then(|fields| fields.status)),
             None => (delivery.key, None),
         };
         let key =
-            key.ok_or_else(|| Answer::unreadable("the body has no `issue.key` and no `key`"))?;
+            key.ok_or_else(|| HookAnswer::bad_request("the body has no `issue.key` and no `key`"))?;
         let key = key.parse().map_err(|error: assay_store::pulls::PullError| {
-            Answer::unreadable(error.to_string())
+            HookAnswer::bad_request(error.to_string())
         })?;
-        let wanted = &self.setup.jira.status;
+        let wanted = &self.context.jira.status;
         match status.or(delivery.status) {
             Some(status) if !status.name().trim().eq_ignore_ascii_case(wanted.trim()) => {
-                Err(Answer::ignored(format!("the status of `{key}` is not `{wanted}`")))
+                Err(HookAnswer::ignored(format!("the status of `{key}` is not `{wanted}`")))
             }
             _ => Ok(key),
         }
@@ -137,24 +143,24 @@ impl Hooks {
 
     /// Comments on a ticket with the reason that no review starts: once, even if it is requested
     /// again.
-    async fn tell_on_ticket(
+    async fn comment_on_ticket(
         &self,
         key: &TicketKey,
         found: &[Pull],
         until: Instant,
-    ) -> Result<Answer, Answer> {
-        let (mark, text) = told(key, found);
+    ) -> Result<HookAnswer, HookAnswer> {
+        let (mark, text) = no_review_comment(key, found);
         self.comment_once(key, &mark, &text, until).await?;
-        Ok(Answer::ignored(text))
+        Ok(HookAnswer::ignored(text))
     }
 }
 
 /// Returns the mark and the text of a comment on a ticket without exactly one pull request. The
 /// mark identifies the comment.
-fn told(key: &TicketKey, found: &[Pull]) -> (String, String) {
+fn no_review_comment(key: &TicketKey, found: &[Pull]) -> (String, String) {
     let names: Vec<String> = found
         .iter()
-        .take(NAMED)
+        .take(MAX_NAMED_PULLS)
         .map(|pull| format!("{}#{}", pull.repository, pull.number))
         .collect();
     match names.is_empty() {
@@ -178,10 +184,10 @@ fn told(key: &TicketKey, found: &[Pull]) -> (String, String) {
 }
 
 /// Returns all texts of a request that may be the secret: from headers and the query.
-fn carried(headers: &HeaderMap, uri: &Uri) -> Vec<String> {
-    let header = headers.get(TOKEN).and_then(|value| value.to_str().ok()).map(str::trim);
+fn possible_secrets(headers: &HeaderMap, uri: &Uri) -> Vec<String> {
+    let header = headers.get(TOKEN_HEADER).and_then(|value| value.to_str().ok()).map(str::trim);
     let query = uri.query().into_iter().flat_map(|query| query.split('&'));
     // A plus is not decoded as a blank: a token has no blanks.
     let query = query.filter_map(|pair| pair.strip_prefix("token=")).map(percent::decode);
-    header.into_iter().chain(bearer(headers)).map(str::to_owned).chain(query).collect()
+    header.into_iter().chain(bearer_token(headers)).map(str::to_owned).chain(query).collect()
 }

@@ -10,14 +10,14 @@ use ring::hmac;
 use crate::token::Token;
 
 /// The minimum number of characters of a secret.
-const SHORTEST: usize = 16;
+const MIN_LENGTH: usize = 16;
 
 /// The prefix of the only accepted form of signature.
-const PREFIX: &str = "sha256=";
+const SIGNATURE_PREFIX: &str = "sha256=";
 
 /// The error of a text that is too short for a secret.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the secret in {place} is none: it needs at least {SHORTEST} characters")]
+#[error("the secret in {place} is none: it needs at least {MIN_LENGTH} characters")]
 pub struct SecretError {
     /// The source of the text, such as a variable.
     place: String,
@@ -38,7 +38,7 @@ impl fmt::Debug for Secret {
 
 /// The reason that a signature is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(super) enum Unsigned {
+pub(super) enum SignatureError {
     #[error("it is missing")]
     Missing,
     #[error("it is there more than once")]
@@ -53,7 +53,7 @@ impl Secret {
     /// Creates a secret from a text of at least 16 characters. `place` names the source of the text
     /// in the error.
     pub fn new(text: &str, place: impl Into<String>) -> Result<Secret, SecretError> {
-        if text.chars().count() < SHORTEST {
+        if text.chars().count() < MIN_LENGTH {
             return Err(SecretError { place: place.into() });
         }
         let key = Arc::new(hmac::Key::new(hmac::HMAC_SHA256, text.as_bytes()));
@@ -65,25 +65,26 @@ impl Secret {
         &self,
         mut signatures: impl Iterator<Item = &'a [u8]>,
         body: &[u8],
-    ) -> Result<(), Unsigned> {
-        let signature = signatures.next().ok_or(Unsigned::Missing)?;
+    ) -> Result<(), SignatureError> {
+        let signature = signatures.next().ok_or(SignatureError::Missing)?;
         if signatures.next().is_some() {
-            return Err(Unsigned::Several);
+            return Err(SignatureError::Several);
         }
-        let digits = signature.strip_prefix(PREFIX.as_bytes()).ok_or(Unsigned::Form)?;
-        let tag = bytes(digits).ok_or(Unsigned::Form)?;
-        hmac::verify(&self.key, body, &tag).map_err(|_| Unsigned::Wrong)
+        let digits =
+            signature.strip_prefix(SIGNATURE_PREFIX.as_bytes()).ok_or(SignatureError::Form)?;
+        let tag = parse_hex(digits).ok_or(SignatureError::Form)?;
+        hmac::verify(&self.key, body, &tag).map_err(|_| SignatureError::Wrong)
     }
 
     /// Returns true if `given` is the secret itself. Always false for a secret that does not fit in
     /// a header.
-    pub(super) fn is(&self, given: &str) -> bool {
-        self.word.as_ref().is_some_and(|word| word.is(given))
+    pub(super) fn matches(&self, given: &str) -> bool {
+        self.word.as_ref().is_some_and(|word| word.matches(given))
     }
 }
 
 /// Parses 64 hexadecimal digits.
-fn bytes(digits: &[u8]) -> Option<[u8; 32]> {
+fn parse_hex(digits: &[u8]) -> Option<[u8; 32]> {
     let mut bytes = [0; 32];
     if digits.len() != 2 * bytes.len() {
         return None;
@@ -103,7 +104,7 @@ mod tests {
     const SECRET: &str = "It's a Secret to Everybody";
     const SIGNED: &str = "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17";
 
-    fn check(signatures: &[&str], body: &str) -> Result<(), Unsigned> {
+    fn check(signatures: &[&str], body: &str) -> Result<(), SignatureError> {
         let secret = Secret::new(SECRET, "a test").unwrap();
         secret.check(signatures.iter().map(|text| text.as_bytes()), body.as_bytes())
     }
@@ -116,17 +117,17 @@ mod tests {
     #[test]
     fn nothing_else_is_believed() {
         let body = "Hello, World!";
-        assert_eq!(check(&[], body), Err(Unsigned::Missing));
-        assert_eq!(check(&[SIGNED, SIGNED], body), Err(Unsigned::Several));
-        assert_eq!(check(&[SIGNED], "Hello, World?"), Err(Unsigned::Wrong));
+        assert_eq!(check(&[], body), Err(SignatureError::Missing));
+        assert_eq!(check(&[SIGNED, SIGNED], body), Err(SignatureError::Several));
+        assert_eq!(check(&[SIGNED], "Hello, World?"), Err(SignatureError::Wrong));
         let other = SIGNED.replace("757107", "757108");
-        assert_eq!(check(&[&other], body), Err(Unsigned::Wrong));
+        assert_eq!(check(&[&other], body), Err(SignatureError::Wrong));
         let sha1 = format!("sha1={}", &SIGNED[7..47]);
         let (upper, cut) = (SIGNED.replace("sha", "SHA"), &SIGNED[..69]);
         let (long, odd) = (format!("{SIGNED}00"), SIGNED.replace('7', "g"));
         let blank = SIGNED.replace('=', "= ");
         for form in ["", "sha256=", &SIGNED[7..], &sha1, &upper, cut, &long, &odd, &blank] {
-            assert_eq!(check(&[form], body), Err(Unsigned::Form), "{form}");
+            assert_eq!(check(&[form], body), Err(SignatureError::Form), "{form}");
         }
     }
 

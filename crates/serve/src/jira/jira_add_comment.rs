@@ -8,14 +8,14 @@ use assay_store::pulls::TicketKey;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Board, Key};
+use super::{JiraTools, TicketKeySchema};
 use crate::mcp::{Effect, Refusal, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Input {
     /// The key of the ticket, such as PROJ-123.
-    #[schemars(with = "Key")]
+    #[schemars(with = "TicketKeySchema")]
     issue_key: TicketKey,
     /// The text; paragraphs, lists with `-`, code between ``` and links are preserved.
     #[schemars(length(min = 1, max = 28_000), regex(pattern = r"\S"))]
@@ -28,16 +28,16 @@ struct Output {
     comment_id: String,
 }
 
-pub(super) fn tool(board: &Arc<Board>) -> Tool {
-    let board = Arc::clone(board);
+pub(super) fn tool(tools: &Arc<JiraTools>) -> Tool {
+    let tools = Arc::clone(tools);
     Tool::new(
         "jira_add_comment",
         "Says something about a ticket, for the people who follow it.",
         Effect::Adds,
         move |input: Input| {
-            board.check(Capability::WriteInJira)?;
+            tools.check(Capability::WriteInJira)?;
             let comment = redact(&input.comment).into_owned();
-            let posted = board.jira()?.comment(&input.issue_key, &comment);
+            let posted = tools.jira()?.comment(&input.issue_key, &comment);
             Ok(Output { comment_id: posted.map_err(|error| Refusal::of(&error))? })
         },
     )

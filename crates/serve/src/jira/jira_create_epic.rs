@@ -7,23 +7,23 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::jira_create_issue::create;
-use super::{Board, Words};
+use super::{JiraTools, TicketText};
 use crate::mcp::{Effect, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[schemars(extend("additionalProperties" = false))]
 struct Input {
     #[serde(flatten)]
-    words: Words,
+    text: TicketText,
     /// The key of the project; by default the configured one.
     #[serde(default)]
     #[schemars(with = "String", regex(pattern = r"^[A-Z][A-Z0-9_]{0,40}$"))]
     project: Option<String>,
 }
 
-pub(super) fn tool(board: &Arc<Board>) -> Tool {
-    let board = Arc::clone(board);
+pub(super) fn tool(tools: &Arc<JiraTools>) -> Tool {
+    let tools = Arc::clone(tools);
     Tool::new("jira_create_epic", "Makes an epic.", Effect::Adds, move |input: Input| {
-        create(&board, input.project.as_deref(), &NewTicket::Epic, &input.words.draft())
+        create(&tools, input.project.as_deref(), &NewTicket::Epic, &input.text.draft())
     })
 }

@@ -8,17 +8,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::jira_create_issue::task;
-use super::{Board, Words};
+use super::{JiraTools, TicketText};
 use crate::mcp::{Effect, Refusal, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[schemars(extend("additionalProperties" = false))]
 struct Input {
     #[serde(flatten)]
-    words: Words,
+    text: TicketText,
     /// The tickets of the epic, created in this order.
     #[schemars(length(min = 1, max = 30))]
-    subtasks: Vec<Part>,
+    subtasks: Vec<SubtaskInput>,
     /// The key of the project; by default the configured one.
     #[serde(default)]
     #[schemars(with = "String", regex(pattern = r"^[A-Z][A-Z0-9_]{0,40}$"))]
@@ -27,9 +27,9 @@ struct Input {
 
 #[derive(Deserialize, JsonSchema)]
 #[schemars(extend("additionalProperties" = false))]
-struct Part {
+struct SubtaskInput {
     #[serde(flatten)]
-    words: Words,
+    text: TicketText,
     /// The type of the ticket: Task by default, or Story, Bug or another type of the project.
     #[serde(default = "task")]
     #[schemars(length(min = 1, max = 60))]
@@ -44,26 +44,26 @@ struct Output {
     subtasks: Vec<String>,
 }
 
-pub(super) fn tool(board: &Arc<Board>) -> Tool {
-    let board = Arc::clone(board);
+pub(super) fn tool(tools: &Arc<JiraTools>) -> Tool {
+    let tools = Arc::clone(tools);
     Tool::new(
         "jira_create_epic_with_subtasks",
         "Makes an epic and the tickets that belong to it, one after the other. Where one fails, what \
          was made is told and stays.",
         Effect::Adds,
-        move |input| create(&board, input),
+        move |input| create(&tools, input),
     )
 }
 
-fn create(board: &Board, input: Input) -> Result<Output, Refusal> {
-    board.check_creating()?;
-    let project = board.project(input.project.as_deref())?;
-    let child = |part: Part| EpicChild {
+fn create(tools: &JiraTools, input: Input) -> Result<Output, Refusal> {
+    tools.check_creating()?;
+    let project = tools.project(input.project.as_deref())?;
+    let child = |part: SubtaskInput| EpicChild {
         kind: redact(&part.issue_type).into_owned(),
-        draft: part.words.draft(),
+        draft: part.text.draft(),
     };
     let children: Vec<EpicChild> = input.subtasks.into_iter().map(child).collect();
-    let made = board.jira()?.create_epic_with(&project, &input.words.draft(), &children);
+    let made = tools.jira()?.create_epic_with(&project, &input.text.draft(), &children);
     let (epic, made) = made.map_err(|error| Refusal::of(&error))?;
     Ok(Output {
         epic: epic.as_str().to_owned(),

@@ -8,21 +8,21 @@ use assay_store::pulls::TicketKey;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{Board, Key, Made, Words};
+use super::{CreatedTicket, JiraTools, TicketKeySchema, TicketText};
 use crate::mcp::{Effect, Refusal, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[schemars(extend("additionalProperties" = false))]
 struct Input {
     #[serde(flatten)]
-    words: Words,
+    text: TicketText,
     /// The type of the ticket: Task by default, or Story, Bug or another type of the project.
     #[serde(default = "task")]
     #[schemars(length(min = 1, max = 60))]
     issue_type: String,
     /// The key of the epic that the ticket belongs to.
     #[serde(default)]
-    #[schemars(with = "Key")]
+    #[schemars(with = "TicketKeySchema")]
     epic_key: Option<TicketKey>,
     /// The key of the project; by default the configured one.
     #[serde(default)]
@@ -34,8 +34,8 @@ pub(super) fn task() -> String {
     "Task".to_owned()
 }
 
-pub(super) fn tool(board: &Arc<Board>) -> Tool {
-    let board = Arc::clone(board);
+pub(super) fn tool(tools: &Arc<JiraTools>) -> Tool {
+    let tools = Arc::clone(tools);
     Tool::new(
         "jira_create_issue",
         "Makes a ticket. Look with jira_search_issues whether there is one already.",
@@ -43,20 +43,20 @@ pub(super) fn tool(board: &Arc<Board>) -> Tool {
         move |input: Input| {
             let kind = redact(&input.issue_type).into_owned();
             let what = NewTicket::Issue { kind, epic: input.epic_key };
-            create(&board, input.project.as_deref(), &what, &input.words.draft())
+            create(&tools, input.project.as_deref(), &what, &input.text.draft())
         },
     )
 }
 
 /// Creates a ticket. Refuses if the caller may not create tickets.
 pub(super) fn create(
-    board: &Board,
+    tools: &JiraTools,
     project: Option<&str>,
     what: &NewTicket,
     draft: &TicketDraft,
-) -> Result<Made, Refusal> {
-    board.check_creating()?;
-    let project = board.project(project)?;
-    let key = board.jira()?.create(&project, what, draft);
+) -> Result<CreatedTicket, Refusal> {
+    tools.check_creating()?;
+    let project = tools.project(project)?;
+    let key = tools.jira()?.create(&project, what, draft);
     Ok(key.map_err(|error| Refusal::of(&error))?.into())
 }

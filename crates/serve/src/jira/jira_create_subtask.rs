@@ -8,21 +8,21 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::jira_create_issue::create;
-use super::{Board, Key, Words};
+use super::{JiraTools, TicketKeySchema, TicketText};
 use crate::mcp::{Effect, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[schemars(extend("additionalProperties" = false))]
 struct Input {
     #[serde(flatten)]
-    words: Words,
+    text: TicketText,
     /// The key of the parent ticket, which must not be an epic.
-    #[schemars(with = "Key")]
+    #[schemars(with = "TicketKeySchema")]
     parent_key: TicketKey,
 }
 
-pub(super) fn tool(board: &Arc<Board>) -> Tool {
-    let board = Arc::clone(board);
+pub(super) fn tool(tools: &Arc<JiraTools>) -> Tool {
+    let tools = Arc::clone(tools);
     Tool::new(
         "jira_create_subtask",
         "Makes a part of a ticket. What belongs to an epic is made with jira_create_issue.",
@@ -31,7 +31,7 @@ pub(super) fn tool(board: &Arc<Board>) -> Tool {
             // A subtask is in the project of its parent.
             let project = input.parent_key.project().to_owned();
             let what = NewTicket::Subtask { parent: input.parent_key };
-            create(&board, Some(&project), &what, &input.words.draft())
+            create(&tools, Some(&project), &what, &input.text.draft())
         },
     )
 }

@@ -7,22 +7,22 @@ use assay_store::pulls::TicketKey;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::jira_search_issues::Line;
-use super::{Board, Key, cut};
+use super::jira_search_issues::TicketLine;
+use super::{JiraTools, TicketKeySchema, truncate};
 use crate::mcp::{Effect, Refusal, Tool};
 
 /// The maximum number of characters of a description, and of a comment.
-const DESCRIPTION: usize = 20_000;
-const COMMENT: usize = 4_000;
+const MAX_DESCRIPTION: usize = 20_000;
+const MAX_COMMENT: usize = 4_000;
 
 /// The default number of comments in an answer.
-const COMMENTS: usize = 10;
+const DEFAULT_COMMENTS: usize = 10;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Input {
     /// The key of the ticket, such as PROJ-123.
-    #[schemars(with = "Key")]
+    #[schemars(with = "TicketKeySchema")]
     issue_key: TicketKey,
     /// The number of latest comments to return, 10 by default.
     #[serde(default)]
@@ -33,19 +33,19 @@ struct Input {
 #[derive(Serialize, JsonSchema)]
 struct Output {
     #[serde(flatten)]
-    listed: Line,
+    listed: TicketLine,
     /// The description of the ticket.
     description: String,
     /// True if the end of the description is missing.
     description_cut: bool,
     /// The comments, latest first.
-    comments: Vec<Said>,
+    comments: Vec<TicketComment>,
     /// The number of older comments that are not returned.
     older_comments: usize,
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Said {
+struct TicketComment {
     /// The name of the author.
     author: String,
     /// The time at which the comment was written.
@@ -56,28 +56,29 @@ struct Said {
     cut: bool,
 }
 
-impl From<Comment> for Said {
-    fn from(comment: Comment) -> Said {
-        let (text, is_cut) = cut(&comment.text, COMMENT);
-        Said { author: comment.author, created: comment.created, text, cut: is_cut }
+impl From<Comment> for TicketComment {
+    fn from(comment: Comment) -> TicketComment {
+        let (text, is_cut) = truncate(&comment.text, MAX_COMMENT);
+        TicketComment { author: comment.author, created: comment.created, text, cut: is_cut }
     }
 }
 
-pub(super) fn tool(board: &Arc<Board>) -> Tool {
-    let board = Arc::clone(board);
+pub(super) fn tool(tools: &Arc<JiraTools>) -> Tool {
+    let tools = Arc::clone(tools);
     Tool::new(
         "jira_get_issue",
         "Shows a ticket: what it is about, where it stands, and what was said about it last.",
         Effect::Reads,
         move |input: Input| {
-            let issue = board.jira()?.issue(&input.issue_key, input.comments.unwrap_or(COMMENTS));
+            let issue =
+                tools.jira()?.issue(&input.issue_key, input.comments.unwrap_or(DEFAULT_COMMENTS));
             let issue = issue.map_err(|error| Refusal::of(&error))?;
-            let (description, description_cut) = cut(&issue.description, DESCRIPTION);
+            let (description, description_cut) = truncate(&issue.description, MAX_DESCRIPTION);
             Ok(Output {
                 listed: issue.header.into(),
                 description,
                 description_cut,
-                comments: issue.comments.into_iter().map(Said::from).collect(),
+                comments: issue.comments.into_iter().map(TicketComment::from).collect(),
                 older_comments: issue.older_comments,
             })
         },

@@ -7,14 +7,14 @@ use assay_services::jira::IssueHeader;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Board, cut};
+use super::{JiraTools, truncate};
 use crate::mcp::{Effect, Refusal, Tool};
 
 /// The default number of tickets in an answer.
-const LISTED: usize = 20;
+const DEFAULT_LIMIT: usize = 20;
 
 /// The maximum number of characters of a summary.
-const SUMMARY: usize = 255;
+const MAX_SUMMARY: usize = 255;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -31,14 +31,14 @@ struct Input {
 #[derive(Serialize, JsonSchema)]
 struct Output {
     /// The tickets that match.
-    issues: Vec<Line>,
+    issues: Vec<TicketLine>,
     /// True if more tickets match; use a narrower query to get them.
     more: bool,
 }
 
 /// A ticket in a list.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Line {
+pub(super) struct TicketLine {
     /// The key of the ticket.
     key: String,
     /// The summary of the ticket.
@@ -60,12 +60,12 @@ pub(super) struct Line {
     parent: Option<String>,
 }
 
-impl From<IssueHeader> for Line {
-    fn from(listed: IssueHeader) -> Line {
+impl From<IssueHeader> for TicketLine {
+    fn from(listed: IssueHeader) -> TicketLine {
         let IssueHeader { key, summary, status, kind, assignee, labels, parent } = listed;
-        Line {
+        TicketLine {
             key: key.as_str().to_owned(),
-            summary: cut(&summary, SUMMARY).0,
+            summary: truncate(&summary, MAX_SUMMARY).0,
             status,
             kind,
             assignee,
@@ -75,17 +75,17 @@ impl From<IssueHeader> for Line {
     }
 }
 
-pub(super) fn tool(board: &Arc<Board>) -> Tool {
-    let board = Arc::clone(board);
+pub(super) fn tool(tools: &Arc<JiraTools>) -> Tool {
+    let tools = Arc::clone(tools);
     Tool::new(
         "jira_search_issues",
         "Looks for tickets by JQL.",
         Effect::Reads,
         move |input: Input| {
-            let most = input.limit.unwrap_or(LISTED);
-            let found = board.jira()?.search(&redact(&input.jql), most);
+            let most = input.limit.unwrap_or(DEFAULT_LIMIT);
+            let found = tools.jira()?.search(&redact(&input.jql), most);
             let found = found.map_err(|error| Refusal::of(&error))?;
-            let issues = found.issues.into_iter().map(Line::from).collect();
+            let issues = found.issues.into_iter().map(TicketLine::from).collect();
             Ok(Output { issues, more: found.more })
         },
     )

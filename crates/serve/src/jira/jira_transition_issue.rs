@@ -7,14 +7,14 @@ use assay_store::pulls::TicketKey;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Board, Key, not_permitted};
+use super::{JiraTools, TicketKeySchema, not_permitted};
 use crate::mcp::{Effect, Refusal, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Input {
     /// The key of the ticket, such as PROJ-123.
-    #[schemars(with = "Key")]
+    #[schemars(with = "TicketKeySchema")]
     issue_key: TicketKey,
     /// The target: code_review, approved or changes_requested, or the name of a transition or of a
     /// status of the workflow.
@@ -34,20 +34,20 @@ struct Output {
     moved: bool,
 }
 
-pub(super) fn tool(board: &Arc<Board>) -> Tool {
-    let board = Arc::clone(board);
+pub(super) fn tool(tools: &Arc<JiraTools>) -> Tool {
+    let tools = Arc::clone(tools);
     Tool::new(
         "jira_transition_issue",
         "Moves a ticket along its workflow, by a way that the workflow offers.",
         Effect::Changes,
-        move |input| transition(&board, &input),
+        move |input| transition(&tools, &input),
     )
 }
 
-fn transition(board: &Board, input: &Input) -> Result<Output, Refusal> {
-    let wanted = board.names.resolve(&input.transition);
-    board.permit.check_transition(wanted).map_err(|error| not_permitted(&error))?;
-    let moved = board.jira()?.transition(&input.issue_key, wanted);
+fn transition(tools: &JiraTools, input: &Input) -> Result<Output, Refusal> {
+    let wanted = tools.names.resolve(&input.transition);
+    tools.permit.check_transition(wanted).map_err(|error| not_permitted(&error))?;
+    let moved = tools.jira()?.transition(&input.issue_key, wanted);
     Ok(match moved.map_err(|error| Refusal::of(&error))? {
         TransitionOutcome::Moved { from, to } => {
             Output { status: to, from: Some(from), moved: true }

@@ -10,26 +10,26 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
 
-use super::{Board, Key};
+use super::{JiraTools, TicketKeySchema};
 use crate::mcp::{Effect, Refusal, Title, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Input {
     /// The key of the ticket, such as PROJ-123.
-    #[schemars(with = "Key")]
+    #[schemars(with = "TicketKeySchema")]
     issue_key: TicketKey,
     /// The name or id of the field, such as Story Points or customfield_10016.
     #[schemars(length(min = 1, max = 255))]
     field: String,
     /// The new value: a text, also for a choice, a day or a name; a number; a list of texts; or
     /// null to clear the field.
-    value: Given,
+    value: NewValue,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
-enum Given {
+enum NewValue {
     Text(#[schemars(length(max = 28_000))] String),
     Number(#[schemars(with = "f64")] Number),
     List(#[schemars(length(max = 100), inner(length(min = 1, max = 255)))] Vec<String>),
@@ -46,32 +46,32 @@ struct Output {
     updated: bool,
 }
 
-pub(super) fn tool(board: &Arc<Board>) -> Tool {
-    let board = Arc::clone(board);
+pub(super) fn tool(tools: &Arc<JiraTools>) -> Tool {
+    let tools = Arc::clone(tools);
     Tool::new(
         "jira_update_field",
         "Gives a field of a ticket another value. A status is changed by jira_transition_issue.",
         Effect::Changes,
-        move |input| update(&board, input),
+        move |input| update(&tools, input),
     )
 }
 
-fn update(board: &Board, input: Input) -> Result<Output, Refusal> {
-    board.check(Capability::WriteInJira)?;
+fn update(tools: &JiraTools, input: Input) -> Result<Output, Refusal> {
+    tools.check(Capability::WriteInJira)?;
     let Input { issue_key, field, value } = input;
     let value = match value {
-        Given::Text(text) if field.trim().eq_ignore_ascii_case("summary") => {
+        NewValue::Text(text) if field.trim().eq_ignore_ascii_case("summary") => {
             let title = Title::try_from(text).map_err(|error| Refusal::of(&error))?;
             FieldValue::Text(redact(title.as_str()).into_owned())
         }
-        Given::Text(text) => FieldValue::Text(redact(&text).into_owned()),
-        Given::Number(number) => FieldValue::Number(number),
-        Given::List(words) => {
+        NewValue::Text(text) => FieldValue::Text(redact(&text).into_owned()),
+        NewValue::Number(number) => FieldValue::Number(number),
+        NewValue::List(words) => {
             FieldValue::List(words.iter().map(|word| redact(word).into_owned()).collect())
         }
-        Given::Nothing(()) => FieldValue::Nothing,
+        NewValue::Nothing(()) => FieldValue::Nothing,
     };
-    let updated = board.jira()?.update_field(&issue_key, &field, &value);
+    let updated = tools.jira()?.update_field(&issue_key, &field, &value);
     updated.map_err(|error| Refusal::of(&error))?;
     Ok(Output { issue_key: issue_key.as_str().to_owned(), field, updated: true })
 }

@@ -5,25 +5,25 @@ use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::clients;
+use crate::test_clients;
 
 /// A fake JIRA, and the server for it.
-struct Stage {
+struct JiraFixture {
     fake: FakeJira,
     server: Server,
 }
 
-impl Stage {
-    fn of(permit: Permit) -> Stage {
+impl JiraFixture {
+    fn of(permit: Permit) -> JiraFixture {
         let fake = FakeJira::cloud();
         let names = StepNames {
             code_review: "Code Review".to_owned(),
             approved: "Approved".to_owned(),
             changes_requested: "Changes Requested".to_owned(),
         };
-        let jira = Ok(clients::jira(&fake));
-        let board = Board { jira, permit, project: Some("PROJ".to_owned()), names };
-        Stage { fake, server: server(board, "1.0.0") }
+        let jira = Ok(test_clients::jira(&fake));
+        let tools = JiraTools { jira, permit, project: Some("PROJ".to_owned()), names };
+        JiraFixture { fake, server: server(tools, "1.0.0") }
     }
 
     /// Calls a tool. Fails if the result does not match the published schema.
@@ -52,23 +52,23 @@ fn qa() -> Permit {
 
 #[test]
 fn a_person_does_all_of_it() {
-    let stage = Stage::of(Permit::Person);
+    let fixture = JiraFixture::of(Permit::Person);
     let parts = json!([{ "summary": "One" }, { "summary": "Two", "issue_type": "Bug" }]);
-    stage.check(
+    fixture.check(
         "jira_create_epic_with_subtasks",
         json!({ "summary": "Login", "description": "See https://a.example", "subtasks": parts }),
         expect![[r#"{"epic":"PROJ-1","subtasks":["PROJ-2","PROJ-3"]}"#]],
     );
     let part = json!({ "parent_key": "PROJ-2", "summary": "A part" });
-    stage.check("jira_create_subtask", part, expect![[r#"{"key":"PROJ-4"}"#]]);
-    stage.check("jira_create_epic", json!({ "summary": "E" }), expect![[r#"{"key":"PROJ-5"}"#]]);
+    fixture.check("jira_create_subtask", part, expect![[r#"{"key":"PROJ-4"}"#]]);
+    fixture.check("jira_create_epic", json!({ "summary": "E" }), expect![[r#"{"key":"PROJ-5"}"#]]);
     let bug =
         json!({ "summary": "A\nbug", "issue_type": "Bug", "epic_key": "PROJ-5", "labels": ["x"] });
-    stage.check("jira_create_issue", bug, expect![[r#"{"key":"PROJ-6"}"#]]);
+    fixture.check("jira_create_issue", bug, expect![[r#"{"key":"PROJ-6"}"#]]);
     let comment = json!({ "issue_key": "PROJ-6", "comment": "Look:\n```\ncode\n```" });
-    stage.check("jira_add_comment", comment, expect![[r#"{"comment_id":"10001"}"#]]);
+    fixture.check("jira_add_comment", comment, expect![[r#"{"comment_id":"10001"}"#]]);
     let review = json!({ "issue_key": "PROJ-6", "transition": "code_review" });
-    stage.check(
+    fixture.check(
         "jira_transition_issue",
         review,
         expect![[r#"{"status":"Code Review","from":"To Do","moved":true}"#]],
@@ -77,28 +77,28 @@ fn a_person_does_all_of_it() {
         [("Story Points", json!(3)), ("labels", json!(["a"])), ("Notes", json!(null))]
     {
         let update = json!({ "issue_key": "PROJ-6", "field": field, "value": value });
-        stage.call("jira_update_field", update).unwrap();
+        fixture.call("jira_update_field", update).unwrap();
     }
-    stage.check(
+    fixture.check(
         "jira_get_issue",
         json!({ "issue_key": "PROJ-6" }),
         expect![[r#"{"key":"PROJ-6","summary":"A bug","status":"Code Review","type":"Bug","labels":["a"],"parent":"PROJ-5","description":"","description_cut":false,"comments":[{"author":"Ada","created":"2026-03-01T00:01:00.000+0000","text":"Look:\n```\ncode\n```","cut":false}],"older_comments":0}"#]],
     );
-    stage.check(
+    fixture.check(
         "jira_search_issues",
         json!({ "jql": "status = \"Code Review\"", "limit": 1 }),
         expect![[r#"{"issues":[{"key":"PROJ-6","summary":"A bug","status":"Code Review","type":"Bug","labels":["a"],"parent":"PROJ-5"}],"more":false}"#]],
     );
-    assert_eq!(stage.fake.problems(), [""; 0]);
+    assert_eq!(fixture.fake.problems(), [""; 0]);
 }
 
 #[test]
 fn no_tool_sends_a_credential_to_jira() {
-    let stage = Stage::of(Permit::Person);
+    let fixture = JiraFixture::of(Permit::Person);
     // The text is put together here, so that this file has no credential.
     let token = format!("ghp_{}", "aB3dE5fG7h".repeat(4).get(..36).unwrap());
     let text = format!("It fails with {token}");
-    let ticket = stage.fake.add("Task", "A task");
+    let ticket = fixture.fake.add("Task", "A task");
     let new = json!({ "summary": text, "description": text, "labels": [token] });
     let with_parent = json!({ "parent_key": ticket, "summary": text, "description": text });
     let with_parts =
@@ -115,35 +115,35 @@ fn no_tool_sends_a_credential_to_jira() {
         ("jira_update_field", update("Notes", json!(text))),
         ("jira_update_field", update("labels", json!([token]))),
     ] {
-        stage.call(tool, arguments).unwrap();
+        fixture.call(tool, arguments).unwrap();
     }
     // The type of a ticket and a search are not stored, whether JIRA refuses them or not.
     for (tool, arguments) in [
         ("jira_create_issue", json!({ "summary": "x", "issue_type": token })),
         ("jira_search_issues", json!({ "jql": format!("text ~ {token}") })),
     ] {
-        let answer = stage.call(tool, arguments);
+        let answer = fixture.call(tool, arguments);
         assert!(!format!("{answer:?}").contains(&token), "{tool}: {answer:?}");
     }
-    assert!(!stage.fake.writes().iter().any(|request| request.contains(&token)));
-    for key in stage.fake.keys() {
-        let read = stage.call("jira_get_issue", json!({ "issue_key": key })).unwrap().to_string();
+    assert!(!fixture.fake.writes().iter().any(|request| request.contains(&token)));
+    for key in fixture.fake.keys() {
+        let read = fixture.call("jira_get_issue", json!({ "issue_key": key })).unwrap().to_string();
         assert!(!read.contains(&token), "{key}: {read}");
-        assert!(!stage.fake.field(&key, "Notes").to_string().contains(&token), "{key}");
+        assert!(!fixture.fake.field(&key, "Notes").to_string().contains(&token), "{key}");
     }
 }
 
 #[test]
 fn what_an_agent_may_not_do_is_refused_before_anything_is_sent() {
-    let stage = Stage::of(qa());
-    let ticket = stage.fake.add("Task", "A task");
-    stage.fake.set(&ticket, "status", json!("Code Review"));
-    stage.check(
+    let fixture = JiraFixture::of(qa());
+    let ticket = fixture.fake.add("Task", "A task");
+    fixture.fake.set(&ticket, "status", json!("Code Review"));
+    fixture.check(
         "jira_create_issue",
         json!({ "summary": "More" }),
         expect!["refused: agent `qa` may not make tickets in JIRA: it needs the permission `create_tickets`, see `config/agents.yaml`. Nothing was sent."],
     );
-    stage.check(
+    fixture.check(
         "jira_transition_issue",
         json!({ "issue_key": ticket, "transition": "changes_requested" }),
         expect!["refused: agent `qa` may not make the transition `Changes Requested`: it needs it among its `jira` transitions (`approved` there), see `config/agents.yaml`. Nothing was sent."],
@@ -154,31 +154,31 @@ fn what_an_agent_may_not_do_is_refused_before_anything_is_sent() {
             "jira_create_epic" => json!({ "summary": "x" }),
             _ => json!({ "summary": "x", "subtasks": [{ "summary": "y" }] }),
         };
-        assert!(stage.call(tool, arguments).unwrap_err().contains("`create_tickets`"), "{tool}");
+        assert!(fixture.call(tool, arguments).unwrap_err().contains("`create_tickets`"), "{tool}");
     }
-    assert_eq!(stage.fake.asked(), [""; 0]);
-    stage
+    assert_eq!(fixture.fake.asked(), [""; 0]);
+    fixture
         .call("jira_transition_issue", json!({ "issue_key": ticket, "transition": "approved" }))
         .unwrap();
-    assert_eq!(stage.fake.status(&ticket), "Approved");
+    assert_eq!(fixture.fake.status(&ticket), "Approved");
 
-    let stage = Stage::of(Permit::agent("reader", [], []));
-    let ticket = stage.fake.add("Task", "A task");
+    let fixture = JiraFixture::of(Permit::agent("reader", [], []));
+    let ticket = fixture.fake.add("Task", "A task");
     for (tool, arguments) in [
         ("jira_add_comment", json!({ "issue_key": ticket, "comment": "x" })),
         ("jira_update_field", json!({ "issue_key": ticket, "field": "summary", "value": "x" })),
         ("jira_transition_issue", json!({ "issue_key": ticket, "transition": "Start" })),
     ] {
-        let refusal = stage.call(tool, arguments).unwrap_err();
+        let refusal = fixture.call(tool, arguments).unwrap_err();
         assert!(refusal.contains("the permission `jira`"), "{refusal}");
     }
-    assert_eq!(stage.fake.asked(), [""; 0]);
-    stage.call("jira_get_issue", json!({ "issue_key": ticket })).unwrap();
+    assert_eq!(fixture.fake.asked(), [""; 0]);
+    fixture.call("jira_get_issue", json!({ "issue_key": ticket })).unwrap();
 }
 
 #[test]
 fn arguments_that_do_not_fit_are_refused_before_anything_is_sent() {
-    let stage = Stage::of(Permit::Person);
+    let fixture = JiraFixture::of(Permit::Person);
     for (tool, arguments) in [
         ("jira_get_issue", json!({ "issue_key": "../../admin" })),
         ("jira_get_issue", json!({ "issue_key": "PROJ-1", "comments": 51 })),
@@ -199,23 +199,23 @@ fn arguments_that_do_not_fit_are_refused_before_anything_is_sent() {
             json!({ "issue_key": "PROJ-1", "field": "summary", "value": { "a": 1 } }),
         ),
     ] {
-        let refusal = stage.call(tool, arguments.clone()).unwrap_err();
+        let refusal = fixture.call(tool, arguments.clone()).unwrap_err();
         assert!(refusal.contains("Nothing was done"), "{tool} {arguments}: {refusal}");
     }
-    assert_eq!(stage.fake.asked(), [""; 0]);
+    assert_eq!(fixture.fake.asked(), [""; 0]);
 }
 
 #[test]
 fn what_is_too_long_is_cut_and_says_so() {
-    let stage = Stage::of(Permit::Person);
-    let ticket = stage.fake.add("Task", "A task");
+    let fixture = JiraFixture::of(Permit::Person);
+    let ticket = fixture.fake.add("Task", "A task");
     let paragraph =
         json!({ "type": "paragraph", "content": [{ "type": "text", "text": "ä".repeat(30_000) }] });
-    stage.fake.set(&ticket, "description", json!({ "type": "doc", "content": [paragraph] }));
-    stage.fake.say(&ticket, &"x".repeat(10_000));
-    stage.fake.say(&ticket, "short");
+    fixture.fake.set(&ticket, "description", json!({ "type": "doc", "content": [paragraph] }));
+    fixture.fake.say(&ticket, &"x".repeat(10_000));
+    fixture.fake.say(&ticket, "short");
     let issue =
-        stage.call("jira_get_issue", json!({ "issue_key": ticket, "comments": 2 })).unwrap();
+        fixture.call("jira_get_issue", json!({ "issue_key": ticket, "comments": 2 })).unwrap();
     assert_eq!(issue["description"].as_str().unwrap().chars().count(), 20_000);
     assert_eq!(issue["description_cut"], true);
     assert_eq!(
@@ -223,6 +223,6 @@ fn what_is_too_long_is_cut_and_says_so() {
         (&json!(false), &json!(true))
     );
     let issue =
-        stage.call("jira_get_issue", json!({ "issue_key": ticket, "comments": 1 })).unwrap();
+        fixture.call("jira_get_issue", json!({ "issue_key": ticket, "comments": 1 })).unwrap();
     assert_eq!(issue["older_comments"], 1);
 }

@@ -11,14 +11,14 @@ use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
     ContentBlock, CustomRequest, CustomResult, ErrorCode, ErrorData, Implementation,
     ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool as Published, ToolAnnotations,
+    PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool as SdkTool, ToolAnnotations,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::Value;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
-use super::{AT_A_TIME, Answer, Effect, Png, Server, Tool};
+use super::{Effect, MAX_CONCURRENT_CALLS, Png, Server, Tool, ToolAnswer};
 
 /// The handler of one connection or many. All clones share the limit of concurrent calls.
 #[derive(Clone)]
@@ -29,7 +29,7 @@ pub(super) struct Handler {
 
 impl Handler {
     pub(super) fn new(server: Server) -> Handler {
-        Handler { server, places: Arc::new(Semaphore::new(AT_A_TIME)) }
+        Handler { server, places: Arc::new(Semaphore::new(MAX_CONCURRENT_CALLS)) }
     }
 
     /// Calls a tool on a thread for blocking work.
@@ -54,7 +54,7 @@ impl Handler {
             result.expect("it was looked up before")
         });
         match called.await {
-            Ok(Ok(answer)) => Ok(told(answer)),
+            Ok(Ok(answer)) => Ok(to_call_result(answer)),
             Ok(Err(refusal)) => {
                 Ok(CallToolResult::error(vec![ContentBlock::text(refusal.to_string())]))
             }
@@ -71,8 +71,8 @@ impl ServerHandler for Handler {
             .with_instructions(self.server.instructions.clone())
     }
 
-    fn get_tool(&self, name: &str) -> Option<Published> {
-        self.server.tool(name).map(published)
+    fn get_tool(&self, name: &str) -> Option<SdkTool> {
+        self.server.tool(name).map(to_sdk_tool)
     }
 
     async fn list_tools(
@@ -80,7 +80,7 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tools = self.server.tools.iter().map(published).collect();
+        let tools = self.server.tools.iter().map(to_sdk_tool).collect();
         Ok(ListToolsResult::with_all_items(tools))
     }
 
@@ -99,10 +99,10 @@ impl ServerHandler for Handler {
     ) -> Result<CustomResult, ErrorData> {
         // A request that names its revision is self-contained: that revision has no handshake and
         // no ping.
-        let is_stateless = context.meta.0.contains_key(REVISION);
-        match is_stateless && HANDSHAKE.contains(&request.method.as_str()) {
-            true => Err(no_method(&request.method)),
-            false => Err(not_answered(&request.method)),
+        let is_stateless = context.meta.0.contains_key(REVISION_KEY);
+        match is_stateless && HANDSHAKE_METHODS.contains(&request.method.as_str()) {
+            true => Err(method_not_found(&request.method)),
+            false => Err(refuse_request(&request.method)),
         }
     }
 
@@ -113,7 +113,7 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        Err(no_method("prompts/list"))
+        Err(method_not_found("prompts/list"))
     }
 
     async fn list_resources(
@@ -121,7 +121,7 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        Err(no_method("resources/list"))
+        Err(method_not_found("resources/list"))
     }
 
     async fn list_resource_templates(
@@ -129,7 +129,7 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Err(no_method("resources/templates/list"))
+        Err(method_not_found("resources/templates/list"))
     }
 
     async fn complete(
@@ -137,36 +137,37 @@ impl ServerHandler for Handler {
         _: CompleteRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        Err(no_method("completion/complete"))
+        Err(method_not_found("completion/complete"))
     }
 }
 
 /// The methods that a server of tools answers. With valid parameters, each of them is handled by
 /// another function.
-const ANSWERED: [&str; 5] = ["initialize", "ping", "server/discover", "tools/list", "tools/call"];
+const ANSWERED_METHODS: [&str; 5] =
+    ["initialize", "ping", "server/discover", "tools/list", "tools/call"];
 
 /// The methods that only revisions with a handshake have.
-const HANDSHAKE: [&str; 2] = ["initialize", "ping"];
+const HANDSHAKE_METHODS: [&str; 2] = ["initialize", "ping"];
 
 /// The member of a request that names the revision of the protocol.
-const REVISION: &str = "io.modelcontextprotocol/protocolVersion";
+const REVISION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 
 /// Refuses a request whose parameters are invalid, or whose method is not supported.
-fn not_answered(method: &str) -> ErrorData {
-    match ANSWERED.contains(&method) {
+fn refuse_request(method: &str) -> ErrorData {
+    match ANSWERED_METHODS.contains(&method) {
         true => ErrorData::invalid_params(format!("the `params` do not fit `{method}`"), None),
-        false => no_method(method),
+        false => method_not_found(method),
     }
 }
 
-fn no_method(method: &str) -> ErrorData {
+fn method_not_found(method: &str) -> ErrorData {
     let method = first_chars(method, 100);
     let message = format!("there is no method {method:?} here; this server offers tools only");
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None)
 }
 
 /// Converts an answer into the result type of the SDK.
-fn told(answer: Answer) -> CallToolResult {
+fn to_call_result(answer: ToolAnswer) -> CallToolResult {
     let mut result = CallToolResult::structured(answer.value);
     if let Some(Png(bytes)) = answer.picture {
         result.content.push(ContentBlock::image(BASE64_STANDARD.encode(bytes), "image/png"));
@@ -174,12 +175,12 @@ fn told(answer: Answer) -> CallToolResult {
     result
 }
 
-fn published(tool: &Tool) -> Published {
+fn to_sdk_tool(tool: &Tool) -> SdkTool {
     let hints = ToolAnnotations::new()
         .read_only(tool.effect() == Effect::Reads)
         .destructive(tool.effect() == Effect::Changes)
         .open_world(false);
-    Published::new(tool.name(), tool.description(), Arc::new(tool.input().clone()))
+    SdkTool::new(tool.name(), tool.description(), Arc::new(tool.input().clone()))
         .with_raw_output_schema(Arc::new(tool.output().clone()))
         .with_annotations(hints)
 }

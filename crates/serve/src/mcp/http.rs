@@ -1,8 +1,8 @@
 //! A server over streamable HTTP, at `/mcp`.
 //!
-//! The [`Door`] decides on access. In addition, a request with an unexpected `Host` or `Origin` is
-//! refused, so that no web page reaches the server through a name that the page controls. There is
-//! no CORS: browsers get nothing for other origins.
+//! The [`AccessPolicy`] decides on access. In addition, a request with an unexpected `Host` or
+//! `Origin` is refused, so that no web page reaches the server through a name that the page
+//! controls. There is no CORS: browsers get nothing for other origins.
 
 use assay_base::shutdown::Shutdown;
 use std::future::poll_fn;
@@ -23,21 +23,21 @@ use serde_json::Value;
 
 use super::handler::Handler;
 use super::id_scan::IdScan;
-use super::message::{Judged, empty, judge, too_long};
+use super::message::{MessageCheck, check_message, empty_body_error, too_long_error};
 use super::{MAX_MESSAGE, ServeError, Server, on_runtime};
-use crate::door::{Door, ListenError, OWN_NAMES, Socket, admit};
+use crate::auth::{AccessPolicy, LOOPBACK_NAMES, ListenError, Socket, require_token};
 use crate::shutdown;
 
 /// A bound address, ready to serve.
-pub struct Listener {
+pub struct McpListener {
     socket: Socket,
-    door: Door,
+    access: AccessPolicy,
 }
 
-impl Listener {
+impl McpListener {
     /// Binds the address. Clients that connect wait until the server accepts them.
-    pub fn bind(address: SocketAddr, door: Door) -> Result<Listener, ListenError> {
-        Ok(Listener { socket: Socket::bind(address, &door)?, door })
+    pub fn bind(address: SocketAddr, access: AccessPolicy) -> Result<McpListener, ListenError> {
+        Ok(McpListener { socket: Socket::bind(address, &access)?, access })
     }
 
     /// Returns the URL of the server.
@@ -50,26 +50,26 @@ impl Listener {
         on_runtime(async move {
             let listener = tokio::net::TcpListener::from_std(self.socket.listener);
             let listener = listener.map_err(ServeError::Connection)?;
-            let config = config(&self.door.hosts);
+            let config = config(&self.access.hosts);
             let sessions = config.cancellation_token.clone();
             let handler = Handler::new(server.clone());
             let service: StreamableHttpService<Handler, LocalSessionManager> =
                 StreamableHttpService::new(move || Ok(handler.clone()), Arc::default(), config);
             let routes = Router::new()
                 .route_service("/mcp", service)
-                .layer(middleware::from_fn(judged))
-                .layer(middleware::from_fn_with_state(self.door, admit));
-            let requested = shutdown::requested(shutdown);
-            let ended = async {
+                .layer(middleware::from_fn(check_request))
+                .layer(middleware::from_fn_with_state(self.access, require_token));
+            let requested = shutdown::wait_until_requested(shutdown);
+            let close_connection = async {
                 requested.await;
                 // Open event streams would delay the end of the server for ever.
                 sessions.cancel();
             };
             // An answer is small and the client waits for it, so it is sent without delay.
             let listener = listener.tap_io(|client| drop(client.set_nodelay(true)));
-            let serving =
-                axum::serve(listener, routes).with_graceful_shutdown(shutdown::requested(shutdown));
-            let (served, ()) = tokio::join!(serving.into_future(), ended);
+            let serving = axum::serve(listener, routes)
+                .with_graceful_shutdown(shutdown::wait_until_requested(shutdown));
+            let (served, ()) = tokio::join!(serving.into_future(), close_connection);
             served.map_err(ServeError::Connection)
         })
     }
@@ -77,10 +77,10 @@ impl Listener {
 
 /// Answers a message that cannot be parsed with an error, as over a stream, by its id if the id can
 /// be recovered. The end of a session is answered without content.
-async fn judged(request: Request, next: Next) -> Response {
+async fn check_request(request: Request, next: Next) -> Response {
     match *request.method() {
         Method::POST => {}
-        Method::DELETE => return ended(next.run(request).await),
+        Method::DELETE => return close_connection(next.run(request).await),
         _ => return next.run(request).await,
     }
     let (parts, body) = request.into_parts();
@@ -89,12 +89,12 @@ async fn judged(request: Request, next: Next) -> Response {
         Err(refused) => return refused,
     };
     if body.trim_ascii().is_empty() {
-        return error_response(StatusCode::BAD_REQUEST, &empty());
+        return error_response(StatusCode::BAD_REQUEST, &empty_body_error());
     }
-    match judge(&body) {
-        Judged::Message(_) => next.run(Request::from_parts(parts, Body::from(body))).await,
-        Judged::Passed => StatusCode::ACCEPTED.into_response(),
-        Judged::Refused(mut answers) => {
+    match check_message(&body) {
+        MessageCheck::Message(_) => next.run(Request::from_parts(parts, Body::from(body))).await,
+        MessageCheck::Passed => StatusCode::ACCEPTED.into_response(),
+        MessageCheck::Refused(mut answers) => {
             let answer = match answers.len() {
                 1 => answers.remove(0),
                 _ => Value::Array(answers),
@@ -116,13 +116,13 @@ async fn read(body: Body) -> Result<Vec<u8>, Response> {
             None => kept.extend_from_slice(&piece),
         }
         if kept.len() > MAX_MESSAGE {
-            passed_over = Some(IdScan::over(&std::mem::take(&mut kept)));
+            passed_over = Some(IdScan::scan(&std::mem::take(&mut kept)));
         }
     }
     match passed_over {
         None => Ok(kept),
         Some(scan) => {
-            let answer = too_long(scan.id(), MAX_MESSAGE);
+            let answer = too_long_error(scan.id(), MAX_MESSAGE);
             Err(error_response(StatusCode::PAYLOAD_TOO_LARGE, &answer))
         }
     }
@@ -132,7 +132,7 @@ fn error_response(status: StatusCode, answer: &Value) -> Response {
     (status, [(header::CONTENT_TYPE, "application/json")], answer.to_string()).into_response()
 }
 
-fn ended(mut response: Response) -> Response {
+fn close_connection(mut response: Response) -> Response {
     if response.status() == StatusCode::ACCEPTED {
         *response.status_mut() = StatusCode::NO_CONTENT;
     }
@@ -140,7 +140,7 @@ fn ended(mut response: Response) -> Response {
 }
 
 fn config(hosts: &[String]) -> StreamableHttpServerConfig {
-    let own = OWN_NAMES.map(str::to_owned);
+    let own = LOOPBACK_NAMES.map(str::to_owned);
     let origins = ["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"];
     StreamableHttpServerConfig::default()
         .with_allowed_hosts(own.into_iter().chain(hosts.iter().cloned()))

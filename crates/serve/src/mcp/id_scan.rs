@@ -15,7 +15,7 @@ const MAX_TOKEN: usize = 256;
 const MAX_DEPTH: usize = 1024;
 
 /// The number of bytes at the end of the message that are retained.
-const TAIL: usize = 512;
+const MAX_TAIL: usize = 512;
 
 /// The bytes before an id at the end of a message, in the form of common clients.
 const BEFORE_ID: &[u8] = br#""jsonrpc":"2.0","id":"#;
@@ -49,7 +49,7 @@ enum Token {
 
 /// The result of the search for an id.
 #[derive(Debug, Clone, PartialEq)]
-enum Seen {
+enum IdResult {
     Nothing,
     Id(Value),
     /// There is more than one id, or an invalid one.
@@ -66,7 +66,7 @@ pub(super) struct IdScan {
     text: Option<Vec<u8>>,
     /// True if the next value is that of the message's own `id`.
     is_id: bool,
-    seen: Seen,
+    seen: IdResult,
     is_damaged: bool,
     tail: Vec<u8>,
 }
@@ -79,14 +79,14 @@ impl IdScan {
             token: Token::None,
             text: Some(Vec::new()),
             is_id: false,
-            seen: Seen::Nothing,
+            seen: IdResult::Nothing,
             is_damaged: false,
             tail: Vec::new(),
         }
     }
 
     /// Scans a whole message.
-    pub(super) fn over(bytes: &[u8]) -> IdScan {
+    pub(super) fn scan(bytes: &[u8]) -> IdScan {
         let mut scan = IdScan::new();
         scan.feed(bytes);
         scan
@@ -106,9 +106,9 @@ impl IdScan {
     /// Returns the id of the message, or `null` if it cannot be determined.
     pub(super) fn id(&self) -> Value {
         match &self.seen {
-            Seen::Id(id) => id.clone(),
-            Seen::Nothing if self.is_damaged => self.id_at_the_end().unwrap_or(Value::Null),
-            Seen::Nothing | Seen::Unclear => Value::Null,
+            IdResult::Id(id) => id.clone(),
+            IdResult::Nothing if self.is_damaged => self.trailing_id().unwrap_or(Value::Null),
+            IdResult::Nothing | IdResult::Unclear => Value::Null,
         }
     }
 
@@ -118,7 +118,7 @@ impl IdScan {
             Token::Word if is_word(byte) => return self.keep(byte),
             Token::Word => {
                 self.token = Token::None;
-                self.value_ended(false);
+                self.end_value(false);
             }
             Token::None => {}
         }
@@ -160,8 +160,8 @@ impl IdScan {
             (b'"', false) => {
                 self.token = Token::None;
                 match self.expect {
-                    Expect::FirstKey | Expect::Key => self.key_ended(),
-                    _ => self.value_ended(true),
+                    Expect::FirstKey | Expect::Key => self.end_key(),
+                    _ => self.end_value(true),
                 }
             }
             _ => {
@@ -171,18 +171,18 @@ impl IdScan {
         }
     }
 
-    fn key_ended(&mut self) {
+    fn end_key(&mut self) {
         self.is_id = self.open.len() == 1 && self.text.as_deref() == Some(b"id");
         self.expect = Expect::Colon;
     }
 
     /// Handles the end of a string or word that is a value.
-    fn value_ended(&mut self, is_text: bool) {
+    fn end_value(&mut self, is_text: bool) {
         if std::mem::take(&mut self.is_id) {
-            let id = self.text.as_deref().and_then(|text| id_of(text, is_text));
+            let id = self.text.as_deref().and_then(|text| parse_id(text, is_text));
             self.seen = match (&self.seen, id) {
-                (Seen::Nothing, Some(id)) => Seen::Id(id),
-                (Seen::Nothing | Seen::Id(_) | Seen::Unclear, _) => Seen::Unclear,
+                (IdResult::Nothing, Some(id)) => IdResult::Id(id),
+                (IdResult::Nothing | IdResult::Id(_) | IdResult::Unclear, _) => IdResult::Unclear,
             };
         }
         self.after_value();
@@ -201,7 +201,7 @@ impl IdScan {
 
     fn descend(&mut self, end: u8, expect: Expect) {
         if std::mem::take(&mut self.is_id) {
-            self.seen = Seen::Unclear;
+            self.seen = IdResult::Unclear;
         }
         // An array has no id of its own, and an object that is nested too deeply is not followed.
         self.is_damaged = self.open.len() >= MAX_DEPTH;
@@ -215,14 +215,14 @@ impl IdScan {
     }
 
     fn keep_tail(&mut self, bytes: &[u8]) {
-        let last = &bytes[bytes.len().saturating_sub(TAIL)..];
-        let over = (self.tail.len() + last.len()).saturating_sub(TAIL);
-        self.tail.drain(..over.min(self.tail.len()));
+        let last = &bytes[bytes.len().saturating_sub(MAX_TAIL)..];
+        let scan = (self.tail.len() + last.len()).saturating_sub(MAX_TAIL);
+        self.tail.drain(..scan.min(self.tail.len()));
         self.tail.extend_from_slice(last);
     }
 
     /// Reads the id at the end of a message, after the version, which no nested object has.
-    fn id_at_the_end(&self) -> Option<Value> {
+    fn trailing_id(&self) -> Option<Value> {
         let end = self.tail.trim_ascii().strip_suffix(b"}")?;
         let at = end.windows(BEFORE_ID.len()).rposition(|bytes| bytes == BEFORE_ID)?;
         let id: Value = serde_json::from_slice(&end[at + BEFORE_ID.len()..]).ok()?;
@@ -235,7 +235,7 @@ fn is_word(byte: u8) -> bool {
 }
 
 /// Parses an id: a string or an integer.
-fn id_of(token: &[u8], is_text: bool) -> Option<Value> {
+fn parse_id(token: &[u8], is_text: bool) -> Option<Value> {
     let quoted = match is_text {
         true => [b"\"", token, b"\""].concat(),
         false => token.to_vec(),
@@ -252,7 +252,7 @@ mod tests {
     use super::*;
 
     fn check(message: &str, expected: Value) {
-        assert_eq!(IdScan::over(message.as_bytes()).id(), expected, "{message}");
+        assert_eq!(IdScan::scan(message.as_bytes()).id(), expected, "{message}");
         let mut scan = IdScan::new();
         message.as_bytes().chunks(3).for_each(|piece| scan.feed(piece));
         assert_eq!(scan.id(), expected, "in pieces: {message}");
@@ -308,9 +308,9 @@ mod tests {
                 true => format!(r#"{{"id":{id},"params":{params},"method":"x"}}"#),
                 false => format!(r#"{{"method":"x","params":{params},"id":{id}}}"#),
             };
-            prop_assert_eq!(IdScan::over(message.as_bytes()).id(), json!(id));
+            prop_assert_eq!(IdScan::scan(message.as_bytes()).id(), json!(id));
             let cut = cut.index(message.len());
-            let found = IdScan::over(&message.as_bytes()[..cut]).id();
+            let found = IdScan::scan(&message.as_bytes()[..cut]).id();
             prop_assert!(found == json!(id) || found.is_null(), "{} of {}", found, message);
         }
     }

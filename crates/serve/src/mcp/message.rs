@@ -1,5 +1,5 @@
-//! An incoming message: [`judge`] decides whether it is passed to the SDK, ignored, or answered
-//! with an error at once.
+//! An incoming message: [`check_message`] decides whether it is passed to the SDK, ignored, or
+//! answered with an error at once.
 //!
 //! The SDK drops a message that it cannot parse, and the client waits for the answer. So every
 //! message is checked here before the SDK sees it, and a message that cannot be parsed is answered
@@ -24,7 +24,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// The result of checking a message.
 #[derive(Debug)]
-pub(super) enum Judged {
+pub(super) enum MessageCheck {
     /// A valid message for the SDK.
     Message(Box<ClientJsonRpcMessage>),
     /// A message without an answer: an unknown notification, a response, or a blank line.
@@ -34,84 +34,88 @@ pub(super) enum Judged {
 }
 
 /// Checks the bytes of one message.
-pub(super) fn judge(bytes: &[u8]) -> Judged {
+pub(super) fn check_message(bytes: &[u8]) -> MessageCheck {
     let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
     if bytes.trim_ascii().is_empty() {
-        return Judged::Passed;
+        return MessageCheck::Passed;
     }
     match serde_json::from_slice::<Value>(bytes) {
-        Ok(Value::Object(message)) => of_object(Value::Object(message)),
-        Ok(Value::Array(batch)) => Judged::Refused(of_batch(&batch)),
-        Ok(_) => refused(INVALID_REQUEST, Value::Null, "a message is a JSON object"),
+        Ok(Value::Object(message)) => check_object(Value::Object(message)),
+        Ok(Value::Array(batch)) => MessageCheck::Refused(refuse_batch(&batch)),
+        Ok(_) => refuse(INVALID_REQUEST, Value::Null, "a message is a JSON object"),
         Err(error) => {
-            let id = IdScan::over(bytes).id();
-            refused(PARSE_ERROR, id, &format!("the message is no JSON that can be read: {error}"))
+            let id = IdScan::scan(bytes).id();
+            refuse(PARSE_ERROR, id, &format!("the message is no JSON that can be read: {error}"))
         }
     }
 }
 
 /// Returns the error for a message that is too long, with the id that was recovered by a scan.
-pub(super) fn too_long(id: Value, most: usize) -> Value {
+pub(super) fn too_long_error(id: Value, most: usize) -> Value {
     error(INVALID_REQUEST, id, &format!("the message is too long: {most} bytes at the most"))
 }
 
 /// Returns the error for a body without a message.
-pub(super) fn empty() -> Value {
+pub(super) fn empty_body_error() -> Value {
     error(PARSE_ERROR, Value::Null, "there is no message")
 }
 
-fn of_object(message: Value) -> Judged {
+fn check_object(message: Value) -> MessageCheck {
     let id = message.get("id").cloned();
     let Some(method) = message.get("method") else {
         // The server sends no requests to clients, so it waits for no response.
         let is_response = message.get("result").is_some() || message.get("error").is_some();
         return match is_response {
-            true => Judged::Passed,
-            false => refused(INVALID_REQUEST, echoed(id), "the message has no `method`"),
+            true => MessageCheck::Passed,
+            false => refuse(INVALID_REQUEST, echo_id(id), "the message has no `method`"),
         };
     };
     let is_request = id.is_some();
     if is_request && !id.as_ref().is_some_and(is_id) {
         let what = "the `id` of a request is a string or a whole number";
-        return refused(INVALID_REQUEST, echoed(id), what);
+        return refuse(INVALID_REQUEST, echo_id(id), what);
     }
     if message.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
-        return unless_notification(is_request, id, "`jsonrpc` has to be \"2.0\"");
+        return refuse_unless_notification(is_request, id, "`jsonrpc` has to be \"2.0\"");
     }
     if !method.is_string() {
-        return unless_notification(is_request, id, "`method` is no string");
+        return refuse_unless_notification(is_request, id, "`method` is no string");
     }
     let has_odd_params = message.get("params").is_some_and(|params| !params.is_object());
     if is_request && has_odd_params {
-        return refused(INVALID_PARAMS, echoed(id), "`params` has to be an object");
+        return refuse(INVALID_PARAMS, echo_id(id), "`params` has to be an object");
     }
     match serde_json::from_value(message) {
-        Ok(message) => Judged::Message(Box::new(message)),
-        Err(error) => unless_notification(is_request, id, &format!("no such request: {error}")),
+        Ok(message) => MessageCheck::Message(Box::new(message)),
+        Err(error) => {
+            refuse_unless_notification(is_request, id, &format!("no such request: {error}"))
+        }
     }
 }
 
 /// Refuses a request. A notification gets no answer.
-fn unless_notification(is_request: bool, id: Option<Value>, what: &str) -> Judged {
+fn refuse_unless_notification(is_request: bool, id: Option<Value>, what: &str) -> MessageCheck {
     match is_request {
-        true => refused(INVALID_REQUEST, echoed(id), what),
-        false => Judged::Passed,
+        true => refuse(INVALID_REQUEST, echo_id(id), what),
+        false => MessageCheck::Passed,
     }
 }
 
 /// Refuses a batch, with one error for each id.
-fn of_batch(batch: &[Value]) -> Vec<Value> {
+fn refuse_batch(batch: &[Value]) -> Vec<Value> {
     let what = "several messages at once are not taken; send each for itself";
     let ids = batch.iter().filter(|message| message.get("method").is_some());
     let ids: Vec<Value> = ids.filter_map(|message| message.get("id").cloned()).collect();
     match ids.is_empty() {
         true => vec![error(INVALID_REQUEST, Value::Null, what)],
-        false => ids.into_iter().map(|id| error(INVALID_REQUEST, echoed(Some(id)), what)).collect(),
+        false => {
+            ids.into_iter().map(|id| error(INVALID_REQUEST, echo_id(Some(id)), what)).collect()
+        }
     }
 }
 
-fn refused(code: i32, id: Value, message: &str) -> Judged {
-    Judged::Refused(vec![error(code, id, message)])
+fn refuse(code: i32, id: Value, message: &str) -> MessageCheck {
+    MessageCheck::Refused(vec![error(code, id, message)])
 }
 
 fn error(code: i32, id: Value, message: &str) -> Value {
@@ -124,6 +128,6 @@ fn is_id(value: &Value) -> bool {
 }
 
 /// Returns an id for an answer: `null` instead of a value that cannot be an id.
-fn echoed(id: Option<Value>) -> Value {
+fn echo_id(id: Option<Value>) -> Value {
     id.filter(|id| id.is_string() || id.is_number()).unwrap_or(Value::Null)
 }

@@ -1,17 +1,17 @@
 //! MCP: servers as lists of tools.
 //!
-//! A [`Server`] has a name and [`Tool`]s. [`stdio::serve`] and [`http::Listener`] run it until the
+//! A [`Server`] has a name and [`Tool`]s. [`stdio::serve`] and [`http::McpListener`] run it until the
 //! client disconnects or shutdown is requested. The protocol itself, in the revision of 2026-07-28
 //! and earlier ones, is implemented by the official SDK. Only this module uses its types
 //! (`handler`, [`stdio`], [`http`]), so that a new version of the SDK affects one place.
 //!
 //! A new tool is one file and one line in the list of its server.
 
-mod arguments;
+mod argument_schema;
 mod handler;
 pub mod http;
 mod id_scan;
-mod lines;
+mod line_transport;
 mod message;
 pub mod stdio;
 mod title;
@@ -22,13 +22,13 @@ use std::sync::Arc;
 use crate::runtime;
 
 pub use title::Title;
-pub use tool::{Answer, Effect, Png, Refusal, Tool};
+pub use tool::{Effect, Png, Refusal, Tool, ToolAnswer};
 
 /// The maximum size of a message in bytes.
 pub const MAX_MESSAGE: usize = 8 << 20;
 
 /// The maximum number of concurrent tool calls; further calls wait.
-const AT_A_TIME: usize = 8;
+const MAX_CONCURRENT_CALLS: usize = 8;
 
 /// A server: its name, its instructions and its tools.
 #[derive(Clone)]

@@ -8,7 +8,7 @@ use rmcp::service::{ServerInitializeError, serve_server};
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::handler::Handler;
-use super::lines::Lines;
+use super::line_transport::LineTransport;
 use super::{ServeError, Server, on_runtime};
 use crate::shutdown;
 
@@ -21,12 +21,12 @@ pub fn serve(
 ) -> Result<(), ServeError> {
     on_runtime(async {
         let (input, output) = (tokio::fs::File::from_std(input), tokio::fs::File::from_std(output));
-        converse(server, input, output, shutdown).await
+        serve_client(server, input, output, shutdown).await
     })
 }
 
 /// Serves one client.
-pub(super) async fn converse<R, W>(
+pub(super) async fn serve_client<R, W>(
     server: &Server,
     input: R,
     output: W,
@@ -36,9 +36,9 @@ where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    let lines = Lines::new(input, output);
+    let lines = LineTransport::new(input, output);
     let handler = Handler::new(server.clone());
-    let mut requested = std::pin::pin!(shutdown::requested(shutdown));
+    let mut requested = std::pin::pin!(shutdown::wait_until_requested(shutdown));
     let conversation = loop {
         let begun = tokio::select! {
             begun = serve_server(handler.clone(), lines.clone()) => begun,
@@ -53,7 +53,7 @@ where
             Err(
                 ServerInitializeError::ExpectedInitializeRequest(_)
                 | ServerInitializeError::InitializeFailed(_),
-            ) => lines.begin_again(),
+            ) => lines.reset(),
             Err(error) => return Err(ServeError::Connection(io::Error::other(error))),
         }
     };

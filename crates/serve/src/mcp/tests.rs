@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-use super::http::Listener;
+use super::http::McpListener;
 use super::{Effect, Png, Refusal, Server, Tool, stdio};
-use crate::door::{Door, ListenError};
+use crate::auth::{AccessPolicy, ListenError};
 use crate::token::{Token, TokenError};
 
 #[derive(Deserialize, JsonSchema)]
@@ -47,7 +47,7 @@ fn server() -> Server {
     let broken = Tool::new("broken", "Breaks.", Effect::Changes, |_: Sum| -> Result<Total, _> {
         Err(Refusal::of(&std::io::Error::other("no luck")))
     });
-    let draw = Tool::showing("draw", "Draws.", Effect::Reads, |input: Sum| {
+    let draw = Tool::with_picture("draw", "Draws.", Effect::Reads, |input: Sum| {
         let dots = u8::try_from(input.numbers.len()).unwrap_or(u8::MAX);
         Ok((Total { total: dots.into() }, (dots > 0).then(|| Png(vec![dots]))))
     });
@@ -63,7 +63,7 @@ fn converse(lines: &[Value]) -> Vec<Value> {
         let (mut ours, theirs) = tokio::io::duplex(1 << 20);
         let (input, output) = tokio::io::split(theirs);
         let serving = tokio::spawn(async move {
-            stdio::converse(&server(), input, output, &Shutdown::default()).await.unwrap();
+            stdio::serve_client(&server(), input, output, &Shutdown::default()).await.unwrap();
         });
         ours.write_all(said.as_bytes()).await.unwrap();
         ours.shutdown().await.unwrap();
@@ -232,8 +232,8 @@ fn a_client_that_says_nothing_ends_the_server() {
 // ---- over HTTP
 
 /// Sends a request to a new server over HTTP and returns the status and the body.
-fn post(door: Door, headers: &[(&str, &str)], body: &str) -> (u16, String) {
-    let listener = Listener::bind("127.0.0.1:0".parse().unwrap(), door).unwrap();
+fn post(access: AccessPolicy, headers: &[(&str, &str)], body: &str) -> (u16, String) {
+    let listener = McpListener::bind("127.0.0.1:0".parse().unwrap(), access).unwrap();
     let address = listener.url().replace("http://", "").replace("/mcp", "");
     let shutdown = Shutdown::default();
     let (ended, end) = mpsc::channel();
@@ -267,8 +267,8 @@ fn exchange(address: &str, headers: &[(&str, &str)], body: &str) -> (u16, String
 
 const SECRET: &str = "0123456789abcdef";
 
-fn door() -> Door {
-    Door { token: Some(Token::new(SECRET, "a test").unwrap()), hosts: Vec::new() }
+fn access() -> AccessPolicy {
+    AccessPolicy { token: Some(Token::new(SECRET, "a test").unwrap()), hosts: Vec::new() }
 }
 
 fn modern() -> Vec<(&'static str, &'static str)> {
@@ -278,7 +278,7 @@ fn modern() -> Vec<(&'static str, &'static str)> {
 fn status_with(header: (&'static str, &str)) -> u16 {
     let body = call(1, "sum", json!({ "numbers": [1, 2] })).to_string();
     let headers: Vec<(&str, &str)> = modern().into_iter().chain([header]).collect();
-    post(door(), &headers, &body).0
+    post(access(), &headers, &body).0
 }
 
 #[test]
@@ -299,7 +299,7 @@ fn a_name_that_is_not_ours_is_refused() {
     let body = call(1, "sum", json!({ "numbers": [1, 2] })).to_string();
     let with = |name, value| {
         let headers: Vec<(&str, &str)> = headers.iter().copied().chain([(name, value)]).collect();
-        post(door(), &headers, &body).0
+        post(access(), &headers, &body).0
     };
     assert_eq!(with("host", "evil.example"), 403);
     assert_eq!(with("origin", "http://evil.example"), 403);
@@ -310,18 +310,18 @@ fn a_name_that_is_not_ours_is_refused() {
 fn a_body_without_end_is_refused() {
     let headers = [("authorization", "Bearer 0123456789abcdef")];
     let body = format!(r#"{{"jsonrpc": "2.0", "x": "{}"}}"#, "x".repeat(super::MAX_MESSAGE));
-    assert_eq!(post(door(), &headers, &body).0, 413);
+    assert_eq!(post(access(), &headers, &body).0, 413);
 }
 
 #[test]
 fn other_machines_are_let_in_only_where_somebody_says_so() {
-    let bind = |address: &str, door| Listener::bind(address.parse().unwrap(), door).err();
-    let refused = bind("0.0.0.0:0", door());
+    let bind = |address: &str, access| McpListener::bind(address.parse().unwrap(), access).err();
+    let refused = bind("0.0.0.0:0", access());
     assert!(matches!(refused, Some(ListenError::NotLoopback(_))), "{refused:?}");
     let hosts = vec!["box.example".to_owned()];
-    let refused = bind("0.0.0.0:0", Door { token: None, hosts: hosts.clone() });
+    let refused = bind("0.0.0.0:0", AccessPolicy { token: None, hosts: hosts.clone() });
     assert!(matches!(refused, Some(ListenError::NoToken(_))), "{refused:?}");
-    assert!(bind("0.0.0.0:0", Door { hosts, ..door() }).is_none());
+    assert!(bind("0.0.0.0:0", AccessPolicy { hosts, ..access() }).is_none());
 }
 
 // ---- the token
@@ -330,10 +330,10 @@ fn other_machines_are_let_in_only_where_somebody_says_so() {
 fn a_token_is_made_once_and_is_nobody_elses() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("new/task-queue.token");
-    let token = Token::in_file(&path).unwrap();
+    let token = Token::read_or_create(&path).unwrap();
     let text = std::fs::read_to_string(&path).unwrap();
-    assert!(token.is(text.trim()) && text.trim().len() == 64, "{text}");
-    assert!(Token::in_file(&path).unwrap().is(text.trim()));
+    assert!(token.matches(text.trim()) && text.trim().len() == 64, "{text}");
+    assert!(Token::read_or_create(&path).unwrap().matches(text.trim()));
     assert!(!format!("{token:?}").contains(text.trim()));
 }
 
@@ -343,11 +343,11 @@ fn a_token_that_others_can_read_is_none() {
     use std::os::unix::fs::PermissionsExt as _;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("token");
-    Token::in_file(&path).unwrap();
+    Token::read_or_create(&path).unwrap();
     let mode = std::fs::metadata(&path).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
-    let refused = Token::in_file(&path).unwrap_err();
+    let refused = Token::read_or_create(&path).unwrap_err();
     assert!(matches!(refused, TokenError::Open { .. }), "{refused}");
 }
 

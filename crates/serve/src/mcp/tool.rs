@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use super::arguments::Checked;
+use super::argument_schema::ArgumentSchema;
 
 /// The effect of a tool, as published to clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +54,7 @@ pub struct Png(pub Vec<u8>);
 
 /// The answer of a tool.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Answer {
+pub struct ToolAnswer {
     /// The result, a JSON object.
     pub value: Value,
     /// A picture in addition to the result, if there is one.
@@ -62,7 +62,7 @@ pub struct Answer {
 }
 
 /// The function of a tool, from checked arguments to an answer.
-type Call = Box<dyn Fn(Value) -> Result<Answer, Refusal> + Send + Sync>;
+type Call = Box<dyn Fn(Value) -> Result<ToolAnswer, Refusal> + Send + Sync>;
 
 /// A tool: its name, its description for a model, the schemas of its input and output, and its
 /// function. Arguments are validated against the schema before the function is called.
@@ -70,7 +70,7 @@ pub struct Tool {
     name: &'static str,
     description: &'static str,
     effect: Effect,
-    input: Checked,
+    input: ArgumentSchema,
     output: Map<String, Value>,
     call: Call,
 }
@@ -89,11 +89,11 @@ impl Tool {
         I: DeserializeOwned + JsonSchema,
         O: Serialize + JsonSchema,
     {
-        Tool::showing(name, description, effect, move |input| Ok((function(input)?, None)))
+        Tool::with_picture(name, description, effect, move |input| Ok((function(input)?, None)))
     }
 
     /// Creates a tool that may return a picture in addition to its output.
-    pub fn showing<I, O>(
+    pub fn with_picture<I, O>(
         name: &'static str,
         description: &'static str,
         effect: Effect,
@@ -112,19 +112,22 @@ impl Tool {
             })?;
             let (output, picture) = function(input)?;
             let value = serde_json::to_value(output).expect("what a tool gives is JSON");
-            Ok(Answer { value, picture })
+            Ok(ToolAnswer { value, picture })
         };
-        let input = Checked::new(schema::<I>(SchemaSettings::draft2020_12().for_deserialize()));
+        let input =
+            ArgumentSchema::new(schema::<I>(SchemaSettings::draft2020_12().for_deserialize()));
         let output = schema::<O>(SchemaSettings::draft2020_12().for_serialize());
         Tool { name, description, effect, input, output, call: Box::new(call) }
     }
 
     /// Applies `clean` to every text that the tool returns, also in refusals, except for fields
     /// with the names in `except` at any depth. A field that is added later is cleaned too.
-    pub fn cleaned(self, clean: fn(&str) -> String, except: &'static [&'static str]) -> Tool {
+    pub fn with_cleaning(self, clean: fn(&str) -> String, except: &'static [&'static str]) -> Tool {
         let call = self.call;
         let cleaned = move |arguments: Value| match call(arguments) {
-            Ok(answer) => Ok(Answer { value: clean_texts(answer.value, clean, except), ..answer }),
+            Ok(answer) => {
+                Ok(ToolAnswer { value: clean_texts(answer.value, clean, except), ..answer })
+            }
             Err(Refusal(text)) => Err(Refusal(clean(&text))),
         };
         Tool { call: Box::new(cleaned), ..self }
@@ -139,7 +142,7 @@ impl Tool {
         // The words replace all other constraints of the argument.
         property.retain(|key, _| matches!(key.as_str(), "type" | "description"));
         property.insert("enum".into(), json!(words));
-        self.input = Checked::new(schema);
+        self.input = ArgumentSchema::new(schema);
         self
     }
 
@@ -169,7 +172,7 @@ impl Tool {
     }
 
     /// Validates the arguments and calls the function of the tool.
-    pub fn call(&self, arguments: Value) -> Result<Answer, Refusal> {
+    pub fn call(&self, arguments: Value) -> Result<ToolAnswer, Refusal> {
         self.input.check(&arguments).map_err(|wrong| {
             let name = self.name;
             Refusal(format!("{wrong}. Nothing was done; correct it and call `{name}` again."))
@@ -216,7 +219,7 @@ fn tidy(schema: &mut Value) {
                         tidy_each(value.as_array_mut().into_iter().flatten());
                     }
                     "additionalProperties" if value.is_boolean() => {}
-                    key if OF_ONE_SCHEMA.contains(&key) => tidy_each([value]),
+                    key if SINGLE_SCHEMA_KEYS.contains(&key) => tidy_each([value]),
                     _ => {}
                 }
             }
@@ -246,7 +249,7 @@ fn clean_texts(value: Value, clean: fn(&str) -> String, except: &[&str]) -> Valu
 }
 
 /// The keys of a schema whose value is a schema.
-const OF_ONE_SCHEMA: [&str; 10] = [
+const SINGLE_SCHEMA_KEYS: [&str; 10] = [
     "items", "additionalProperties", "contains", "not", "if", "then", "else", "propertyNames",
     "unevaluatedItems", "unevaluatedProperties",
 ];

@@ -1,4 +1,4 @@
-//! The selection of pull requests to review: [`Filter`].
+//! The selection of pull requests to review: [`PullFilter`].
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use assay_store::pulls::{Origin, Pull, TicketKey};
 use assay_store::task::Status;
 
 /// The required status of a ticket, and the client that reads it.
-pub struct InStatus {
+pub struct TicketStatusFilter {
     /// The name of the status, in any case.
     pub name: String,
     /// The client of JIRA.
@@ -18,16 +18,16 @@ pub struct InStatus {
 
 /// The criteria for pull requests to review. Without any, all except drafts are reviewed.
 #[derive(Default)]
-pub struct Filter {
+pub struct PullFilter {
     /// Select pull requests with one of these labels, in any case; if empty, labels do not matter.
     pub labels: Vec<String>,
     /// Select pull requests whose ticket has this status; `None` if tickets do not matter.
-    pub status: Option<InStatus>,
+    pub status: Option<TicketStatusFilter>,
 }
 
 /// The reason that a pull request is not queued, and need not be.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum PassedOver {
+pub enum SkipReason {
     /// The pull request is a draft.
     Draft,
     /// The pull request has none of the labels.
@@ -49,79 +49,80 @@ pub enum PassedOver {
     AlreadyThere(Status),
 }
 
-impl PassedOver {
+impl SkipReason {
     /// Returns an identifier of the reason, for programs.
-    pub fn word(&self) -> &'static str {
+    pub fn as_str(&self) -> &'static str {
         match self {
-            PassedOver::Draft => "draft",
-            PassedOver::NoLabel => "no_label",
-            PassedOver::NoTicket => "no_ticket",
-            PassedOver::FromOutside => "from_outside",
-            PassedOver::UnknownTicket(_) => "unknown_ticket",
-            PassedOver::OtherStatus { .. } => "other_status",
-            PassedOver::AlreadyThere(_) => "already_there",
+            SkipReason::Draft => "draft",
+            SkipReason::NoLabel => "no_label",
+            SkipReason::NoTicket => "no_ticket",
+            SkipReason::FromOutside => "from_outside",
+            SkipReason::UnknownTicket(_) => "unknown_ticket",
+            SkipReason::OtherStatus { .. } => "other_status",
+            SkipReason::AlreadyThere(_) => "already_there",
         }
     }
 
     /// Returns true if the reason may disappear without a change on GitHub.
-    pub(super) fn may_pass(&self) -> bool {
+    pub(super) fn is_temporary(&self) -> bool {
         match self {
-            PassedOver::UnknownTicket(_) | PassedOver::OtherStatus { .. } => true,
-            PassedOver::Draft
-            | PassedOver::NoLabel
-            | PassedOver::NoTicket
-            | PassedOver::FromOutside
-            | PassedOver::AlreadyThere(_) => false,
+            SkipReason::UnknownTicket(_) | SkipReason::OtherStatus { .. } => true,
+            SkipReason::Draft
+            | SkipReason::NoLabel
+            | SkipReason::NoTicket
+            | SkipReason::FromOutside
+            | SkipReason::AlreadyThere(_) => false,
         }
     }
 }
 
-impl fmt::Display for PassedOver {
+impl fmt::Display for SkipReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            PassedOver::Draft => f.write_str("it is a draft"),
-            PassedOver::NoLabel => f.write_str("it has none of the labels"),
-            PassedOver::NoTicket => f.write_str("neither its branch nor its title names a ticket"),
-            PassedOver::FromOutside => {
+            SkipReason::Draft => f.write_str("it is a draft"),
+            SkipReason::NoLabel => f.write_str("it has none of the labels"),
+            SkipReason::NoTicket => f.write_str("neither its branch nor its title names a ticket"),
+            SkipReason::FromOutside => {
                 f.write_str("it is not from inside, so no ticket that it may name counts")
             }
-            PassedOver::UnknownTicket(ticket) => write!(f, "there is no ticket {ticket}"),
-            PassedOver::OtherStatus { ticket, status } => write!(f, "{ticket} is in `{status}`"),
-            PassedOver::AlreadyThere(status) => write!(f, "its task is there ({status})"),
+            SkipReason::UnknownTicket(ticket) => write!(f, "there is no ticket {ticket}"),
+            SkipReason::OtherStatus { ticket, status } => write!(f, "{ticket} is in `{status}`"),
+            SkipReason::AlreadyThere(status) => write!(f, "its task is there ({status})"),
         }
     }
 }
 
-impl Filter {
+impl PullFilter {
     /// Returns the reason that a pull request is not to be reviewed, or `None` if it is.
-    pub(super) fn passes_over(
+    pub(super) fn skip_reason(
         &self,
         request: &PullRequest,
         pull: &Pull,
-    ) -> Result<Option<PassedOver>, ServiceError> {
+    ) -> Result<Option<SkipReason>, ServiceError> {
         if request.draft {
-            return Ok(Some(PassedOver::Draft));
+            return Ok(Some(SkipReason::Draft));
         }
-        let is_wanted = |label: &String| self.labels.iter().any(|wanted| alike(wanted, label));
+        let is_wanted =
+            |label: &String| self.labels.iter().any(|wanted| is_same_name(wanted, label));
         if !self.labels.is_empty() && !request.labels.iter().any(is_wanted) {
-            return Ok(Some(PassedOver::NoLabel));
+            return Ok(Some(SkipReason::NoLabel));
         }
         let Some(wanted) = &self.status else { return Ok(None) };
         let Some(ticket) = pull.ticket() else {
             return Ok(Some(match pull.origin {
-                Origin::Inside => PassedOver::NoTicket,
-                Origin::OwnBranch | Origin::Outside => PassedOver::FromOutside,
+                Origin::Inside => SkipReason::NoTicket,
+                Origin::OwnBranch | Origin::Outside => SkipReason::FromOutside,
             }));
         };
         Ok(match wanted.tickets.status_of(&ticket)? {
-            None => Some(PassedOver::UnknownTicket(ticket)),
-            Some(status) if alike(&wanted.name, &status) => None,
-            Some(status) => Some(PassedOver::OtherStatus { ticket, status }),
+            None => Some(SkipReason::UnknownTicket(ticket)),
+            Some(status) if is_same_name(&wanted.name, &status) => None,
+            Some(status) => Some(SkipReason::OtherStatus { ticket, status }),
         })
     }
 }
 
 /// Compares two names without case: names on GitHub and JIRA never differ in their case alone.
-fn alike(one: &str, other: &str) -> bool {
+fn is_same_name(one: &str, other: &str) -> bool {
     one.trim().to_lowercase() == other.trim().to_lowercase()
 }

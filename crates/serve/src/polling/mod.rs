@@ -1,4 +1,5 @@
-//! Polling of pull requests: [`Polling`] lists the open ones on GitHub and queues those to review.
+//! Polling of pull requests: [`PullPoller`] lists the open ones on GitHub and queues those to
+//! review.
 //!
 //! Each call polls once and computes the delay until the next poll; the caller waits. The task is
 //! the same that a webhook creates, so an existing task needs no work. The tag of an answer of
@@ -22,17 +23,17 @@ use assay_store::pulls::{Pull, RepositoryName};
 use assay_store::queue::{Queue, QueueError};
 use assay_store::task::{Moment, QueueName, TaskId};
 
-pub use self::filter::{Filter, InStatus, PassedOver};
+pub use self::filter::{PullFilter, SkipReason, TicketStatusFilter};
 
 /// The creator of the tasks.
-const BY: &str = "watch-prs";
+const CREATED_BY: &str = "watch-prs";
 
 /// The longest delay between polls during an outage, unless the usual interval is longer.
 const MAX_DELAY: Duration = Duration::from_secs(3_600);
 
 /// The reason that a repository was not polled completely, or a pull request not queued.
 #[derive(Debug, thiserror::Error)]
-pub enum LookError {
+pub enum PollError {
     /// GitHub did not return the pull requests.
     #[error("its pull requests are not known: {}", chain(.0))]
     Unknown(ServiceError),
@@ -60,43 +61,43 @@ pub enum LookError {
     },
 }
 
-impl LookError {
+impl PollError {
     /// Returns a text that stays the same while the cause of the error does, to deduplicate
     /// reports.
-    pub fn gist(&self) -> String {
+    pub fn dedup_key(&self) -> String {
         match self {
-            LookError::Unknown(ServiceError::RateLimited { .. }) | LookError::NotAsked => {
+            PollError::Unknown(ServiceError::RateLimited { .. }) | PollError::NotAsked => {
                 "GitHub sets a limit".to_owned()
             }
-            LookError::Unknown(error) | LookError::NoStatus { error, .. } => chain(error),
-            LookError::TooMany(_) => self.to_string(),
-            LookError::NotQueued { error, .. } => chain(error),
+            PollError::Unknown(error) | PollError::NoStatus { error, .. } => chain(error),
+            PollError::TooMany(_) => self.to_string(),
+            PollError::NotQueued { error, .. } => chain(error),
         }
     }
 
     /// Returns the error of a service, if a service caused the failure.
     fn service(&self) -> Option<&ServiceError> {
         match self {
-            LookError::Unknown(error) | LookError::NoStatus { error, .. } => Some(error),
-            LookError::NotAsked | LookError::TooMany(_) | LookError::NotQueued { .. } => None,
+            PollError::Unknown(error) | PollError::NoStatus { error, .. } => Some(error),
+            PollError::NotAsked | PollError::TooMany(_) | PollError::NotQueued { .. } => None,
         }
     }
 }
 
 /// The result of one poll.
 #[derive(Debug, Default)]
-pub struct Looked {
+pub struct PollReport {
     /// The tasks that were queued.
     pub queued: Vec<(TaskId, Pull)>,
     /// The pull requests that were skipped, with the reason. A repository without changes has no
     /// entry.
-    pub passed_over: Vec<(Pull, PassedOver)>,
+    pub skipped: Vec<(Pull, SkipReason)>,
     /// The failures by repository. The next poll tries again.
-    pub failed: Vec<(RepositoryName, LookError)>,
+    pub failed: Vec<(RepositoryName, PollError)>,
 }
 
 /// A repository that is polled.
-struct Watched {
+struct PolledRepository {
     repository: RepositoryName,
     /// The entity tag of GitHub's last answer; `None` until an answer is completely processed.
     tag: Option<String>,
@@ -108,142 +109,148 @@ struct Watched {
 }
 
 /// Polls repositories for pull requests to review, and queues them.
-pub struct Polling {
+pub struct PullPoller {
     github: GitHub,
     queue: Arc<dyn Queue>,
     reviewers: QueueName,
-    filter: Filter,
+    filter: PullFilter,
     clock: Clock,
-    watched: Vec<Watched>,
+    polled: Vec<PolledRepository>,
     /// The number of consecutive polls in which a service was unavailable.
     outages: u32,
     /// The delay that a service asked for by its rate limit; zero if there is none.
     limit: Duration,
 }
 
-impl Polling {
+impl PullPoller {
     /// Creates a poller of repositories that pushes to the queue `reviewers`. A repository that is
     /// named twice is polled once.
     pub fn new(
         github: GitHub,
         repositories: impl IntoIterator<Item = RepositoryName>,
-        filter: Filter,
+        filter: PullFilter,
         queue: Arc<dyn Queue>,
         reviewers: QueueName,
         clock: &Clock,
-    ) -> Polling {
-        let mut watched: Vec<Watched> = Vec::new();
+    ) -> PullPoller {
+        let mut polled: Vec<PolledRepository> = Vec::new();
         for repository in repositories {
-            if !watched.iter().any(|known| known.repository.is(&repository)) {
-                watched.push(Watched { repository, tag: None, early: Vec::new(), cut_at: None });
+            if !polled.iter().any(|known| known.repository.is(&repository)) {
+                polled.push(PolledRepository {
+                    repository,
+                    tag: None,
+                    early: Vec::new(),
+                    cut_at: None,
+                });
             }
         }
         let (clock, limit) = (clock.clone(), Duration::ZERO);
-        Polling { github, queue, reviewers, filter, clock, watched, outages: 0, limit }
+        PullPoller { github, queue, reviewers, filter, clock, polled, outages: 0, limit }
     }
 
     /// Polls all repositories once.
-    pub fn look(&mut self) -> Looked {
-        let mut looked = Looked::default();
-        let mut watched = std::mem::take(&mut self.watched);
+    pub fn poll(&mut self) -> PollReport {
+        let mut report = PollReport::default();
+        let mut polled = std::mem::take(&mut self.polled);
         self.limit = Duration::ZERO;
-        for watched in &mut watched {
+        for polled in &mut polled {
             // Further requests during a rate limit would extend it.
             match self.limit.is_zero() {
-                true => self.look_at(watched, &mut looked),
-                false => looked.failed.push((watched.repository.clone(), LookError::NotAsked)),
+                true => self.poll_repository(polled, &mut report),
+                false => report.failed.push((polled.repository.clone(), PollError::NotAsked)),
             }
-            let limits = looked.failed.iter().filter_map(|(_, error)| match error.service() {
+            let limits = report.failed.iter().filter_map(|(_, error)| match error.service() {
                 Some(ServiceError::RateLimited { wait, .. }) => Some(*wait),
                 _ => None,
             });
             self.limit = limits.max().unwrap_or_default();
         }
-        self.watched = watched;
-        let mut services = looked.failed.iter().filter_map(|(_, error)| error.service());
+        self.polled = polled;
+        let mut services = report.failed.iter().filter_map(|(_, error)| error.service());
         self.outages = match services.any(ServiceError::is_transient) {
             true => self.outages.saturating_add(1),
             false => 0,
         };
-        looked
+        report
     }
 
     /// Returns the delay until the next poll: `usually`, longer with each consecutive poll during
     /// an outage, and at least the delay that a service asked for.
-    pub fn rest(&self, usually: Duration) -> Duration {
+    pub fn delay(&self, usually: Duration) -> Duration {
         let backoff = Backoff::new(usually, usually.max(MAX_DELAY));
         backoff.delay(self.outages.saturating_sub(1)).max(self.limit)
     }
 
-    fn look_at(&self, watched: &mut Watched, looked: &mut Looked) {
-        let repository = &watched.repository;
-        let failures = looked.failed.len();
-        let (pulls, tag) = match self.github.open_pulls(repository, watched.tag.as_deref()) {
-            Ok(OpenPulls::Unchanged) => (std::mem::take(&mut watched.early), watched.tag.take()),
+    fn poll_repository(&self, polled: &mut PolledRepository, report: &mut PollReport) {
+        let repository = &polled.repository;
+        let failures = report.failed.len();
+        let (pulls, tag) = match self.github.open_pulls(repository, polled.tag.as_deref()) {
+            Ok(OpenPulls::Unchanged) => (std::mem::take(&mut polled.early), polled.tag.take()),
             Ok(OpenPulls::Changed { mut pulls, tag, more }) => {
-                watched.cut_at = more.then_some(pulls.len());
+                polled.cut_at = more.then_some(pulls.len());
                 // The oldest pull request is queued first, so that a queue with little capacity
                 // takes it first.
                 pulls.reverse();
                 (pulls, tag)
             }
             Err(error) => {
-                return looked.failed.push((repository.clone(), LookError::Unknown(error)));
+                return report.failed.push((repository.clone(), PollError::Unknown(error)));
             }
         };
-        watched.early.clear();
+        polled.early.clear();
         for pull in pulls {
-            match self.take(repository, &pull, looked) {
-                Ok(Taken::TooEarly) => watched.early.push(pull),
-                Ok(Taken::Settled) => {}
+            match self.queue_pull(repository, &pull, report) {
+                Ok(PullState::TooEarly) => polled.early.push(pull),
+                Ok(PullState::Settled) => {}
                 // An error of the queue itself affects all pull requests.
-                Err(Unusable) => break,
+                Err(QueueUnusable) => break,
             }
         }
-        watched.tag = tag.filter(|_| looked.failed.len() == failures);
-        let cut = watched.cut_at.map(|at| (repository.clone(), LookError::TooMany(at)));
-        looked.failed.extend(cut);
+        polled.tag = tag.filter(|_| report.failed.len() == failures);
+        let cut = polled.cut_at.map(|at| (repository.clone(), PollError::TooMany(at)));
+        report.failed.extend(cut);
     }
 
     /// Queues a pull request, unless the filter excludes it.
-    fn take(
+    fn queue_pull(
         &self,
         repository: &RepositoryName,
         request: &PullRequest,
-        looked: &mut Looked,
-    ) -> Result<Taken, Unusable> {
+        report: &mut PollReport,
+    ) -> Result<PullState, QueueUnusable> {
         let (pull, number) = (request.pull(repository), request.number);
-        match self.filter.passes_over(request, &pull) {
+        match self.filter.skip_reason(request, &pull) {
             Ok(None) => {}
             Ok(Some(why)) => {
-                let taken = if why.may_pass() { Taken::TooEarly } else { Taken::Settled };
-                looked.passed_over.push((pull, why));
+                let taken =
+                    if why.is_temporary() { PullState::TooEarly } else { PullState::Settled };
+                report.skipped.push((pull, why));
                 return Ok(taken);
             }
             Err(error) => {
-                looked.failed.push((repository.clone(), LookError::NoStatus { number, error }));
-                return Ok(Taken::Settled);
+                report.failed.push((repository.clone(), PollError::NoStatus { number, error }));
+                return Ok(PullState::Settled);
             }
         }
-        let task = pull.review(&self.reviewers, BY, Moment::now(&self.clock));
+        let task = pull.review(&self.reviewers, CREATED_BY, Moment::now(&self.clock));
         let id = task.task.id.clone();
         match self.queue.push(vec![task]) {
-            Ok(()) => looked.queued.push((id, pull)),
+            Ok(()) => report.queued.push((id, pull)),
             Err(QueueError::AlreadyThere { status, .. }) => {
-                looked.passed_over.push((pull, PassedOver::AlreadyThere(status)));
+                report.skipped.push((pull, SkipReason::AlreadyThere(status)));
             }
             Err(error) => {
                 let is_its_own = matches!(error, QueueError::Task(_));
-                looked.failed.push((repository.clone(), LookError::NotQueued { number, error }));
-                return if is_its_own { Ok(Taken::Settled) } else { Err(Unusable) };
+                report.failed.push((repository.clone(), PollError::NotQueued { number, error }));
+                return if is_its_own { Ok(PullState::Settled) } else { Err(QueueUnusable) };
             }
         }
-        Ok(Taken::Settled)
+        Ok(PullState::Settled)
     }
 }
 
 /// The state of a pull request after a poll.
-enum Taken {
+enum PullState {
     /// No work is left for the pull request, or its failure is recorded.
     Settled,
     /// The pull request may be queued later without a change on GitHub.
@@ -251,7 +258,7 @@ enum Taken {
 }
 
 /// The queue accepts no tasks now.
-struct Unusable;
+struct QueueUnusable;
 
 #[cfg(test)]
 mod tests;

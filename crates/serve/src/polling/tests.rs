@@ -11,29 +11,29 @@ use expect_test::{Expect, expect};
 use tempfile::TempDir;
 
 use super::*;
-use crate::clients::{self, DIFF};
+use crate::test_clients::{self, SAMPLE_DIFF};
 
 /// A GitHub with two repositories, and a queue with a capacity of two tasks.
-struct Stage {
+struct PollingFixture {
     github: Arc<fake::GitHub>,
     server: Server,
     folder: TempDir,
 }
 
-impl Stage {
-    fn new() -> Stage {
+impl PollingFixture {
+    fn new() -> PollingFixture {
         let github = Arc::new(fake::GitHub::new(Arc::new(fake::Clock::stopped())));
         github.add_repository("o/one");
         github.add_repository("o/two");
         github.add_token("bot", "t-secret", Access::User);
         let server = Arc::clone(&github).serve();
-        Stage { github, server, folder: tempfile::tempdir().unwrap() }
+        PollingFixture { github, server, folder: tempfile::tempdir().unwrap() }
     }
 
     /// Opens a pull request from a branch, with labels.
     fn open(&self, repository: &str, branch: &str, labels: &[&str]) -> u64 {
         let labels = labels.iter().map(|&label| label.to_owned()).collect();
-        let new = NewPull::new("ann", branch, &sha(branch), DIFF);
+        let new = NewPull::new("ann", branch, &sha(branch), SAMPLE_DIFF);
         self.github.open_pull(repository, NewPull { labels, ..new })
     }
 
@@ -42,10 +42,10 @@ impl Stage {
         FileQueue::open(&self.folder.path().join("queue"), policy, &Clock::system()).unwrap()
     }
 
-    fn polling(&self, filter: Filter) -> Polling {
-        let github = clients::github(&self.server.url(), "t-secret", self.folder.path());
+    fn poller(&self, filter: PullFilter) -> PullPoller {
+        let github = test_clients::github(&self.server.url(), "t-secret", self.folder.path());
         let named = ["o/one", "o/two", "O/One"].map(|name| name.parse().unwrap());
-        Polling::new(
+        PullPoller::new(
             github,
             named,
             filter,
@@ -65,44 +65,44 @@ impl Stage {
 }
 
 /// Formats the result of a poll in lines.
-fn told(looked: &Looked) -> String {
-    let queued = looked.queued.iter().map(|(_, pull)| format!("queued {}", named(pull)));
-    let passed = looked.passed_over.iter();
-    let passed = passed.map(|(pull, why)| format!("passed over {}: {why}", named(pull)));
-    let failed = looked.failed.iter().map(|(name, error)| format!("failed {name}: {error}"));
+fn format_report(report: &PollReport) -> String {
+    let queued = report.queued.iter().map(|(_, pull)| format!("queued {}", format_pull(pull)));
+    let passed = report.skipped.iter();
+    let passed = passed.map(|(pull, why)| format!("passed over {}: {why}", format_pull(pull)));
+    let failed = report.failed.iter().map(|(name, error)| format!("failed {name}: {error}"));
     queued.chain(passed).chain(failed).map(|line| line + "\n").collect()
 }
 
-fn named(pull: &Pull) -> String {
+fn format_pull(pull: &Pull) -> String {
     format!("{}#{}", pull.repository, pull.number)
 }
 
 #[track_caller]
-fn check(polling: &mut Polling, expected: Expect) {
-    expected.assert_eq(&told(&polling.look()));
+fn check(poller: &mut PullPoller, expected: Expect) {
+    expected.assert_eq(&format_report(&poller.poll()));
 }
 
 #[test]
 fn a_pull_request_is_queued_once_for_each_head() {
-    let (stage, mut seen) = (Stage::new(), 0);
-    let number = stage.open("o/one", "feature/PROJ-1", &[]);
-    let mut polling = stage.polling(Filter::default());
-    check(&mut polling, expect!["queued o/one#1\n"]);
-    assert_eq!(stage.statuses(&mut seen), [200, 200]);
-    check(&mut polling, expect![""]);
-    assert_eq!(stage.statuses(&mut seen), [304, 304]);
+    let (fixture, mut seen) = (PollingFixture::new(), 0);
+    let number = fixture.open("o/one", "feature/PROJ-1", &[]);
+    let mut poller = fixture.poller(PullFilter::default());
+    check(&mut poller, expect!["queued o/one#1\n"]);
+    assert_eq!(fixture.statuses(&mut seen), [200, 200]);
+    check(&mut poller, expect![""]);
+    assert_eq!(fixture.statuses(&mut seen), [304, 304]);
     check(
-        &mut stage.polling(Filter::default()),
+        &mut fixture.poller(PullFilter::default()),
         expect!["passed over o/one#1: its task is there (pending)\n"],
     );
-    stage.github.move_head("o/one", number, &sha("next"), DIFF);
-    check(&mut polling, expect!["queued o/one#1\n"]);
+    fixture.github.move_head("o/one", number, &sha("next"), SAMPLE_DIFF);
+    check(&mut poller, expect!["queued o/one#1\n"]);
 }
 
 #[test]
 fn one_that_another_trigger_queued_is_there() {
-    let stage = Stage::new();
-    stage.open("o/one", "topic", &[]);
+    let fixture = PollingFixture::new();
+    fixture.open("o/one", "topic", &[]);
     let pull = Pull {
         repository: "O/ONE".parse().unwrap(),
         number: 1,
@@ -113,36 +113,36 @@ fn one_that_another_trigger_queued_is_there() {
         url: String::new(),
         origin: Origin::Inside,
     };
-    stage
+    fixture
         .queue()
         .push(vec![pull.review(&"qa".parse().unwrap(), "webhook", Moment::now(&Clock::system()))])
         .unwrap();
     check(
-        &mut stage.polling(Filter::default()),
+        &mut fixture.poller(PullFilter::default()),
         expect!["passed over o/one#1: its task is there (pending)\n"],
     );
 }
 
 #[test]
 fn drafts_and_those_without_a_label_are_passed_over_until_they_are_not() {
-    let stage = Stage::new();
-    let draft = NewPull { draft: true, ..NewPull::new("ann", "draft", &sha("draft"), DIFF) };
-    stage.github.open_pull("o/one", draft);
-    let bare = stage.open("o/one", "bare", &["docs"]);
-    stage.open("o/one", "labelled", &["Ready-For-Review"]);
+    let fixture = PollingFixture::new();
+    let draft = NewPull { draft: true, ..NewPull::new("ann", "draft", &sha("draft"), SAMPLE_DIFF) };
+    fixture.github.open_pull("o/one", draft);
+    let bare = fixture.open("o/one", "bare", &["docs"]);
+    fixture.open("o/one", "labelled", &["Ready-For-Review"]);
     let labels = vec!["ready-for-review".to_owned(), "urgent".to_owned()];
-    let mut polling = stage.polling(Filter { labels, status: None });
+    let mut poller = fixture.poller(PullFilter { labels, status: None });
     check(
-        &mut polling,
+        &mut poller,
         expect![[r#"
             queued o/one#3
             passed over o/one#1: it is a draft
             passed over o/one#2: it has none of the labels
         "#]],
     );
-    stage.github.set_labels("o/one", bare, &["urgent"]);
+    fixture.github.set_labels("o/one", bare, &["urgent"]);
     check(
-        &mut polling,
+        &mut poller,
         expect![[r#"
             queued o/one#2
             passed over o/one#1: it is a draft
@@ -153,94 +153,95 @@ fn drafts_and_those_without_a_label_are_passed_over_until_they_are_not() {
 
 #[test]
 fn what_finds_no_room_is_queued_once_there_is_some() {
-    let stage = Stage::new();
+    let fixture = PollingFixture::new();
     for branch in ["a", "b", "c", "d"] {
-        stage.open("o/one", branch, &[]);
-        stage.github.clock().advance(Duration::from_secs(60));
+        fixture.open("o/one", branch, &[]);
+        fixture.github.clock().advance(Duration::from_secs(60));
     }
-    let mut polling = stage.polling(Filter::default());
-    let looked = polling.look();
-    assert_eq!(looked.queued.iter().map(|(_, pull)| pull.number).collect::<Vec<_>>(), [1, 2]);
+    let mut poller = fixture.poller(PullFilter::default());
+    let report = poller.poll();
+    assert_eq!(report.queued.iter().map(|(_, pull)| pull.number).collect::<Vec<_>>(), [1, 2]);
     let full = "o/one: #3 was not queued: queue `qa` has no room for that";
-    assert!(told(&looked).contains(full), "{}", told(&looked));
-    assert_eq!(looked.failed.len(), 1);
+    assert!(format_report(&report).contains(full), "{}", format_report(&report));
+    assert_eq!(report.failed.len(), 1);
     // A full queue does not delay the next poll of GitHub.
-    assert_eq!(polling.rest(Duration::from_secs(300)), Duration::from_secs(300));
-    stage.queue().cancel(&looked.queued[0].0, "somebody").unwrap();
-    let looked = polling.look();
-    assert_eq!(looked.queued.iter().map(|(_, pull)| pull.number).collect::<Vec<_>>(), [3]);
-    stage.queue().cancel(&looked.queued[0].0, "somebody").unwrap();
-    assert_eq!(polling.look().queued.len(), 1);
-    check(&mut polling, expect![""]);
+    assert_eq!(poller.delay(Duration::from_secs(300)), Duration::from_secs(300));
+    fixture.queue().cancel(&report.queued[0].0, "somebody").unwrap();
+    let report = poller.poll();
+    assert_eq!(report.queued.iter().map(|(_, pull)| pull.number).collect::<Vec<_>>(), [3]);
+    fixture.queue().cancel(&report.queued[0].0, "somebody").unwrap();
+    assert_eq!(poller.poll().queued.len(), 1);
+    check(&mut poller, expect![""]);
 }
 
 #[test]
 fn a_repository_that_cannot_be_seen_does_not_keep_the_others_from_it() {
-    let stage = Stage::new();
-    stage.open("o/two", "topic", &[]);
-    stage.github.fail_next("GET /repos/o/one/pulls", Fault::NotFound);
-    let mut polling = stage.polling(Filter::default());
+    let fixture = PollingFixture::new();
+    fixture.open("o/two", "topic", &[]);
+    fixture.github.fail_next("GET /repos/o/one/pulls", Fault::NotFound);
+    let mut poller = fixture.poller(PullFilter::default());
     check(
-        &mut polling,
+        &mut poller,
         expect![[r#"
             queued o/two#1
             failed o/one: its pull requests are not known: GitHub refused `GET /repos/o/one/pulls` with status 404: Not Found (it is not there, or the token may not see it)
         "#]],
     );
-    assert_eq!(polling.rest(Duration::from_secs(300)), Duration::from_secs(300));
+    assert_eq!(poller.delay(Duration::from_secs(300)), Duration::from_secs(300));
 }
 
 #[test]
 fn whoever_is_out_is_asked_more_and_more_seldom() {
-    let stage = Stage::new();
+    let fixture = PollingFixture::new();
     let usually = Duration::from_secs(300);
-    let mut polling = stage.polling(Filter::default());
+    let mut poller = fixture.poller(PullFilter::default());
     let mut rests = Vec::new();
     for _ in 0..6 {
-        stage.github.fail_next("GET /repos/o/one/pulls", Fault::Unavailable);
-        assert_eq!(polling.look().failed.len(), 1);
-        rests.push(polling.rest(usually).as_secs());
+        fixture.github.fail_next("GET /repos/o/one/pulls", Fault::Unavailable);
+        assert_eq!(poller.poll().failed.len(), 1);
+        rests.push(poller.delay(usually).as_secs());
     }
     assert_eq!(rests, [300, 600, 1200, 2400, 3600, 3600]);
-    assert_eq!(polling.look().failed.len(), 0);
-    assert_eq!(polling.rest(usually), usually);
+    assert_eq!(poller.poll().failed.len(), 0);
+    assert_eq!(poller.delay(usually), usually);
 }
 
 #[test]
 fn a_limit_is_kept_for_all_repositories() {
-    let (stage, mut seen) = (Stage::new(), 0);
-    let mut polling = stage.polling(Filter::default());
+    let (fixture, mut seen) = (PollingFixture::new(), 0);
+    let mut poller = fixture.poller(PullFilter::default());
     let limit = Fault::SecondaryLimit { retry_after: Some(7_000) };
-    stage.github.fail_next("GET /repos/o/one/pulls", limit);
+    fixture.github.fail_next("GET /repos/o/one/pulls", limit);
     check(
-        &mut polling,
+        &mut poller,
         expect![[r#"
             failed o/one: its pull requests are not known: GitHub sets a limit: `GET /repos/o/one/pulls` would have to wait for 7000 s; try it again later
             failed o/two: it was not looked at: GitHub sets a limit
         "#]],
     );
-    assert_eq!(stage.statuses(&mut seen), [403]);
-    assert!(polling.rest(Duration::from_secs(300)) >= Duration::from_secs(7_000));
+    assert_eq!(fixture.statuses(&mut seen), [403]);
+    assert!(poller.delay(Duration::from_secs(300)) >= Duration::from_secs(7_000));
 }
 
 #[test]
 fn a_ticket_that_comes_far_enough_is_seen_though_nothing_changes_on_github() {
-    let (stage, mut seen) = (Stage::new(), 0);
-    stage.open("o/one", "no-ticket", &[]);
-    stage.open("o/one", "feature/PROJ-1", &[]);
-    stage.open("o/one", "feature/PROJ-2", &[]);
-    stage.github.add_stranger("mallory");
+    let (fixture, mut seen) = (PollingFixture::new(), 0);
+    fixture.open("o/one", "no-ticket", &[]);
+    fixture.open("o/one", "feature/PROJ-1", &[]);
+    fixture.open("o/one", "feature/PROJ-2", &[]);
+    fixture.github.add_stranger("mallory");
     let head_repo = Some("mallory/one".to_owned());
-    let theirs = NewPull::new("mallory", "feature/PROJ-1", &sha("theirs"), DIFF);
-    stage.github.open_pull("o/one", NewPull { head_repo, ..theirs });
+    let theirs = NewPull::new("mallory", "feature/PROJ-1", &sha("theirs"), SAMPLE_DIFF);
+    fixture.github.open_pull("o/one", NewPull { head_repo, ..theirs });
     let jira = FakeJira::cloud();
     let ticket = jira.add("Task", "Log in");
     jira.set(&ticket, "status", "In Progress".into());
     jira.fail("GET /rest/api/3/issue/PROJ-2", jira::Fault::Before(503));
-    let status = InStatus { name: "Code Review".to_owned(), tickets: clients::jira(&jira) };
-    let mut polling = stage.polling(Filter { labels: Vec::new(), status: Some(status) });
+    let status =
+        TicketStatusFilter { name: "Code Review".to_owned(), tickets: test_clients::jira(&jira) };
+    let mut poller = fixture.poller(PullFilter { labels: Vec::new(), status: Some(status) });
     check(
-        &mut polling,
+        &mut poller,
         expect![[r#"
             passed over o/one#1: neither its branch nor its title names a ticket
             passed over o/one#2: PROJ-1 is in `In Progress`
@@ -249,7 +250,7 @@ fn a_ticket_that_comes_far_enough_is_seen_though_nothing_changes_on_github() {
         "#]],
     );
     check(
-        &mut polling,
+        &mut poller,
         expect![[r#"
             passed over o/one#1: neither its branch nor its title names a ticket
             passed over o/one#2: PROJ-1 is in `In Progress`
@@ -258,13 +259,13 @@ fn a_ticket_that_comes_far_enough_is_seen_though_nothing_changes_on_github() {
         "#]],
     );
     jira.set(&ticket, "status", "code review".into());
-    stage.statuses(&mut seen);
+    fixture.statuses(&mut seen);
     check(
-        &mut polling,
+        &mut poller,
         expect![[r#"
             queued o/one#2
             passed over o/one#3: there is no ticket PROJ-2
         "#]],
     );
-    assert_eq!(stage.statuses(&mut seen), [304, 304]);
+    assert_eq!(fixture.statuses(&mut seen), [304, 304]);
 }

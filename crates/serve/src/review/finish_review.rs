@@ -12,10 +12,10 @@ use assay_review::delegation::close::TreeSince;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::finding::{FindingSummary, in_a_line, is_zero};
-use super::refused;
-use super::room::Room;
-use super::tasks::Tasks;
+use super::answer_budget::AnswerBudget;
+use super::finding_summary::{FindingSummary, format_line, is_zero};
+use super::tasks::ReviewTasks;
+use super::to_refusal;
 use crate::mcp::{Effect, Refusal, Tool};
 
 /// The maximum number of listed paths that a review was limited to.
@@ -37,13 +37,13 @@ struct Input {
 
 /// The end of a review, or the second look before it.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Ending {
+pub(super) struct ReviewEnd {
     /// The state: `second_looks` if findings need a second look first, or else `finished`.
     state: &'static str,
     /// The required second look: one task for all findings.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Tasks")]
-    second_looks: Option<Tasks>,
+    #[schemars(with = "ReviewTasks")]
+    second_looks: Option<ReviewTasks>,
     /// The outcome of the review.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Outcome")]
@@ -53,14 +53,14 @@ pub(super) struct Ending {
     next: String,
 }
 
-impl Ending {
+impl ReviewEnd {
     pub(super) fn next(&self) -> &str {
         &self.next
     }
 
     /// Removes the next step, for an answer that has its own.
-    pub(super) fn without_next(self) -> Ending {
-        Ending { next: String::new(), ..self }
+    pub(super) fn without_next(self) -> ReviewEnd {
+        ReviewEnd { next: String::new(), ..self }
     }
 }
 
@@ -88,11 +88,11 @@ struct Outcome {
     #[serde(skip_serializing_if = "is_zero")]
     more_findings: usize,
     /// The numbers of findings and remarks that are folded; `all` lists them.
-    folded: Folded,
+    folded: FoldedCounts,
     /// The findings and remarks that are folded.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Unfolded")]
-    all: Option<Unfolded>,
+    #[schemars(with = "FoldedEntries")]
+    all: Option<FoldedEntries>,
     /// Notes on the review.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
@@ -100,7 +100,7 @@ struct Outcome {
 
 /// The numbers of findings and remarks that are folded.
 #[derive(Serialize, JsonSchema)]
-struct Folded {
+struct FoldedCounts {
     /// Open findings that can wait, according to a second look.
     put_off: usize,
     /// Open findings that are less likely or matter less than those that are listed.
@@ -121,7 +121,7 @@ struct Folded {
 
 /// The findings and remarks that are folded, each in a line.
 #[derive(Serialize, JsonSchema)]
-struct Unfolded {
+struct FoldedEntries {
     /// Open findings that can wait, according to a second look.
     put_off: Vec<String>,
     /// Open findings that are less likely or matter less than those that are listed.
@@ -152,49 +152,49 @@ pub(super) fn tool(reviews: &Arc<dyn Reviews>) -> Tool {
          finish_review again. A persona that has not reported by then has not read the change. For \
          a finished review it returns the outcome again.",
         Effect::Changes,
-        move |input: Input| end(&*reviews, &input.review, input.all, &mut Room::new()),
+        move |input: Input| finish(&*reviews, &input.review, input.all, &mut AnswerBudget::new()),
     )
 }
 
-/// Ends a review, with an answer that fits into `room`.
-pub(super) fn end(
+/// Ends a review, with an answer that fits into `budget`.
+pub(super) fn finish(
     reviews: &dyn Reviews,
     id: &str,
     all: bool,
-    room: &mut Room,
-) -> Result<Ending, Refusal> {
-    Ok(match reviews.finish(id).map_err(refused)? {
+    budget: &mut AnswerBudget,
+) -> Result<ReviewEnd, Refusal> {
+    Ok(match reviews.finish(id).map_err(to_refusal)? {
         Finish::SecondLooks { briefs, read_by } => {
-            let tasks = Tasks::new(briefs, read_by, room);
-            Ending {
+            let tasks = ReviewTasks::new(briefs, read_by, budget);
+            ReviewEnd {
                 state: "second_looks",
                 next: next_look(id, &tasks, read_by),
                 second_looks: Some(tasks),
                 outcome: None,
             }
         }
-        Finish::Done(ended) => Ending {
+        Finish::Done(ended) => ReviewEnd {
             state: "finished",
             second_looks: None,
             next: next(id, &ended),
-            outcome: Some(Outcome::new(id, *ended, all, room)),
+            outcome: Some(Outcome::new(id, *ended, all, budget)),
         },
     })
 }
 
 impl Outcome {
-    fn new(id: &str, ended: Ended, all: bool, room: &mut Room) -> Outcome {
+    fn new(id: &str, ended: Ended, all: bool, budget: &mut AnswerBudget) -> Outcome {
         let change = truncate(&reviewed(&ended), MAX_LINE);
         let Ended { synthesis, notes, .. } = ended;
         let coverage = synthesis.coverage.as_ref().map(ToString::to_string).unwrap_or_default();
         let coverage = truncate(&coverage, MAX_LINE);
-        room.take(&(&change, &coverage));
+        budget.take(&(&change, &coverage));
         let notes = notes.iter().map(|note| truncate(note, MAX_LINE)).collect();
-        let (notes, _) = room.list(notes);
+        let (notes, _) = budget.list(notes);
         let (because, more_because) =
-            room.list(synthesis.verdict.because.iter().map(reason).collect());
+            budget.list(synthesis.verdict.because.iter().map(reason).collect());
         let shown = synthesis.findings.iter().filter(|finding| !is_folded(finding));
-        let (findings, more_findings) = room.list(shown.map(FindingSummary::from).collect());
+        let (findings, more_findings) = budget.list(shown.map(FindingSummary::from).collect());
         Outcome {
             review: id.to_owned(),
             verdict: synthesis.verdict.state.in_words().to_owned(),
@@ -205,8 +205,8 @@ impl Outcome {
             coverage,
             findings,
             more_findings,
-            folded: Folded::of(&synthesis),
-            all: all.then(|| Unfolded::of(&synthesis, room)),
+            folded: FoldedCounts::of(&synthesis),
+            all: all.then(|| FoldedEntries::of(&synthesis, budget)),
             notes,
         }
     }
@@ -218,16 +218,16 @@ fn is_folded(finding: &Finding) -> bool {
 }
 
 /// Returns true if an open finding is folded for another reason than a second look.
-fn is_not_shown(finding: &Finding) -> bool {
+fn is_folded_for_other_reason(finding: &Finding) -> bool {
     !finding.shown && !finding.is_put_off()
 }
 
-impl Folded {
-    fn of(synthesis: &Synthesis) -> Folded {
+impl FoldedCounts {
+    fn of(synthesis: &Synthesis) -> FoldedCounts {
         let open = || synthesis.findings.iter();
-        Folded {
+        FoldedCounts {
             put_off: open().filter(|finding| finding.is_put_off()).count(),
-            not_shown: open().filter(|finding| is_not_shown(finding)).count(),
+            not_shown: open().filter(|finding| is_folded_for_other_reason(finding)).count(),
             held_back: synthesis.held_back.len(),
             to_be_checked: open().filter(|finding| finding.is_to_be_checked()).count(),
             pre_existing: synthesis.pre_existing.len(),
@@ -238,23 +238,23 @@ impl Folded {
     }
 }
 
-impl Unfolded {
-    fn of(synthesis: &Synthesis, room: &mut Room) -> Unfolded {
+impl FoldedEntries {
+    fn of(synthesis: &Synthesis, budget: &mut AnswerBudget) -> FoldedEntries {
         let open = || synthesis.findings.iter();
         let texts = |texts: &[String]| texts.iter().map(|text| truncate(text, MAX_LINE)).collect();
         let lists: [Vec<String>; 8] = [
-            open().filter(|finding| finding.is_put_off()).map(in_a_line).collect(),
-            open().filter(|finding| is_not_shown(finding)).map(in_a_line).collect(),
-            synthesis.held_back.iter().map(in_a_line).collect(),
-            open().filter(|finding| finding.is_to_be_checked()).map(in_a_line).collect(),
-            synthesis.pre_existing.iter().map(in_a_line).collect(),
-            synthesis.dismissed.iter().map(in_a_line).collect(),
+            open().filter(|finding| finding.is_put_off()).map(format_line).collect(),
+            open().filter(|finding| is_folded_for_other_reason(finding)).map(format_line).collect(),
+            synthesis.held_back.iter().map(format_line).collect(),
+            open().filter(|finding| finding.is_to_be_checked()).map(format_line).collect(),
+            synthesis.pre_existing.iter().map(format_line).collect(),
+            synthesis.dismissed.iter().map(format_line).collect(),
             texts(&synthesis.residual_risks),
             texts(&synthesis.testing_gaps),
         ];
         let mut more = 0;
         let lists = lists.map(|list| {
-            let (listed, left) = room.list(list);
+            let (listed, left) = budget.list(list);
             more += left;
             listed
         });
@@ -268,7 +268,7 @@ impl Unfolded {
             residual_risks,
             testing_gaps,
         ] = lists;
-        Unfolded {
+        FoldedEntries {
             put_off,
             not_shown,
             held_back,
@@ -305,7 +305,7 @@ fn reviewed(ended: &Ended) -> String {
     }
 }
 
-fn next_look(id: &str, tasks: &Tasks, read_by: ReadBy) -> String {
+fn next_look(id: &str, tasks: &ReviewTasks, read_by: ReadBy) -> String {
     let (look, missing) = match read_by {
         ReadBy::Myself => (
             "Look at all findings afresh, as the task says. The change is in the answer of \

@@ -2,15 +2,16 @@
 //!
 //! [`server`] builds the server from [`Reviews`], which opens changes and stores runs. Questions,
 //! reports and decisions belong to `assay_review::delegation`. A tool is one file and one line in
-//! [`server`]. No answer is longer than an agent accepts (`room`): an answer names the texts and
-//! counts the entries that it leaves out. All severities are `P0` to `P3`, the scale of the briefs.
+//! [`server`]. No answer is longer than an agent accepts (`answer_budget`): an answer names the
+//! texts and counts the entries that it leaves out. All severities are `P0` to `P3`, the scale of
+//! the briefs.
 
-mod finding;
+mod answer_budget;
+mod finding_summary;
 mod finish_review;
 mod next_fix;
 mod read_brief;
 mod report_findings;
-mod room;
 mod start_review;
 mod tasks;
 mod verify_fix;
@@ -38,7 +39,7 @@ const INSTRUCTIONS: &str = "Reviews of code changes in which you do the reading 
 
 /// The fields that are not cleaned of credentials and orders, since they are written for models:
 /// texts that mark the part from the change, and the next step, which quotes nothing.
-const MARKED: [&str; 3] = ["instructions", "text", "next"];
+const UNCLEANED_FIELDS: [&str; 3] = ["instructions", "text", "next"];
 
 /// Builds the server.
 pub fn server(reviews: Arc<dyn Reviews>, version: &'static str) -> Server {
@@ -50,12 +51,14 @@ pub fn server(reviews: Arc<dyn Reviews>, version: &'static str) -> Server {
         next_fix::tool(&reviews),
         verify_fix::tool(&reviews),
     ];
-    let tools = tools.into_iter().map(|tool| tool.cleaned(finding::without_orders, &MARKED));
+    let tools = tools
+        .into_iter()
+        .map(|tool| tool.with_cleaning(finding_summary::remove_orders, &UNCLEANED_FIELDS));
     Server::new(NAME, version, INSTRUCTIONS, tools.collect())
 }
 
 /// Converts an error with its causes into a refusal, and redacts credentials.
-fn refused(error: anyhow::Error) -> Refusal {
+fn to_refusal(error: anyhow::Error) -> Refusal {
     let error: &(dyn Error + 'static) = error.as_ref();
     Refusal::new(assay_rules::redact(&Refusal::of(error).to_string()))
 }

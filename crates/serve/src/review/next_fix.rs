@@ -6,9 +6,9 @@ use assay_engine::delegated_review::{Fixing, Reviews};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::finding::{FindingSummary, in_a_line};
-use super::refused;
-use super::room::Room;
+use super::answer_budget::AnswerBudget;
+use super::finding_summary::{FindingSummary, format_line};
+use super::to_refusal;
 use crate::mcp::{Effect, Tool};
 
 #[derive(Deserialize, JsonSchema)]
@@ -51,7 +51,7 @@ pub(super) fn tool(reviews: &Arc<dyn Reviews>) -> Tool {
         Effect::Adds,
         move |input: Input| {
             let skip = input.skip.iter().cloned().collect();
-            let fixing = reviews.next_fix(&input.review, &skip).map_err(refused)?;
+            let fixing = reviews.next_fix(&input.review, &skip).map_err(to_refusal)?;
             Ok(answer(&fixing))
         },
     )
@@ -75,11 +75,11 @@ fn answer(fixing: &Fixing) -> Output {
                 .to_owned()
         }
     };
-    let mut room = Room::new();
+    let mut budget = AnswerBudget::new();
     let fix = fixing.next.as_ref().map(FindingSummary::from);
-    room.take(&fix);
-    let not_verified = fixing.not_verified.iter().map(in_a_line).collect();
-    let (not_verified, more_not_verified) = room.list(not_verified);
+    budget.take(&fix);
+    let not_verified = fixing.not_verified.iter().map(format_line).collect();
+    let (not_verified, more_not_verified) = budget.list(not_verified);
     Output {
         fix,
         still_there: fixing.still_there.len(),

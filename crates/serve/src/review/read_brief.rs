@@ -6,8 +6,8 @@ use assay_engine::delegated_review::Reviews;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::refused;
-use super::room::Room;
+use super::answer_budget::AnswerBudget;
+use super::to_refusal;
 use crate::mcp::{Effect, Refusal, Tool};
 
 #[derive(Deserialize, JsonSchema)]
@@ -20,13 +20,13 @@ struct Input {
     #[schemars(length(min = 1, max = 60))]
     persona: String,
     /// The number of the part of the change, from 1.
-    #[serde(default = "first")]
+    #[serde(default = "first_part")]
     #[schemars(range(min = 1, max = 1000))]
     part: usize,
     /// Return a single text if you have read the others: the `change`, or the `task`.
     #[serde(default)]
-    #[schemars(with = "Only")]
-    only: Option<Only>,
+    #[schemars(with = "BriefText")]
+    only: Option<BriefText>,
     /// The byte to start at: the `next_offset` of the previous answer.
     #[serde(default)]
     offset: usize,
@@ -34,12 +34,12 @@ struct Input {
 
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-enum Only {
+enum BriefText {
     Change,
     Task,
 }
 
-fn first() -> usize {
+fn first_part() -> usize {
     1
 }
 
@@ -78,12 +78,12 @@ pub(super) fn tool(reviews: &Arc<dyn Reviews>) -> Tool {
 }
 
 fn read(reviews: &dyn Reviews, input: &Input) -> Result<Output, Refusal> {
-    let review = reviews.open(&input.review).map_err(refused)?;
+    let review = reviews.open(&input.review).map_err(to_refusal)?;
     let brief = review.brief_for(&input.persona, input.part).map_err(|e| Refusal::of(&e))?;
     let text = match input.only {
         None => brief.whole(),
-        Some(Only::Change) => brief.change.clone(),
-        Some(Only::Task) => brief.task.clone(),
+        Some(BriefText::Change) => brief.change.clone(),
+        Some(BriefText::Task) => brief.task.clone(),
     };
     let offset = input.offset;
     if offset > text.len() || !text.is_char_boundary(offset) {
@@ -93,7 +93,7 @@ fn read(reviews: &dyn Reviews, input: &Input) -> Result<Output, Refusal> {
             text.len()
         )));
     }
-    let end = Room::new().end_of_piece(&text, offset);
+    let end = AnswerBudget::new().end_of_piece(&text, offset);
     let next_offset = (end < text.len()).then_some(end);
     let (persona, part) = (&brief.persona, brief.part);
     let next = match next_offset {

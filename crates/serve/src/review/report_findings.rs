@@ -10,11 +10,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::finding::is_zero;
-use super::finish_review::{self, Ending};
-use super::refused;
-use super::room::Room;
+use super::answer_budget::AnswerBudget;
+use super::finding_summary::is_zero;
+use super::finish_review::{self, ReviewEnd};
 use super::tasks::OpenTask;
+use super::to_refusal;
 use crate::mcp::{Effect, Refusal, Tool};
 
 /// The maximum number of reports in one call.
@@ -24,7 +24,7 @@ pub(super) const MAX_REPORTS: usize = 50;
 const MAX_WAITING: usize = 60;
 
 /// The maximum number of parse errors in the answer to a report.
-const MAX_NOT_READ: usize = 5;
+const MAX_PARSE_ERRORS: usize = 5;
 
 /// The maximum number of characters of a title, and of a reason.
 const MAX_LINE: usize = 240;
@@ -33,7 +33,7 @@ const MAX_LINE: usize = 240;
 const MAX_NAME: usize = 60;
 
 /// The bytes for receipts in an answer that also holds the end of the review.
-const RECEIPTS_BESIDE_END: usize = 9_000;
+const MAX_RECEIPT_BYTES: usize = 9_000;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -51,12 +51,12 @@ struct Input {
     part: Option<usize>,
     /// A single report: the JSON object that the task asks for, or the text as the model wrote it.
     #[serde(default)]
-    #[schemars(with = "Written")]
-    report: Option<Written>,
+    #[schemars(with = "ReportBody")]
+    report: Option<ReportBody>,
     /// Several reports, instead of persona, part and report. Each is answered separately.
     #[serde(default)]
-    #[schemars(with = "Vec<Entry>", length(min = 1, max = 50))]
-    reports: Option<Vec<Entry>>,
+    #[schemars(with = "Vec<BatchEntry>", length(min = 1, max = 50))]
+    reports: Option<Vec<BatchEntry>>,
     /// End the review in the same call, as finish_review does, unless a report has to be corrected.
     #[serde(default)]
     finish: bool,
@@ -65,32 +65,32 @@ struct Input {
 /// An entry of a batch. Any JSON value is accepted, so that a broken entry affects only itself.
 #[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
-enum Entry {
-    Report(Single),
+enum BatchEntry {
+    Report(SingleReport),
     Broken(Value),
 }
 
 /// A report and its task.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Single {
+struct SingleReport {
     /// The persona that reports.
     persona: String,
     /// The part of the change; 1 by default.
-    #[serde(default = "first")]
+    #[serde(default = "first_part")]
     part: usize,
     /// The report.
-    report: Written,
+    report: ReportBody,
 }
 
-fn first() -> usize {
+fn first_part() -> usize {
     1
 }
 
 /// A report in the form in which it is submitted.
 #[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
-enum Written {
+enum ReportBody {
     /// A text.
     Text(String),
     /// An object.
@@ -99,12 +99,12 @@ enum Written {
     List(Vec<Value>),
 }
 
-impl Written {
+impl ReportBody {
     fn text(self) -> String {
         match self {
-            Written::Text(text) => text,
-            Written::Object(fields) => Value::Object(fields).to_string(),
-            Written::List(findings) => json!({ "findings": findings }).to_string(),
+            ReportBody::Text(text) => text,
+            ReportBody::Object(fields) => Value::Object(fields).to_string(),
+            ReportBody::List(findings) => json!({ "findings": findings }).to_string(),
         }
     }
 }
@@ -112,7 +112,7 @@ impl Written {
 #[derive(Serialize, JsonSchema)]
 struct Output {
     /// An answer to each report, in their order.
-    reports: Vec<Answered>,
+    reports: Vec<ReportAnswer>,
     /// The tasks that have no report yet.
     waiting: Vec<OpenTask>,
     /// The number of further tasks.
@@ -120,20 +120,20 @@ struct Output {
     more_waiting: usize,
     /// The end of the review, if it was requested and no report has to be corrected.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Ending")]
-    finish: Option<Ending>,
+    #[schemars(with = "ReviewEnd")]
+    finish: Option<ReviewEnd>,
     /// The next step.
     next: String,
 }
 
 /// The answer to a report.
 #[derive(Default, Serialize, JsonSchema)]
-struct Answered {
+struct ReportAnswer {
     /// The name of the persona.
     persona: String,
     /// The number of the part of the change, from 1.
     part: usize,
-    /// The state: `taken`; `hand_in_again` if the report can be corrected once; `refused` if it
+    /// The state: `taken`; `hand_in_again` if the report can be corrected once; `to_refusal` if it
     /// counts for nothing; `not_taken` if there is no such open task.
     state: &'static str,
     /// The reason that the report is not taken.
@@ -144,10 +144,10 @@ struct Answered {
     findings: usize,
     /// The findings as they were understood.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    read: Vec<ReadFinding>,
+    read: Vec<UnderstoodFinding>,
     /// The answers of a second look as they were understood.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    looks: Vec<ReadLook>,
+    looks: Vec<UnderstoodLook>,
     /// The number of parsed findings or answers that are left out because of their size.
     #[serde(skip_serializing_if = "is_zero")]
     more_read: usize,
@@ -161,7 +161,7 @@ struct Answered {
 
 /// A finding as it was understood.
 #[derive(Serialize, JsonSchema)]
-struct ReadFinding {
+struct UnderstoodFinding {
     /// The title.
     title: String,
     /// The severity that counts, `P0` to `P3`.
@@ -185,9 +185,9 @@ struct ReadFinding {
     notes: Vec<String>,
 }
 
-impl From<&FindingReceipt> for ReadFinding {
-    fn from(read: &FindingReceipt) -> ReadFinding {
-        ReadFinding {
+impl From<&FindingReceipt> for UnderstoodFinding {
+    fn from(read: &FindingReceipt) -> UnderstoodFinding {
+        UnderstoodFinding {
             title: truncate(&read.title, MAX_LINE),
             severity: read.severity.clone(),
             confidence: read.confidence,
@@ -195,14 +195,19 @@ impl From<&FindingReceipt> for ReadFinding {
             placed: read.placing.to_string(),
             quote: read.quote.to_string(),
             missing: read.missing.clone(),
-            notes: read.notes.iter().take(MAX_NOT_READ).map(|n| truncate(n, MAX_LINE)).collect(),
+            notes: read
+                .notes
+                .iter()
+                .take(MAX_PARSE_ERRORS)
+                .map(|n| truncate(n, MAX_LINE))
+                .collect(),
         }
     }
 }
 
 /// An answer of a second look as it was understood.
 #[derive(Serialize, JsonSchema)]
-struct ReadLook {
+struct UnderstoodLook {
     /// The number of the finding in the brief.
     finding: usize,
     /// The title of the finding.
@@ -219,9 +224,9 @@ struct ReadLook {
     effect: String,
 }
 
-impl From<&LookReceipt> for ReadLook {
-    fn from(look: &LookReceipt) -> ReadLook {
-        ReadLook {
+impl From<&LookReceipt> for UnderstoodLook {
+    fn from(look: &LookReceipt) -> UnderstoodLook {
+        UnderstoodLook {
             finding: look.finding,
             title: truncate(&look.title, MAX_LINE),
             answer: look.answer,
@@ -246,14 +251,14 @@ pub(super) fn tool(reviews: &Arc<dyn Reviews>) -> Tool {
 
 fn report(reviews: &dyn Reviews, input: Input) -> Result<Output, Refusal> {
     let Input { review: id, persona, part, report, reports, finish } = input;
-    let mut review = reviews.open(&id).map_err(refused)?;
-    let handed: Vec<Handed> = match (persona, report, reports) {
+    let mut review = reviews.open(&id).map_err(to_refusal)?;
+    let submitted: Vec<SubmittedReport> = match (persona, report, reports) {
         (Some(persona), Some(report), None) => {
             let receipt = review.report(&persona, part.unwrap_or(1), &report.text());
-            vec![Handed::from(receipt.map_err(|error| Refusal::of(&error))?)]
+            vec![SubmittedReport::from(receipt.map_err(|error| Refusal::of(&error))?)]
         }
         (None, None, Some(entries)) if part.is_none() => {
-            entries.into_iter().map(|entry| hand_in(&mut review, entry)).collect()
+            entries.into_iter().map(|entry| submit_entry(&mut review, entry)).collect()
         }
         _ => {
             return Err(Refusal::new(
@@ -262,72 +267,73 @@ fn report(reviews: &dyn Reviews, input: Input) -> Result<Output, Refusal> {
         }
     };
     let briefs = review.briefs();
-    let to_correct = handed.iter().filter(|handed| handed.answer.has_to_be_corrected()).count();
-    let mut room = Room::new();
+    let to_correct =
+        submitted.iter().filter(|submitted| submitted.answer.needs_correction()).count();
+    let mut budget = AnswerBudget::new();
     if !finish || to_correct > 0 {
-        handed.iter().for_each(|handed| room.charge(&handed.answer));
+        submitted.iter().for_each(|submitted| budget.charge(&submitted.answer));
         let waiting = briefs.iter().take(MAX_WAITING).map(OpenTask::from).collect();
-        let (waiting, _) = room.list(waiting);
+        let (waiting, _) = budget.list(waiting);
         return Ok(Output {
             next: next(to_correct, briefs.is_empty(), finish),
-            reports: with_details(handed, &mut room),
+            reports: with_details(submitted, &mut budget),
             more_waiting: briefs.len() - waiting.len(),
             waiting,
             finish: None,
         });
     }
-    let mut receipts = room.split(RECEIPTS_BESIDE_END);
-    handed.iter().for_each(|handed| receipts.charge(&handed.answer));
-    let ending = finish_review::end(reviews, &id, false, &mut room)?;
+    let mut receipts = budget.split(MAX_RECEIPT_BYTES);
+    submitted.iter().for_each(|submitted| receipts.charge(&submitted.answer));
+    let review_end = finish_review::finish(reviews, &id, false, &mut budget)?;
     Ok(Output {
-        next: ending.next().to_owned(),
-        reports: with_details(handed, &mut receipts),
+        next: review_end.next().to_owned(),
+        reports: with_details(submitted, &mut receipts),
         waiting: Vec::new(),
         more_waiting: 0,
-        finish: Some(ending.without_next()),
+        finish: Some(review_end.without_next()),
     })
 }
 
 /// A submitted report.
-struct Handed {
+struct SubmittedReport {
     /// The answer without details.
-    answer: Answered,
+    answer: ReportAnswer,
     /// The receipt; `None` if the report was not taken.
     receipt: Option<Receipt>,
 }
 
 /// Submits an entry of a batch.
-fn hand_in(review: &mut Delegated, entry: Entry) -> Handed {
-    let Single { persona, part, report } = match entry {
-        Entry::Report(single) => single,
-        Entry::Broken(value) => {
-            return Handed { answer: Answered::broken(&value), receipt: None };
+fn submit_entry(review: &mut Delegated, entry: BatchEntry) -> SubmittedReport {
+    let SingleReport { persona, part, report } = match entry {
+        BatchEntry::Report(single) => single,
+        BatchEntry::Broken(value) => {
+            return SubmittedReport { answer: ReportAnswer::broken(&value), receipt: None };
         }
     };
     match review.report(&persona, part, &report.text()) {
-        Ok(receipt) => Handed::from(receipt),
-        Err(error) => Handed {
-            answer: Answered {
+        Ok(receipt) => SubmittedReport::from(receipt),
+        Err(error) => SubmittedReport {
+            answer: ReportAnswer {
                 persona: truncate(&persona, MAX_NAME),
                 part,
                 state: "not_taken",
                 why: Some(truncate(&Refusal::of(&error).to_string(), MAX_LINE)),
-                ..Answered::default()
+                ..ReportAnswer::default()
             },
             receipt: None,
         },
     }
 }
 
-impl From<Receipt> for Handed {
-    fn from(receipt: Receipt) -> Handed {
+impl From<Receipt> for SubmittedReport {
+    fn from(receipt: Receipt) -> SubmittedReport {
         let (state, why) = match &receipt.state {
             ReportState::Taken => ("taken", None),
             ReportState::HandInAgain { why } => ("hand_in_again", Some(why)),
             ReportState::Refused { why } => ("refused", Some(why)),
         };
         let findings = receipt.findings.len() + receipt.looks.len();
-        let answer = Answered {
+        let answer = ReportAnswer {
             persona: receipt.persona.clone(),
             part: receipt.part,
             state,
@@ -335,28 +341,30 @@ impl From<Receipt> for Handed {
             findings,
             more_read: findings,
             more_not_read: receipt.not_read.len(),
-            ..Answered::default()
+            ..ReportAnswer::default()
         };
-        Handed { answer, receipt: Some(receipt) }
+        SubmittedReport { answer, receipt: Some(receipt) }
     }
 }
 
 /// Adds as many details to the answers as fit.
-fn with_details(handed: Vec<Handed>, room: &mut Room) -> Vec<Answered> {
-    let add = |Handed { answer, receipt }| match receipt {
-        Some(receipt) => answer.with_details(&receipt, room),
+fn with_details(submitted: Vec<SubmittedReport>, budget: &mut AnswerBudget) -> Vec<ReportAnswer> {
+    let add = |SubmittedReport { answer, receipt }| match receipt {
+        Some(receipt) => answer.with_details(&receipt, budget),
         None => answer,
     };
-    handed.into_iter().map(add).collect()
+    submitted.into_iter().map(add).collect()
 }
 
-impl Answered {
-    fn with_details(self, receipt: &Receipt, room: &mut Room) -> Answered {
-        let (read, more_read) = room.list(receipt.findings.iter().map(ReadFinding::from).collect());
-        let (looks, more_looks) = room.list(receipt.looks.iter().map(ReadLook::from).collect());
-        let not_read = receipt.not_read.iter().take(MAX_NOT_READ);
-        let (not_read, _) = room.list(not_read.map(|why| truncate(why, MAX_LINE)).collect());
-        Answered {
+impl ReportAnswer {
+    fn with_details(self, receipt: &Receipt, budget: &mut AnswerBudget) -> ReportAnswer {
+        let (read, more_read) =
+            budget.list(receipt.findings.iter().map(UnderstoodFinding::from).collect());
+        let (looks, more_looks) =
+            budget.list(receipt.looks.iter().map(UnderstoodLook::from).collect());
+        let not_read = receipt.not_read.iter().take(MAX_PARSE_ERRORS);
+        let (not_read, _) = budget.list(not_read.map(|why| truncate(why, MAX_LINE)).collect());
+        ReportAnswer {
             more_read: more_read + more_looks,
             more_not_read: receipt.not_read.len() - not_read.len(),
             read,
@@ -367,9 +375,9 @@ impl Answered {
     }
 
     /// Returns the answer to an entry that is not a report.
-    fn broken(value: &Value) -> Answered {
+    fn broken(value: &Value) -> ReportAnswer {
         let persona = value["persona"].as_str().unwrap_or_default();
-        Answered {
+        ReportAnswer {
             persona: truncate(persona, MAX_NAME),
             part: value["part"].as_u64().unwrap_or(1) as usize,
             state: "not_taken",
@@ -378,11 +386,11 @@ impl Answered {
                  object or a list, and may have `part`, a number from 1"
                     .to_owned(),
             ),
-            ..Answered::default()
+            ..ReportAnswer::default()
         }
     }
 
-    fn has_to_be_corrected(&self) -> bool {
+    fn needs_correction(&self) -> bool {
         matches!(self.state, "hand_in_again" | "not_taken")
     }
 }

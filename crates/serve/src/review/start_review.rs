@@ -9,11 +9,11 @@ use assay_review::delegation::{By, LARGEST_REPORT, ReadBy, Reader};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::finding::is_zero;
-use super::refused;
+use super::answer_budget::{AnswerBudget, MAX_ANSWER};
+use super::finding_summary::is_zero;
 use super::report_findings::MAX_REPORTS;
-use super::room::{MAX_ANSWER, Room};
-use super::tasks::Tasks;
+use super::tasks::ReviewTasks;
+use super::to_refusal;
 use crate::mcp::{Effect, Refusal, Tool};
 
 /// The maximum number of characters of a note, of a title, and of the reason that a reviewer reads.
@@ -88,7 +88,7 @@ struct Output {
     /// The title of the change.
     change_title: String,
     /// The reviewers that read the change.
-    readers: Vec<Line>,
+    readers: Vec<ReviewerLine>,
     /// The number of further reviewers that read the change.
     #[serde(skip_serializing_if = "is_zero")]
     more_readers: usize,
@@ -98,9 +98,9 @@ struct Output {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     asleep_readers: Vec<String>,
     #[serde(flatten)]
-    tasks: Tasks,
+    tasks: ReviewTasks,
     /// The limits of the protocol.
-    limits: Limits,
+    limits: ProtocolLimits,
     /// Notes on the configuration that decides on the change.
     notes: Vec<String>,
     /// The number of further notes.
@@ -112,7 +112,7 @@ struct Output {
 
 /// The limits of the protocol.
 #[derive(Serialize, JsonSchema)]
-struct Limits {
+struct ProtocolLimits {
     /// The maximum number of characters of an answer.
     answer_characters: usize,
     /// The maximum size of a report in bytes.
@@ -121,7 +121,7 @@ struct Limits {
     reports_per_call: usize,
 }
 
-const LIMITS: Limits = Limits {
+const LIMITS: ProtocolLimits = ProtocolLimits {
     answer_characters: MAX_ANSWER,
     report_bytes: LARGEST_REPORT,
     reports_per_call: MAX_REPORTS,
@@ -129,7 +129,7 @@ const LIMITS: Limits = Limits {
 
 /// A reviewer that reads the change.
 #[derive(Serialize, JsonSchema)]
-struct Line {
+struct ReviewerLine {
     /// The name of the reviewer.
     name: String,
     /// The reader: `you` if you do the reading, `assay` if it is done.
@@ -141,14 +141,14 @@ struct Line {
     why: String,
 }
 
-impl From<&Reader> for Line {
-    fn from(reader: &Reader) -> Line {
+impl From<&Reader> for ReviewerLine {
+    fn from(reader: &Reader) -> ReviewerLine {
         let by = match reader.by {
             By::You => "you",
             By::Assay => "assay",
         };
         let why = truncate(&reader.why, MAX_LINE);
-        Line { name: reader.name.clone(), by, required: reader.required, why }
+        ReviewerLine { name: reader.name.clone(), by, required: reader.required, why }
     }
 }
 
@@ -179,22 +179,22 @@ fn start(reviews: &dyn Reviews, input: Input) -> Result<Output, Refusal> {
     };
     let selection = Selection { paths, untracked };
     let begin = Begin { scope, selection, purpose, personas, each_persona, read_by, model };
-    Ok(answer(reviews.start(begin).map_err(refused)?, read_by, input.list_asleep))
+    Ok(answer(reviews.start(begin).map_err(to_refusal)?, read_by, input.list_asleep))
 }
 
 fn answer(begun: Begun, read_by: ReadBy, list_asleep: bool) -> Output {
     let Begun { review, notes } = begun;
-    let mut room = Room::new();
+    let mut budget = AnswerBudget::new();
     let id = review.id().to_string();
     let (awake, asleep): (Vec<Reader>, Vec<Reader>) =
         review.readers().into_iter().partition(|reader| reader.reads);
-    let (readers, more_readers) = room.list(awake.iter().map(Line::from).collect());
+    let (readers, more_readers) = budget.list(awake.iter().map(ReviewerLine::from).collect());
     let notes = notes.iter().map(|note| truncate(note, MAX_LINE)).collect();
-    let (notes, more_notes) = room.list(notes);
+    let (notes, more_notes) = budget.list(notes);
     let line = |reader: &Reader| format!("{}: {}", reader.name, truncate(&reader.why, MAX_LINE));
     let listed = asleep.iter().filter(|_| list_asleep).map(line).collect();
-    let (asleep_readers, _) = room.list(listed);
-    let tasks = Tasks::new(review.briefs(), read_by, &mut room);
+    let (asleep_readers, _) = budget.list(listed);
+    let tasks = ReviewTasks::new(review.briefs(), read_by, &mut budget);
     Output {
         next: next(&id, &tasks, read_by),
         review: id,
@@ -210,7 +210,7 @@ fn answer(begun: Begun, read_by: ReadBy, list_asleep: bool) -> Output {
     }
 }
 
-fn next(id: &str, tasks: &Tasks, read_by: ReadBy) -> String {
+fn next(id: &str, tasks: &ReviewTasks, read_by: ReadBy) -> String {
     if tasks.is_empty() {
         return format!("No reading is left. Call finish_review for {id}.");
     }

@@ -1,11 +1,11 @@
-//! Tasks as tools return them: [`Tasks`], with as many of their texts as fit into an answer.
+//! Tasks as tools return them: [`ReviewTasks`], with as many of their texts as fit into an answer.
 
 use assay_review::delegation::{Brief, ReadBy};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::finding::is_zero;
-use super::room::Room;
+use super::answer_budget::AnswerBudget;
+use super::finding_summary::is_zero;
 
 /// The tool that returns a text that is not in an answer.
 const READ_BRIEF: &str = "read_brief";
@@ -18,7 +18,7 @@ const MAX_NAMED: usize = 12;
 
 /// The task of a persona.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Task {
+pub(super) struct ReviewTask {
     /// The persona; submit its report under this name.
     persona: String,
     /// The number of the part of the change, from 1.
@@ -60,7 +60,7 @@ pub(super) struct ChangePart {
 
 /// Tasks, with each shared text once.
 #[derive(Debug, Default, Serialize, JsonSchema)]
-pub(super) struct Tasks {
+pub(super) struct ReviewTasks {
     /// The rules for every task. Absent if sub-agents read.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
@@ -76,39 +76,43 @@ pub(super) struct Tasks {
     #[schemars(with = "String")]
     change_is_in: Option<&'static str>,
     /// The open tasks.
-    tasks: Vec<Task>,
+    tasks: Vec<ReviewTask>,
     /// The number of further tasks, which are listed once some of these are done.
     #[serde(skip_serializing_if = "is_zero")]
     more_tasks: usize,
 }
 
-impl Tasks {
+impl ReviewTasks {
     /// Builds tasks from briefs, with as many texts as fit if the agent itself reads them.
-    pub(super) fn new(briefs: Vec<Brief>, read_by: ReadBy, room: &mut Room) -> Tasks {
+    pub(super) fn new(
+        briefs: Vec<Brief>,
+        read_by: ReadBy,
+        budget: &mut AnswerBudget,
+    ) -> ReviewTasks {
         let listed = briefs.iter().take(MAX_TASKS);
-        let listed = listed.map(|brief| Task::without_text(brief, read_by)).collect();
-        let (listed, _) = room.list(listed);
+        let listed = listed.map(|brief| ReviewTask::without_text(brief, read_by)).collect();
+        let (listed, _) = budget.list(listed);
         let more_tasks = briefs.len() - listed.len();
-        let mut tasks = Tasks { tasks: listed, more_tasks, ..Tasks::default() };
+        let mut tasks = ReviewTasks { tasks: listed, more_tasks, ..ReviewTasks::default() };
         if read_by == ReadBy::Myself {
-            tasks.add_texts(briefs, room);
+            tasks.add_texts(briefs, budget);
         }
         tasks
     }
 
-    fn add_texts(&mut self, briefs: Vec<Brief>, room: &mut Room) {
+    fn add_texts(&mut self, briefs: Vec<Brief>, budget: &mut AnswerBudget) {
         let instructions = briefs.first().map(|brief| brief.instructions.clone());
         self.instructions_bytes = instructions.as_ref().map_or(0, String::len);
-        self.instructions = instructions.filter(|text| room.take(text));
+        self.instructions = instructions.filter(|text| budget.take(text));
         for brief in &briefs {
             if brief.repeats_change {
                 self.change_is_in = Some("start_review");
             } else if !brief.change.is_empty() && !self.has_part(brief.part) {
-                self.change.push(ChangePart::new(brief, room));
+                self.change.push(ChangePart::new(brief, budget));
             }
         }
         for (task, brief) in self.tasks.iter_mut().zip(briefs) {
-            task.text = Some(brief.task).filter(|text| room.take(text));
+            task.text = Some(brief.task).filter(|text| budget.take(text));
             task.call = task.text.is_none().then_some(READ_BRIEF);
         }
     }
@@ -147,13 +151,13 @@ impl Tasks {
     }
 }
 
-impl Task {
-    fn without_text(brief: &Brief, read_by: ReadBy) -> Task {
+impl ReviewTask {
+    fn without_text(brief: &Brief, read_by: ReadBy) -> ReviewTask {
         let bytes = match read_by {
             ReadBy::Myself => brief.task.len(),
             ReadBy::SubAgents => brief.whole().len(),
         };
-        Task {
+        ReviewTask {
             persona: brief.persona.clone(),
             part: brief.part,
             of: brief.of,
@@ -166,8 +170,8 @@ impl Task {
 }
 
 impl ChangePart {
-    fn new(brief: &Brief, room: &mut Room) -> ChangePart {
-        let text = Some(brief.change.clone()).filter(|text| room.take(text));
+    fn new(brief: &Brief, budget: &mut AnswerBudget) -> ChangePart {
+        let text = Some(brief.change.clone()).filter(|text| budget.take(text));
         let call = text.is_none().then_some(READ_BRIEF);
         ChangePart { part: brief.part, bytes: brief.change.len(), text, call }
     }
@@ -190,7 +194,7 @@ impl From<&Brief> for OpenTask {
 
 #[cfg(test)]
 mod tests {
-    use super::super::room::MAX_ANSWER;
+    use super::super::answer_budget::MAX_ANSWER;
     use super::*;
 
     fn brief(persona: &str, part: usize, change: usize, task: usize) -> Brief {
@@ -208,8 +212,8 @@ mod tests {
         }
     }
 
-    fn tasks(briefs: Vec<Brief>) -> Tasks {
-        Tasks::new(briefs, ReadBy::Myself, &mut Room::new())
+    fn tasks(briefs: Vec<Brief>) -> ReviewTasks {
+        ReviewTasks::new(briefs, ReadBy::Myself, &mut AnswerBudget::new())
     }
 
     #[test]
@@ -234,7 +238,7 @@ mod tests {
             };
             for read_by in [ReadBy::Myself, ReadBy::SubAgents] {
                 let briefs = (0..personas).flat_map(of).collect();
-                let tasks = Tasks::new(briefs, read_by, &mut Room::new());
+                let tasks = ReviewTasks::new(briefs, read_by, &mut AnswerBudget::new());
                 let text = serde_json::to_string(&tasks).unwrap() + &tasks.missing_texts();
                 assert!(text.len() <= MAX_ANSWER, "{personas} {parts}: {}", text.len());
                 assert_eq!(tasks.tasks.len() + tasks.more_tasks, personas * parts);
@@ -244,8 +248,8 @@ mod tests {
 
     #[test]
     fn sub_agents_get_sizes_only() {
-        let mut room = Room::new();
-        let told = Tasks::new(vec![brief("a", 1, 30, 20)], ReadBy::SubAgents, &mut room);
+        let mut budget = AnswerBudget::new();
+        let told = ReviewTasks::new(vec![brief("a", 1, 30, 20)], ReadBy::SubAgents, &mut budget);
         assert!(told.instructions.is_none() && told.change.is_empty());
         let whole = brief("a", 1, 30, 20).whole().len();
         assert_eq!((told.tasks[0].bytes, told.tasks[0].call), (whole, Some("read_brief")));

@@ -8,9 +8,9 @@ use assay_review::delegation::mend::{Standing, Verified};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::finding::in_a_line;
-use super::refused;
-use super::room::Room;
+use super::answer_budget::AnswerBudget;
+use super::finding_summary::format_line;
+use super::to_refusal;
 use crate::mcp::{Effect, Tool};
 
 #[derive(Deserialize, JsonSchema)]
@@ -48,7 +48,7 @@ pub(super) fn tool(reviews: &Arc<dyn Reviews>) -> Tool {
         // The configured analysers run, and may write files.
         Effect::Adds,
         move |input: Input| {
-            let verified = reviews.verify_fix(&input.review, &input.finding).map_err(refused)?;
+            let verified = reviews.verify_fix(&input.review, &input.finding).map_err(to_refusal)?;
             Ok(answer(&input.review, verified))
         },
     )
@@ -64,8 +64,8 @@ fn answer(review: &str, (verified, new): (Verified, Vec<Finding>)) -> Output {
              judges the changes."
         ),
     };
-    let new = new.iter().map(in_a_line).collect();
-    let (new_findings, more_new_findings) = Room::new().list(new);
+    let new = new.iter().map(format_line).collect();
+    let (new_findings, more_new_findings) = AnswerBudget::new().list(new);
     Output {
         standing: match verified.standing {
             Standing::Fixed => "fixed",

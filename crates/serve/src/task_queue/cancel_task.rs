@@ -6,15 +6,15 @@ use assay_store::task::{Status, TaskId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Desk;
-use super::name::Name;
+use super::TaskTools;
+use super::name_schema::NameSchema;
 use crate::mcp::{Effect, Refusal, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Input {
     /// The id of the task.
-    #[schemars(with = "Name")]
+    #[schemars(with = "NameSchema")]
     task_id: TaskId,
 }
 
@@ -28,24 +28,24 @@ struct Output {
     status: String,
 }
 
-pub(super) fn tool(desk: &Arc<Desk>) -> Tool {
-    let desk = Arc::clone(desk);
+pub(super) fn tool(tools: &Arc<TaskTools>) -> Tool {
+    let tools = Arc::clone(tools);
     Tool::new(
         "cancel_task",
         "Calls off a task that waits or that an agent works on. What depends on it is blocked \
          then.",
         Effect::Changes,
-        move |input| cancel(&desk, &input),
+        move |input| cancel(&tools, &input),
     )
 }
 
-fn cancel(desk: &Desk, input: &Input) -> Result<Output, Refusal> {
+fn cancel(tools: &TaskTools, input: &Input) -> Result<Output, Refusal> {
     let id = &input.task_id;
-    desk.task(id)?;
-    let by = match desk.parent()? {
+    tools.task(id)?;
+    let by = match tools.parent()? {
         Some(parent) => parent.task.started_by.unwrap_or(parent.task.assigned_to),
         None => "mcp".to_owned(),
     };
-    desk.queue.cancel(id, &by).map_err(|error| Refusal::of(&error))?;
+    tools.queue.cancel(id, &by).map_err(|error| Refusal::of(&error))?;
     Ok(Output { success: true, task_id: id.to_string(), status: Status::Cancelled.to_string() })
 }

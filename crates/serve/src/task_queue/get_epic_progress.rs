@@ -8,7 +8,7 @@ use assay_store::task::Status;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Desk, Line, limit};
+use super::{TaskLine, TaskTools, limit};
 use crate::mcp::{Effect, Refusal, Tool};
 
 #[derive(Deserialize, JsonSchema)]
@@ -38,29 +38,29 @@ struct Output {
     /// The number of tasks by type.
     by_type: BTreeMap<String, usize>,
     /// The tasks that are not completed.
-    open: Vec<Line>,
+    open: Vec<TaskLine>,
     /// The number of tasks that are not completed and not listed.
     left_out: usize,
 }
 
-pub(super) fn tool(desk: &Arc<Desk>) -> Tool {
-    let desk = Arc::clone(desk);
+pub(super) fn tool(tools: &Arc<TaskTools>) -> Tool {
+    let tools = Arc::clone(tools);
     Tool::new(
         "get_epic_progress",
         "Says how many tasks of an epic are done, and lists those that are not.",
         Effect::Reads,
-        move |input: Input| progress(&desk, input.epic_key),
+        move |input: Input| progress(&tools, input.epic_key),
     )
 }
 
-fn progress(desk: &Desk, epic_key: String) -> Result<Output, Refusal> {
+fn progress(tools: &TaskTools, epic_key: String) -> Result<Output, Refusal> {
     let filter = Filter {
         queue: None,
         statuses: Status::ALL.to_vec(),
         context: Some(("epic_key".to_owned(), epic_key.clone())),
         limit: None,
     };
-    let tasks = desk.list(&filter)?;
+    let tasks = tools.list(&filter)?;
     let mut by_status: BTreeMap<String, usize> =
         Status::ALL.iter().map(|status| (status.to_string(), 0)).collect();
     let mut by_type = BTreeMap::new();
@@ -70,8 +70,11 @@ fn progress(desk: &Desk, epic_key: String) -> Result<Output, Refusal> {
     }
     let total = tasks.len();
     let is_open = |status: Status| status != Status::Completed;
-    let mut open: Vec<Line> =
-        tasks.into_iter().filter(|listed| is_open(listed.task.status)).map(Line::from).collect();
+    let mut open: Vec<TaskLine> = tasks
+        .into_iter()
+        .filter(|listed| is_open(listed.task.status))
+        .map(TaskLine::from)
+        .collect();
     let completed = total - open.len();
     let left_out = open.len().saturating_sub(limit(None));
     open.truncate(limit(None));

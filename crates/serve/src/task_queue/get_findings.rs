@@ -8,15 +8,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::name::Name;
-use super::{Desk, limit};
+use super::name_schema::NameSchema;
+use super::{TaskTools, limit};
 use crate::mcp::{Effect, Refusal, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Input {
     /// The id of the task.
-    #[schemars(with = "Name")]
+    #[schemars(with = "NameSchema")]
     task_id: TaskId,
     /// The maximum number of findings, 50 by default.
     #[serde(default)]
@@ -30,7 +30,7 @@ struct Output {
     task_id: String,
     /// The findings of the task: those that it was created with, then those that were reported for
     /// it.
-    findings: Vec<Found>,
+    findings: Vec<SourcedFinding>,
     /// The number of findings that are not listed.
     left_out: usize,
     /// The number of reports for the task.
@@ -42,27 +42,27 @@ struct Output {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Found {
+struct SourcedFinding {
     /// The source: `task`, or the number of the report.
     from: String,
     /// The finding: file, line_number, severity, category, description, suggested_fix.
     finding: Map<String, Value>,
 }
 
-pub(super) fn tool(desk: &Arc<Desk>) -> Tool {
-    let desk = Arc::clone(desk);
+pub(super) fn tool(tools: &Arc<TaskTools>) -> Tool {
+    let tools = Arc::clone(tools);
     Tool::new(
         "get_findings",
         "Gives the findings of a task: what it is to fix, and what was handed in for it with \
          report_findings.",
         Effect::Reads,
-        move |input| findings(&desk, &input),
+        move |input| findings(&tools, &input),
     )
 }
 
-fn findings(desk: &Desk, input: &Input) -> Result<Output, Refusal> {
-    let task = desk.task(&input.task_id)?.task;
-    let reports = desk.reports.of(&task.id).map_err(|error| Refusal::of(&error))?;
+fn findings(tools: &TaskTools, input: &Input) -> Result<Output, Refusal> {
+    let task = tools.task(&input.task_id)?.task;
+    let reports = tools.reports.of(&task.id).map_err(|error| Refusal::of(&error))?;
     let mut found = list(task.context.get("structured_findings"), "task");
     for (number, report) in &reports {
         found.extend(list(report.as_ref().ok(), &format!("report {number}")));
@@ -80,10 +80,12 @@ fn findings(desk: &Desk, input: &Input) -> Result<Output, Refusal> {
 }
 
 /// Returns the list `findings` of an object, each with its source.
-fn list(holder: Option<&Value>, from: &str) -> Vec<Found> {
+fn list(holder: Option<&Value>, from: &str) -> Vec<SourcedFinding> {
     let list = holder.and_then(|holder| holder.get("findings")).and_then(Value::as_array);
     let findings = list.map(Vec::as_slice).unwrap_or_default().iter().filter_map(Value::as_object);
-    findings.map(|finding| Found { from: from.to_owned(), finding: finding.clone() }).collect()
+    findings
+        .map(|finding| SourcedFinding { from: from.to_owned(), finding: finding.clone() })
+        .collect()
 }
 
 fn summary(context: &Map<String, Value>) -> String {

@@ -7,8 +7,8 @@ use assay_store::task::AgentId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::name::Name;
-use super::{Desk, LISTED};
+use super::name_schema::NameSchema;
+use super::{DEFAULT_LIMIT, TaskTools};
 use crate::mcp::{Effect, Refusal, Tool};
 
 #[derive(Deserialize, JsonSchema)]
@@ -16,14 +16,14 @@ use crate::mcp::{Effect, Refusal, Tool};
 struct Input {
     /// Return only the queue of this agent; by default all queues.
     #[serde(default)]
-    #[schemars(with = "Name")]
+    #[schemars(with = "NameSchema")]
     agent_id: Option<AgentId>,
 }
 
 #[derive(Serialize, JsonSchema)]
 struct Output {
     /// The number of tasks in each queue, by state.
-    queues: Vec<Tally>,
+    queues: Vec<StatusCounts>,
     /// The registered agents.
     agents: Vec<Worker>,
     /// The number of queues and agents that are not listed.
@@ -31,7 +31,7 @@ struct Output {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Tally {
+struct StatusCounts {
     /// The name of the queue.
     queue: String,
     /// Tasks that can be claimed now.
@@ -50,12 +50,12 @@ struct Tally {
     cancelled: usize,
 }
 
-impl From<Count> for Tally {
-    fn from(count: Count) -> Tally {
+impl From<Count> for StatusCounts {
+    fn from(count: Count) -> StatusCounts {
         let Count { ready, waiting, blocked, in_progress, completed, failed, cancelled, .. } =
             count;
         let queue = count.queue.to_string();
-        Tally { queue, ready, waiting, blocked, in_progress, completed, failed, cancelled }
+        StatusCounts { queue, ready, waiting, blocked, in_progress, completed, failed, cancelled }
     }
 }
 
@@ -85,7 +85,7 @@ impl From<Seen> for Worker {
         Worker {
             id: beat.agent.to_string(),
             queue: beat.queue.to_string(),
-            state: word(beat.state).to_owned(),
+            state: state_word(beat.state).to_owned(),
             task: beat.task.map(|task| task.to_string()),
             last_seen: beat.at.to_string(),
             alive: seen.alive,
@@ -94,7 +94,7 @@ impl From<Seen> for Worker {
     }
 }
 
-fn word(state: AgentState) -> &'static str {
+fn state_word(state: AgentState) -> &'static str {
     match state {
         AgentState::Idle => "idle",
         AgentState::Working => "working",
@@ -104,8 +104,8 @@ fn word(state: AgentState) -> &'static str {
     }
 }
 
-pub(super) fn tool(desk: &Arc<Desk>) -> Tool {
-    let own = Arc::clone(desk);
+pub(super) fn tool(tools: &Arc<TaskTools>) -> Tool {
+    let own = Arc::clone(tools);
     let tool = Tool::new(
         "get_queue_status",
         "Says how many tasks of each queue wait, are worked on, completed or failed, and which \
@@ -113,19 +113,20 @@ pub(super) fn tool(desk: &Arc<Desk>) -> Tool {
         Effect::Reads,
         move |input| status(&own, &input),
     );
-    tool.with_choices("agent_id", &desk.agents.names())
+    tool.with_choices("agent_id", &tools.agents.names())
 }
 
-fn status(desk: &Desk, input: &Input) -> Result<Output, Refusal> {
-    let only = input.agent_id.as_ref().map(|agent| desk.agents.queue_of(agent)).transpose()?;
-    let mut counts = desk.queue.count().map_err(|error| Refusal::of(&error))?;
+fn status(tools: &TaskTools, input: &Input) -> Result<Output, Refusal> {
+    let only = input.agent_id.as_ref().map(|agent| tools.agents.queue_of(agent)).transpose()?;
+    let mut counts = tools.queue.count().map_err(|error| Refusal::of(&error))?;
     counts.retain(|count| only.is_none_or(|only| *only == count.queue));
-    let mut seen = desk.queue.agents().map_err(|error| Refusal::of(&error))?;
+    let mut seen = tools.queue.agents().map_err(|error| Refusal::of(&error))?;
     seen.retain(|seen| only.is_none_or(|only| *only == seen.heartbeat.queue));
-    let left_out = counts.len().saturating_sub(LISTED) + seen.len().saturating_sub(LISTED);
+    let left_out =
+        counts.len().saturating_sub(DEFAULT_LIMIT) + seen.len().saturating_sub(DEFAULT_LIMIT);
     Ok(Output {
-        queues: counts.into_iter().take(LISTED).map(Tally::from).collect(),
-        agents: seen.into_iter().take(LISTED).map(Worker::from).collect(),
+        queues: counts.into_iter().take(DEFAULT_LIMIT).map(StatusCounts::from).collect(),
+        agents: seen.into_iter().take(DEFAULT_LIMIT).map(Worker::from).collect(),
         left_out,
     })
 }

@@ -9,8 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::Desk;
-use super::name::Name;
+use super::TaskTools;
+use super::name_schema::NameSchema;
 use crate::mcp::{Effect, Refusal, Tool};
 
 /// The maximum number of characters of a task's texts; a description can be longer than a model
@@ -21,7 +21,7 @@ const MAX_TEXT: usize = 50_000;
 #[serde(deny_unknown_fields)]
 struct Input {
     /// The id of the task.
-    #[schemars(with = "Name")]
+    #[schemars(with = "NameSchema")]
     task_id: TaskId,
 }
 
@@ -46,21 +46,21 @@ struct Output {
     error: Option<String>,
 }
 
-pub(super) fn tool(desk: &Arc<Desk>) -> Tool {
-    let desk = Arc::clone(desk);
+pub(super) fn tool(tools: &Arc<TaskTools>) -> Tool {
+    let tools = Arc::clone(tools);
     Tool::new(
         "get_task_details",
         "Shows one task with all that is known of it: what is to be done, its context, where it \
          stands, what was tried, and what came of it.",
         Effect::Reads,
-        move |input| details(&desk, &input),
+        move |input| details(&tools, &input),
     )
 }
 
-fn details(desk: &Desk, input: &Input) -> Result<Output, Refusal> {
-    match desk.queue.get(&input.task_id) {
+fn details(tools: &TaskTools, input: &Input) -> Result<Output, Refusal> {
+    match tools.queue.get(&input.task_id) {
         Ok(listed) => Ok(Output {
-            task: Some(shown(&listed.task)),
+            task: Some(to_json(&listed.task)),
             queue: Some(listed.queue.to_string()),
             standing: Some(listed.standing),
             error: None,
@@ -77,29 +77,29 @@ fn details(desk: &Desk, input: &Input) -> Result<Output, Refusal> {
     }
 }
 
-fn shown(task: &Task) -> Value {
+fn to_json(task: &Task) -> Value {
     let mut task = serde_json::to_value(task).expect("a task is JSON");
-    let mut room = MAX_TEXT;
-    shorten(&mut task, &mut room);
+    let mut budget = MAX_TEXT;
+    shorten(&mut task, &mut budget);
     task
 }
 
 /// Truncates texts once no room is left, and marks the cut.
-fn shorten(value: &mut Value, room: &mut usize) {
+fn shorten(value: &mut Value, budget: &mut usize) {
     match value {
         Value::String(text) => {
             let length = text.chars().count();
-            if length > *room {
-                let kept = first_chars(text, *room);
-                *text = format!("{kept}… ({} characters left out)", length - *room);
+            if length > *budget {
+                let kept = first_chars(text, *budget);
+                *text = format!("{kept}… ({} characters left out)", length - *budget);
             }
-            *room = room.saturating_sub(length);
+            *budget = budget.saturating_sub(length);
         }
         Value::Array(items) => {
             let mut at = 0;
-            while at < items.len() && *room > 0 {
-                shorten(&mut items[at], room);
-                *room = room.saturating_sub(1);
+            while at < items.len() && *budget > 0 {
+                shorten(&mut items[at], budget);
+                *budget = budget.saturating_sub(1);
                 at += 1;
             }
             let left_out = items.len() - at;
@@ -108,7 +108,7 @@ fn shorten(value: &mut Value, room: &mut usize) {
                 items.push(json!(format!("… ({left_out} left out)")));
             }
         }
-        Value::Object(fields) => fields.values_mut().for_each(|field| shorten(field, room)),
+        Value::Object(fields) => fields.values_mut().for_each(|field| shorten(field, budget)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }

@@ -7,8 +7,8 @@ use assay_store::task::{AgentId, Status};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::name::Name;
-use super::{Desk, Line, limit};
+use super::name_schema::NameSchema;
+use super::{TaskLine, TaskTools, limit};
 use crate::mcp::{Effect, Refusal, Tool};
 
 #[derive(Deserialize, JsonSchema)]
@@ -16,7 +16,7 @@ use crate::mcp::{Effect, Refusal, Tool};
 struct Input {
     /// Return only tasks for this agent; by default all.
     #[serde(default)]
-    #[schemars(with = "Name")]
+    #[schemars(with = "NameSchema")]
     agent_id: Option<AgentId>,
     /// The maximum number of tasks, 50 by default.
     #[serde(default)]
@@ -27,13 +27,13 @@ struct Input {
 #[derive(Serialize, JsonSchema)]
 struct Output {
     /// The tasks, next one first.
-    tasks: Vec<Line>,
+    tasks: Vec<TaskLine>,
     /// The number of tasks that are not listed.
     left_out: usize,
 }
 
-pub(super) fn tool(desk: &Arc<Desk>) -> Tool {
-    let own = Arc::clone(desk);
+pub(super) fn tool(tools: &Arc<TaskTools>) -> Tool {
+    let own = Arc::clone(tools);
     let tool = Tool::new(
         "list_pending_tasks",
         "Lists the tasks that wait, in the order in which agents take them, and says of those that \
@@ -41,19 +41,19 @@ pub(super) fn tool(desk: &Arc<Desk>) -> Tool {
         Effect::Reads,
         move |input| list(&own, &input),
     );
-    tool.with_choices("agent_id", &desk.agents.names())
+    tool.with_choices("agent_id", &tools.agents.names())
 }
 
-fn list(desk: &Desk, input: &Input) -> Result<Output, Refusal> {
-    let queue = input.agent_id.as_ref().map(|agent| desk.agents.queue_of(agent)).transpose()?;
+fn list(tools: &TaskTools, input: &Input) -> Result<Output, Refusal> {
+    let queue = input.agent_id.as_ref().map(|agent| tools.agents.queue_of(agent)).transpose()?;
     let filter = Filter {
         queue: queue.cloned(),
         statuses: vec![Status::Pending],
         context: None,
         limit: Some(limit(input.limit)),
     };
-    let tasks: Vec<Line> = desk.list(&filter)?.into_iter().map(Line::from).collect();
-    let counts = desk.queue.count().map_err(|error| Refusal::of(&error))?;
+    let tasks: Vec<TaskLine> = tools.list(&filter)?.into_iter().map(TaskLine::from).collect();
+    let counts = tools.queue.count().map_err(|error| Refusal::of(&error))?;
     let counted = counts.iter().filter(|count| queue.is_none_or(|queue| *queue == count.queue));
     let all: usize = counted.map(|count| count.ready + count.waiting + count.blocked).sum();
     let left_out = all.saturating_sub(tasks.len());

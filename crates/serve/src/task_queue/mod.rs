@@ -1,7 +1,7 @@
 //! The MCP server `task-queue`: tasks for agents, and their findings.
 //!
-//! [`server`] builds the server from a [`Desk`]: the queue, the configured agents, and the task
-//! that the caller works on. A tool is one file and one line in [`server`]. Ids are validated
+//! [`server`] builds the server from a [`TaskTools`]: the queue, the configured agents, and the
+//! task that the caller works on. A tool is one file and one line in [`server`]. Ids are validated
 //! before they are used in a look-up, and lists are truncated, with the number of entries that are
 //! left out.
 
@@ -11,8 +11,8 @@ mod get_findings;
 mod get_queue_status;
 mod get_task_details;
 mod list_pending_tasks;
-mod name;
-mod pulls;
+mod name_schema;
+mod pull_reviews;
 mod queue_task;
 mod report_findings;
 
@@ -41,10 +41,10 @@ const INSTRUCTIONS: &str = "Tasks for agents. Queue work for another agent with 
     are about.";
 
 /// The default number of listed tasks or findings.
-const LISTED: usize = 50;
+const DEFAULT_LIMIT: usize = 50;
 
 /// The maximum number of listed tasks or findings.
-const MOST_LISTED: usize = 200;
+const MAX_LIMIT: usize = 200;
 
 /// The configured agents, with the queue of each.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,7 +74,7 @@ impl Agents {
 }
 
 /// The context of the tools.
-pub struct Desk {
+pub struct TaskTools {
     /// The queue store.
     pub queue: Arc<dyn Queue>,
     /// The agents that tasks can be queued for.
@@ -93,7 +93,7 @@ pub struct Desk {
     pub repositories: Vec<RepositoryName>,
 }
 
-impl Desk {
+impl TaskTools {
     /// Returns a task. Refuses an unknown id.
     fn task(&self, id: &TaskId) -> Result<Listed, Refusal> {
         self.queue.get(id).map_err(|error| match error {
@@ -122,24 +122,24 @@ impl Desk {
 }
 
 /// Builds the server.
-pub fn server(desk: Desk, version: &'static str) -> Server {
-    let desk = Arc::new(desk);
+pub fn server(tools: TaskTools, version: &'static str) -> Server {
+    let tools = Arc::new(tools);
     let tools = vec![
-        queue_task::tool(&desk),
-        get_queue_status::tool(&desk),
-        list_pending_tasks::tool(&desk),
-        get_task_details::tool(&desk),
-        get_epic_progress::tool(&desk),
-        cancel_task::tool(&desk),
-        get_findings::tool(&desk),
-        report_findings::tool(&desk),
+        queue_task::tool(&tools),
+        get_queue_status::tool(&tools),
+        list_pending_tasks::tool(&tools),
+        get_task_details::tool(&tools),
+        get_epic_progress::tool(&tools),
+        cancel_task::tool(&tools),
+        get_findings::tool(&tools),
+        report_findings::tool(&tools),
     ];
     Server::new(NAME, version, INSTRUCTIONS, tools)
 }
 
 /// A task in a list.
 #[derive(Debug, Serialize, JsonSchema)]
-struct Line {
+struct TaskLine {
     /// The id of the task.
     id: String,
     /// The type of work.
@@ -167,11 +167,11 @@ struct Line {
     depends_on: Vec<String>,
 }
 
-impl From<Listed> for Line {
-    fn from(listed: Listed) -> Line {
+impl From<Listed> for TaskLine {
+    fn from(listed: Listed) -> TaskLine {
         let Listed { queue, standing, task } = listed;
-        let (state, blocked_because) = told(standing);
-        Line {
+        let (state, blocked_because) = describe_claim_state(standing);
+        TaskLine {
             id: task.id.to_string(),
             kind: task.kind.to_string(),
             title: task.title,
@@ -188,7 +188,7 @@ impl From<Listed> for Line {
 }
 
 /// Returns the word for a claim state, and the reason if the task is blocked.
-fn told(standing: assay_store::queue::Standing) -> (&'static str, Option<String>) {
+fn describe_claim_state(standing: assay_store::queue::Standing) -> (&'static str, Option<String>) {
     use assay_store::queue::Standing;
     match standing {
         Standing::Ready => ("ready", None),
@@ -202,7 +202,7 @@ fn told(standing: assay_store::queue::Standing) -> (&'static str, Option<String>
 
 /// Returns the number of entries to list.
 fn limit(asked: Option<usize>) -> usize {
-    asked.unwrap_or(LISTED).min(MOST_LISTED)
+    asked.unwrap_or(DEFAULT_LIMIT).min(MAX_LIMIT)
 }
 
 #[cfg(test)]

@@ -12,26 +12,27 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::name::Name;
-use super::{Desk, pulls};
+use super::name_schema::NameSchema;
+use super::{TaskTools, pull_reviews};
 use crate::mcp::{Effect, Refusal, Title, Tool};
 
 /// The context keys that a task inherits from the task of its creator, whatever the creator passes:
 /// a model must not invent where its work belongs.
-const TRUSTED: [&str; 5] = ["github_repo", "jira_project", "jira_key", "epic_key", "workflow"];
+const INHERITED_KEYS: [&str; 5] =
+    ["github_repo", "jira_project", "jira_key", "epic_key", "workflow"];
 
 /// The prefix of keys that belong to the workflow, such as the number of reviews of a change.
-const OF_THE_WORKFLOW: char = '_';
+const WORKFLOW_PREFIX: char = '_';
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Input {
     /// The id of the agent that is to do the task.
-    #[schemars(with = "Name")]
+    #[schemars(with = "NameSchema")]
     agent_id: AgentId,
     /// The type of work: review, fix, implementation, validation, architecture, planning,
     /// qa_verification or escalation.
-    #[schemars(with = "Name", length(max = 40))]
+    #[schemars(with = "NameSchema", length(max = 40))]
     task_type: Kind,
     /// The title, on one line.
     #[schemars(length(min = 1, max = 1_000))]
@@ -45,7 +46,7 @@ struct Input {
     context: Map<String, Value>,
     /// The ids of tasks that have to be completed first.
     #[serde(default)]
-    #[schemars(with = "Vec<Name>", length(max = 50))]
+    #[schemars(with = "Vec<NameSchema>", length(max = 50))]
     depends_on: Vec<TaskId>,
     /// The priority: 1 comes first, 100 last. 0 is for escalations.
     #[serde(default)]
@@ -87,8 +88,8 @@ struct Output {
     context: Map<String, Value>,
 }
 
-pub(super) fn tool(desk: &Arc<Desk>) -> Tool {
-    let own = Arc::clone(desk);
+pub(super) fn tool(tools: &Arc<TaskTools>) -> Tool {
+    let own = Arc::clone(tools);
     let tool = Tool::new(
         "queue_task_for_agent",
         "Queues a task for an agent, which takes it when its turn comes. Where you are working on \
@@ -98,11 +99,11 @@ pub(super) fn tool(desk: &Arc<Desk>) -> Tool {
         Effect::Adds,
         move |input| queue(&own, input),
     );
-    tool.with_choices("agent_id", &desk.agents.names())
+    tool.with_choices("agent_id", &tools.agents.names())
 }
 
-fn queue(desk: &Desk, input: Input) -> Result<Output, Refusal> {
-    let queue = desk.agents.queue_of(&input.agent_id)?.clone();
+fn queue(tools: &TaskTools, input: Input) -> Result<Output, Refusal> {
+    let queue = tools.agents.queue_of(&input.agent_id)?.clone();
     if !input.task_type.is_known() {
         return Err(Refusal::new(format!(
             "no agent knows work of the type `{}`; there are: {}",
@@ -111,10 +112,10 @@ fn queue(desk: &Desk, input: Input) -> Result<Output, Refusal> {
         )));
     }
     for id in &input.depends_on {
-        desk.task(id)?;
+        tools.task(id)?;
     }
-    let parent = desk.parent()?.map(|listed| listed.task);
-    let now = Moment::now(&desk.clock);
+    let parent = tools.parent()?.map(|listed| listed.task);
+    let now = Moment::now(&tools.clock);
     let id = TaskId::fresh(&input.task_type, input.agent_id.as_str(), now);
     let id = id.map_err(|error| Refusal::of(&error))?;
     let mut task = Task::new(id, input.task_type, input.title.as_str(), now);
@@ -127,7 +128,7 @@ fn queue(desk: &Desk, input: Input) -> Result<Output, Refusal> {
     task.acceptance_criteria = input.acceptance_criteria;
     task.plan = input.plan.map_or(Value::Null, Value::Object);
     task.context = input.context;
-    task.context.retain(|key, _| !key.starts_with(OF_THE_WORKFLOW));
+    task.context.retain(|key, _| !key.starts_with(WORKFLOW_PREFIX));
     task.created_by = match &parent {
         Some(parent) => parent.started_by.clone().unwrap_or_else(|| parent.assigned_to.clone()),
         None => "mcp".to_owned(),
@@ -136,7 +137,7 @@ fn queue(desk: &Desk, input: Input) -> Result<Output, Refusal> {
         inherit(&mut task.context, &parent.context);
         task.parent_task_id = Some(parent.id);
     }
-    pulls::complete(desk, &mut task)?;
+    pull_reviews::complete_review_task(tools, &mut task)?;
     let size = task.to_json().len();
     if size > MAX_TASK {
         let most = MAX_TASK;
@@ -144,10 +145,10 @@ fn queue(desk: &Desk, input: Input) -> Result<Output, Refusal> {
             format!("the task has {size} bytes, and may have {most}; shorten its context");
         return Err(Refusal::new(message));
     }
-    match desk.queue.push(vec![Addressed { queue: queue.clone(), task: task.clone() }]) {
+    match tools.queue.push(vec![Addressed { queue: queue.clone(), task: task.clone() }]) {
         Ok(()) => Ok(Output::of(task, queue.to_string(), false)),
         Err(QueueError::AlreadyThere { id, queue, .. }) => {
-            Ok(Output::of(desk.task(&id)?.task, queue.to_string(), true))
+            Ok(Output::of(tools.task(&id)?.task, queue.to_string(), true))
         }
         Err(error) => Err(Refusal::of(&error)),
     }
@@ -172,9 +173,10 @@ impl Output {
 /// was not trusted with them, and neither is a task that follows from it.
 fn inherit(context: &mut Map<String, Value>, parent: &Map<String, Value>) {
     if parent.contains_key("pr_number") {
-        context.retain(|key, _| !TRUSTED.contains(&key.as_str()));
+        context.retain(|key, _| !INHERITED_KEYS.contains(&key.as_str()));
     }
-    let is_taken_over = |key: &str| TRUSTED.contains(&key) || key.starts_with(OF_THE_WORKFLOW);
+    let is_taken_over =
+        |key: &str| INHERITED_KEYS.contains(&key) || key.starts_with(WORKFLOW_PREFIX);
     for (key, value) in parent.iter().filter(|(key, _)| is_taken_over(key)) {
         context.insert(key.clone(), value.clone());
     }

@@ -11,15 +11,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::name::Name;
-use super::{Desk, LISTED};
+use super::name_schema::NameSchema;
+use super::{DEFAULT_LIMIT, TaskTools};
 use crate::mcp::{Effect, Refusal, Tool};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Input {
     /// The id of the task that the review was done for.
-    #[schemars(with = "Name")]
+    #[schemars(with = "NameSchema")]
     task_id: TaskId,
     /// The review: JSON with `findings`, a list of findings, or a text that contains either. Each
     /// finding has file, line_number, severity, category, description, suggested_fix, and in
@@ -28,7 +28,7 @@ struct Input {
     report: String,
     /// The name of the reviewer; by default the agent of the task.
     #[serde(default)]
-    #[schemars(with = "Name")]
+    #[schemars(with = "NameSchema")]
     reviewer: Option<AgentId>,
 }
 
@@ -53,48 +53,48 @@ struct Output {
     rejected: Vec<String>,
 }
 
-pub(super) fn tool(desk: &Arc<Desk>) -> Tool {
-    let desk = Arc::clone(desk);
+pub(super) fn tool(tools: &Arc<TaskTools>) -> Tool {
+    let tools = Arc::clone(tools);
     Tool::new(
         "report_findings",
         "Hands in what a review found, for a task. It is read, held against the code and kept \
          with the task; the answer says what was taken and what was not.",
         Effect::Adds,
-        move |input| hand_in(&desk, &input),
+        move |input| report(&tools, &input),
     )
 }
 
-fn hand_in(desk: &Desk, input: &Input) -> Result<Output, Refusal> {
-    let task = desk.task(&input.task_id)?.task;
+fn report(tools: &TaskTools, input: &Input) -> Result<Output, Refusal> {
+    let task = tools.task(&input.task_id)?.task;
     let own_name = || task.started_by.clone().unwrap_or_else(|| task.assigned_to.clone());
     let reviewer = input.reviewer.as_ref().map_or_else(own_name, ToString::to_string);
-    let report = handed_in::read(&input.report, &reviewer, &desk.root);
+    let report = handed_in::read(&input.report, &reviewer, &tools.root);
     if let Some(why) = &report.unusable {
         return Err(Refusal::new(format!(
             "the report is not usable: {why}. Send JSON such as {{\"findings\": [{{\"file\": …, \
              \"line_number\": …, \"severity\": …, \"description\": …}}]}}; nothing was kept."
         )));
     }
-    let synthesis = handed_in::held_against(std::slice::from_ref(&report), &desk.root);
+    let synthesis = handed_in::held_against(std::slice::from_ref(&report), &tools.root);
     let findings = listed(&synthesis.findings);
     let kept = json!({
         "version": 1,
         "task_id": task.id,
         "reviewer": report.reviewer.name,
-        "handed_in_at": Moment::now(&desk.clock),
+        "handed_in_at": Moment::now(&tools.clock),
         (handed_in::REPORT): report,
         "synthesis": synthesis,
         "findings": findings,
     });
-    let number = desk.reports.keep(&task.id, &kept).map_err(|error| Refusal::of(&error))?;
-    let rejected = report.rejected.iter().take(LISTED);
+    let number = tools.reports.keep(&task.id, &kept).map_err(|error| Refusal::of(&error))?;
+    let rejected = report.rejected.iter().take(DEFAULT_LIMIT);
     Ok(Output {
         task_id: task.id.to_string(),
         report: number,
         verdict: synthesis.verdict.state,
         because: synthesis.verdict.because.iter().map(|reason| reason.text.clone()).collect(),
-        left_out: findings.len().saturating_sub(LISTED),
-        findings: findings.into_iter().take(LISTED).collect(),
+        left_out: findings.len().saturating_sub(DEFAULT_LIMIT),
+        findings: findings.into_iter().take(DEFAULT_LIMIT).collect(),
         held_back: synthesis.held_back.len(),
         rejected: rejected.map(|rejected| rejected.reason.clone()).collect(),
     })

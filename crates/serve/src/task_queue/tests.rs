@@ -15,44 +15,44 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::*;
-use crate::clients::{self, DIFF};
+use crate::test_clients::{self, SAMPLE_DIFF};
 
 const TOKEN: &str = "t-secret";
 
 /// A repository with a queue, and the settings of the server for it.
-struct Stage {
+struct TaskQueueFixture {
     folder: TempDir,
     parent: Option<TaskId>,
     /// The fake of GitHub; `None` if GitHub is not configured.
-    github: Option<OnGithub>,
+    github: Option<FakePullRequest>,
 }
 
 /// A fake GitHub on which `o/r` has a pull request 7.
-struct OnGithub {
+struct FakePullRequest {
     fake: Arc<fake::GitHub>,
     served: fake::Server,
 }
 
-impl OnGithub {
-    fn new() -> OnGithub {
+impl FakePullRequest {
+    fn new() -> FakePullRequest {
         let fake = Arc::new(fake::GitHub::new(Arc::new(fake::Clock::stopped())));
         fake.add_repository("o/r");
         fake.add_token("bot", TOKEN, Access::User);
         for number in 1..=7 {
             let head = if number == 7 { "a".repeat(40) } else { sha(&number.to_string()) };
-            let new = NewPull::new("ann", &format!("feature/PROJ-{number}"), &head, DIFF);
+            let new = NewPull::new("ann", &format!("feature/PROJ-{number}"), &head, SAMPLE_DIFF);
             assert_eq!(fake.open_pull("o/r", NewPull { draft: true, ..new }), number);
         }
-        OnGithub { served: Arc::clone(&fake).serve(), fake }
+        FakePullRequest { served: Arc::clone(&fake).serve(), fake }
     }
 }
 
-impl Stage {
-    fn new() -> Stage {
+impl TaskQueueFixture {
+    fn new() -> TaskQueueFixture {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("src")).unwrap();
         fs::write(folder.path().join("src/a.rs"), "fn a() {\n    b().unwrap();\n}\n").unwrap();
-        Stage { folder, parent: None, github: None }
+        TaskQueueFixture { folder, parent: None, github: None }
     }
 
     fn queue(&self) -> FileQueue {
@@ -67,20 +67,19 @@ impl Stage {
 
     fn server(&self) -> Server {
         let named = |name: &str| (name.parse().unwrap(), name.parse().unwrap());
-        let desk = Desk {
+        let tools = TaskTools {
             queue: Arc::new(self.queue()),
             agents: ["architect", "engineer", "qa"].map(named).into_iter().collect(),
             parent: self.parent.clone(),
             reports: HandedIn::open(&self.state()).unwrap(),
             root: self.folder.path().to_owned(),
-            github: self
-                .github
-                .as_ref()
-                .map(|github| clients::github(&github.served.url(), TOKEN, self.folder.path())),
+            github: self.github.as_ref().map(|github| {
+                test_clients::github(&github.served.url(), TOKEN, self.folder.path())
+            }),
             clock: Clock::system(),
             repositories: vec!["O/R".parse().unwrap()],
         };
-        server(desk, "1.0.0")
+        server(tools, "1.0.0")
     }
 
     /// Pushes a task to the queue of `qa`.
@@ -149,18 +148,18 @@ fn with(key: &str, value: Value) -> Value {
 
 #[test]
 fn a_queued_task_is_what_was_asked_for() {
-    let stage = Stage::new();
+    let fixture = TaskQueueFixture::new();
     let mut asked = review();
     asked["priority"] = json!(7);
     asked["acceptance_criteria"] = json!(["All checks pass"]);
     asked["plan"] = json!({ "approach": "Look." });
-    let answer = stage.call("queue_task_for_agent", asked).unwrap();
+    let answer = fixture.call("queue_task_for_agent", asked).unwrap();
     let id = answer["task_id"].as_str().unwrap();
     let [kind, agent, millis, chance] = id.split('-').collect::<Vec<_>>()[..] else {
         panic!("{id}")
     };
     assert_eq!((kind, agent, millis.len(), chance.len()), ("review", "qa", 13, 6));
-    let task = stage.queue().get(&id.parse().unwrap()).unwrap().task;
+    let task = fixture.queue().get(&id.parse().unwrap()).unwrap().task;
     assert_eq!(task.context["pr_number"], 456);
     assert_eq!(task.priority.get(), 7);
     assert_eq!(task.plan, json!({ "approach": "Look." }));
@@ -170,61 +169,61 @@ fn a_queued_task_is_what_was_asked_for() {
 
 #[test]
 fn what_is_trusted_comes_from_the_task_that_is_worked_on() {
-    let mut stage = Stage::new();
-    let parent = stage.push(json!({
+    let mut fixture = TaskQueueFixture::new();
+    let parent = fixture.push(json!({
         "context": { "github_repo": "real/repo", "workflow": "default", "_review_cycle_count": 2 },
     }));
     let agent = "qa-1".parse().unwrap();
     let time = Tenure::ByTime(std::time::Duration::from_secs(60));
-    stage.queue().claim(&"qa".parse().unwrap(), &agent, time, 1).unwrap();
-    stage.parent = Some(parent.clone());
+    fixture.queue().claim(&"qa".parse().unwrap(), &agent, time, 1).unwrap();
+    fixture.parent = Some(parent.clone());
     let made_up =
         json!({ "github_repo": "invented/repo", "pr_number": 1, "_review_cycle_count": 0 });
     let mut asked = with("context", made_up);
     asked["agent_id"] = json!("engineer");
-    let answer = stage.call("queue_task_for_agent", asked).unwrap();
+    let answer = fixture.call("queue_task_for_agent", asked).unwrap();
     let expected = json!({
         "github_repo": "real/repo", "workflow": "default", "pr_number": 1, "_review_cycle_count": 2,
     });
     assert_eq!(answer["context"], expected);
     let id: TaskId = answer["task_id"].as_str().unwrap().parse().unwrap();
-    let task = stage.queue().get(&id).unwrap().task;
+    let task = fixture.queue().get(&id).unwrap().task;
     assert_eq!(task.parent_task_id, Some(parent));
     assert_eq!(task.created_by, "qa-1");
 }
 
 #[test]
 fn what_a_strangers_pull_request_may_not_name_no_task_that_follows_from_it_names() {
-    let mut stage = Stage::new();
+    let mut fixture = TaskQueueFixture::new();
     let context = json!({ "github_repo": "o/r", "pr_number": 7 });
-    let parent = stage.push(json!({ "context": context }));
+    let parent = fixture.push(json!({ "context": context }));
     let agent = "qa-1".parse().unwrap();
     let time = Tenure::ByTime(std::time::Duration::from_secs(60));
-    stage.queue().claim(&"qa".parse().unwrap(), &agent, time, 1).unwrap();
-    stage.parent = Some(parent);
+    fixture.queue().claim(&"qa".parse().unwrap(), &agent, time, 1).unwrap();
+    fixture.parent = Some(parent);
     let mut asked = with("context", json!({ "jira_key": "PROJ-1", "pr_number": 7 }));
     asked["agent_id"] = json!("engineer");
-    let answer = stage.call("queue_task_for_agent", asked).unwrap();
+    let answer = fixture.call("queue_task_for_agent", asked).unwrap();
     assert_eq!(answer["context"], context);
 }
 
 /// Returns the arguments for a review of a pull request on GitHub.
-fn of_a_pull(context: Value) -> Value {
+fn review_of_pull(context: Value) -> Value {
     let mut whole = json!({ "github_repo": "o/r", "pr_number": 7 });
     whole.as_object_mut().unwrap().extend(context.as_object().unwrap().clone());
     with("context", whole)
 }
 
-const ITS_TASK: &str = "review-o.r-7-main-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+const PULL_TASK: &str = "review-o.r-7-main-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
 
 #[test]
 fn the_review_of_a_pull_request_is_the_task_that_every_trigger_makes() {
-    let mut stage = Stage::new();
-    stage.github = Some(OnGithub::new());
-    let asked = of_a_pull(json!({ "head_commit": "made up", "pr_number": "7" }));
-    let answer = stage.call("queue_task_for_agent", asked).unwrap();
-    assert_eq!((&answer["task_id"], &answer["already_there"]), (&json!(ITS_TASK), &json!(false)));
-    let task = stage.queue().get(&ITS_TASK.parse().unwrap()).unwrap().task;
+    let mut fixture = TaskQueueFixture::new();
+    fixture.github = Some(FakePullRequest::new());
+    let asked = review_of_pull(json!({ "head_commit": "made up", "pr_number": "7" }));
+    let answer = fixture.call("queue_task_for_agent", asked).unwrap();
+    assert_eq!((&answer["task_id"], &answer["already_there"]), (&json!(PULL_TASK), &json!(false)));
+    let task = fixture.queue().get(&PULL_TASK.parse().unwrap()).unwrap().task;
     assert_eq!(
         (task.title.as_str(), task.description.as_str()),
         ("Review PR #456", "Check security.")
@@ -245,13 +244,13 @@ fn the_review_of_a_pull_request_is_the_task_that_every_trigger_makes() {
 
 #[test]
 fn a_review_that_is_there_is_told_and_not_queued_again() {
-    let mut stage = Stage::new();
-    stage.github = Some(OnGithub::new());
-    stage.push(json!({ "id": ITS_TASK, "context": { "from": "a webhook" } }));
-    stage.queue().cancel(&ITS_TASK.parse().unwrap(), "ann").unwrap();
-    let answer = stage.call("queue_task_for_agent", of_a_pull(json!({}))).unwrap();
+    let mut fixture = TaskQueueFixture::new();
+    fixture.github = Some(FakePullRequest::new());
+    fixture.push(json!({ "id": PULL_TASK, "context": { "from": "a webhook" } }));
+    fixture.queue().cancel(&PULL_TASK.parse().unwrap(), "ann").unwrap();
+    let answer = fixture.call("queue_task_for_agent", review_of_pull(json!({}))).unwrap();
     let expected = json!({
-        "success": true, "task_id": ITS_TASK, "already_there": true, "agent_id": "qa", "queue": "qa",
+        "success": true, "task_id": PULL_TASK, "already_there": true, "agent_id": "qa", "queue": "qa",
         "status": "cancelled", "context": { "from": "a webhook" },
     });
     assert_eq!(answer, expected);
@@ -259,54 +258,54 @@ fn a_review_that_is_there_is_told_and_not_queued_again() {
 
 #[test]
 fn a_ticket_that_is_named_is_not_guessed() {
-    let mut stage = Stage::new();
-    stage.github = Some(OnGithub::new());
-    let asked = of_a_pull(json!({ "jira_key": "OTHER-9" }));
-    let context = &stage.call("queue_task_for_agent", asked).unwrap()["context"];
+    let mut fixture = TaskQueueFixture::new();
+    fixture.github = Some(FakePullRequest::new());
+    let asked = review_of_pull(json!({ "jira_key": "OTHER-9" }));
+    let context = &fixture.call("queue_task_for_agent", asked).unwrap()["context"];
     assert_eq!((&context["jira_key"], &context["jira_project"]), (&json!("OTHER-9"), &json!(null)));
 }
 
 #[test]
 fn what_is_no_review_of_a_pull_request_that_can_be_looked_up_is_queued_as_it_is() {
-    let mut stage = Stage::new();
-    let github = OnGithub::new();
+    let mut fixture = TaskQueueFixture::new();
+    let github = FakePullRequest::new();
     let asked_of = Arc::clone(&github.fake);
-    stage.github = Some(github);
-    let mut fix = of_a_pull(json!({}));
+    fixture.github = Some(github);
+    let mut fix = review_of_pull(json!({}));
     fix["task_type"] = json!("fix");
-    for asked in [fix, of_a_pull(json!({ "github_repo": "else/where" })), review()] {
-        let answer = stage.call("queue_task_for_agent", asked.clone()).unwrap();
+    for asked in [fix, review_of_pull(json!({ "github_repo": "else/where" })), review()] {
+        let answer = fixture.call("queue_task_for_agent", asked.clone()).unwrap();
         assert_eq!(answer["context"], asked["context"]);
     }
     assert_eq!(asked_of.log().len(), 0);
-    stage.github = None;
-    stage.call("queue_task_for_agent", of_a_pull(json!({}))).unwrap();
+    fixture.github = None;
+    fixture.call("queue_task_for_agent", review_of_pull(json!({}))).unwrap();
 }
 
 #[test]
 fn where_github_does_not_answer_or_the_pull_request_is_closed_nothing_is_queued() {
-    let mut stage = Stage::new();
-    let github = OnGithub::new();
+    let mut fixture = TaskQueueFixture::new();
+    let github = FakePullRequest::new();
     let fake = Arc::clone(&github.fake);
-    stage.github = Some(github);
+    fixture.github = Some(github);
     fake.fail_next("GET pulls/7", Fault::Unavailable);
-    let refusal = stage.refusal("queue_task_for_agent", of_a_pull(json!({})));
+    let refusal = fixture.refusal("queue_task_for_agent", review_of_pull(json!({})));
     expect!["nothing was queued: the last commit of o/r#7 is not known: GitHub refused `GET /repos/o/r/pulls/7` with status 503: Service unavailable"].assert_eq(&refusal);
     fake.merge("o/r", 7);
-    let refusal = stage.refusal("queue_task_for_agent", of_a_pull(json!({})));
+    let refusal = fixture.refusal("queue_task_for_agent", review_of_pull(json!({})));
     expect!["nothing was queued: o/r#7 is closed"].assert_eq(&refusal);
 }
 
 #[test]
 fn without_the_task_that_is_worked_on_nothing_is_queued() {
-    let mut stage = Stage::new();
-    stage.parent = Some("gone".parse().unwrap());
-    let refusal = stage.refusal("queue_task_for_agent", review());
+    let mut fixture = TaskQueueFixture::new();
+    fixture.parent = Some("gone".parse().unwrap());
+    let refusal = fixture.refusal("queue_task_for_agent", review());
     assert!(refusal.contains("AGENT_TASK_ID names task `gone`"), "{refusal}");
 }
 
 fn check_refused(arguments: Value, expected: Expect) {
-    expected.assert_eq(&Stage::new().refusal("queue_task_for_agent", arguments));
+    expected.assert_eq(&TaskQueueFixture::new().refusal("queue_task_for_agent", arguments));
 }
 
 #[test]
@@ -351,25 +350,26 @@ fn a_task_that_is_none_is_refused() {
 
 #[test]
 fn only_an_escalation_comes_before_everything() {
-    let refusal = Stage::new().refusal("queue_task_for_agent", with("priority", json!(0)));
+    let refusal =
+        TaskQueueFixture::new().refusal("queue_task_for_agent", with("priority", json!(0)));
     assert!(refusal.contains("has priority 0, which is for escalations"), "{refusal}");
     let mut escalation = with("priority", json!(0));
     escalation["task_type"] = json!("escalation");
-    Stage::new().call("queue_task_for_agent", escalation).unwrap();
+    TaskQueueFixture::new().call("queue_task_for_agent", escalation).unwrap();
 }
 
 #[test]
 fn a_task_that_is_not_there_is_an_answer() {
-    let answer = Stage::new().call("get_task_details", json!({ "task_id": "nope" }));
+    let answer = TaskQueueFixture::new().call("get_task_details", json!({ "task_id": "nope" }));
     assert_eq!(answer, Ok(json!({ "error": "Task nope not found" })));
 }
 
 #[test]
 fn a_name_with_parts_of_a_path_is_refused() {
-    let stage = Stage::new();
+    let fixture = TaskQueueFixture::new();
     for tool in ["get_task_details", "cancel_task", "get_findings"] {
         for name in ["../../../secret", "/etc/passwd", ".hidden", "", "a\u{0}b"] {
-            let refusal = stage.refusal(tool, json!({ "task_id": name }));
+            let refusal = fixture.refusal(tool, json!({ "task_id": name }));
             assert!(refusal.contains("`task_id`"), "{tool}: {refusal}");
         }
     }
@@ -377,9 +377,9 @@ fn a_name_with_parts_of_a_path_is_refused() {
 
 #[test]
 fn a_task_is_shown_whole_but_not_without_end() {
-    let stage = Stage::new();
-    stage.push(json!({ "description": "x".repeat(60_000), "notes": ["a", "b"] }));
-    let answer = stage.call("get_task_details", json!({ "task_id": "one" })).unwrap();
+    let fixture = TaskQueueFixture::new();
+    fixture.push(json!({ "description": "x".repeat(60_000), "notes": ["a", "b"] }));
+    let answer = fixture.call("get_task_details", json!({ "task_id": "one" })).unwrap();
     let description = answer["task"]["description"].as_str().unwrap();
     assert!(description.ends_with("characters left out)"), "{}", &description[49_000..]);
     assert_eq!(answer["task"]["notes"], json!(["… (2 left out)"]));
@@ -389,29 +389,29 @@ fn a_task_is_shown_whole_but_not_without_end() {
 
 #[test]
 fn lists_are_cut_and_say_so() {
-    let stage = Stage::new();
+    let fixture = TaskQueueFixture::new();
     for number in 0..5 {
-        stage.push(json!({ "id": format!("t{number}"), "priority": 50 + number }));
+        fixture.push(json!({ "id": format!("t{number}"), "priority": 50 + number }));
     }
-    let all = stage.call("list_pending_tasks", json!({})).unwrap();
+    let all = fixture.call("list_pending_tasks", json!({})).unwrap();
     assert_eq!((all["tasks"].as_array().unwrap().len(), &all["left_out"]), (5, &json!(0)));
-    let cut = stage.call("list_pending_tasks", json!({ "agent_id": "qa", "limit": 2 })).unwrap();
+    let cut = fixture.call("list_pending_tasks", json!({ "agent_id": "qa", "limit": 2 })).unwrap();
     let ids: Vec<&str> =
         cut["tasks"].as_array().unwrap().iter().map(|task| task["id"].as_str().unwrap()).collect();
     assert_eq!((ids, &cut["left_out"]), (vec!["t0", "t1"], &json!(3)));
-    let none = stage.call("list_pending_tasks", json!({ "agent_id": "engineer" })).unwrap();
+    let none = fixture.call("list_pending_tasks", json!({ "agent_id": "engineer" })).unwrap();
     assert_eq!(none, json!({ "tasks": [], "left_out": 0 }));
-    let status = stage.call("get_queue_status", json!({ "agent_id": "qa" })).unwrap();
+    let status = fixture.call("get_queue_status", json!({ "agent_id": "qa" })).unwrap();
     assert_eq!(status["queues"][0]["ready"], 5);
 }
 
 #[test]
 fn an_epic_is_as_far_as_its_tasks() {
-    let stage = Stage::new();
-    stage.push(json!({ "id": "a", "context": { "epic_key": "PROJ-100" } }));
-    stage.push(json!({ "id": "b", "type": "fix", "context": { "epic_key": "PROJ-100" } }));
-    stage.push(json!({ "id": "c", "context": { "epic_key": "PROJ-200" } }));
-    let queue = stage.queue();
+    let fixture = TaskQueueFixture::new();
+    fixture.push(json!({ "id": "a", "context": { "epic_key": "PROJ-100" } }));
+    fixture.push(json!({ "id": "b", "type": "fix", "context": { "epic_key": "PROJ-100" } }));
+    fixture.push(json!({ "id": "c", "context": { "epic_key": "PROJ-200" } }));
+    let queue = fixture.queue();
     let (name, agent) = ("qa".parse().unwrap(), "qa-1".parse().unwrap());
     let time = Tenure::ByTime(std::time::Duration::from_secs(60));
     let claimed = queue.claim(&name, &agent, time, 1).unwrap();
@@ -421,22 +421,22 @@ fn an_epic_is_as_far_as_its_tasks() {
         follow_ups: vec![],
     };
     queue.settle(&claimed[0].lease, done).unwrap();
-    let answer = stage.call("get_epic_progress", json!({ "epic_key": "PROJ-100" })).unwrap();
+    let answer = fixture.call("get_epic_progress", json!({ "epic_key": "PROJ-100" })).unwrap();
     assert_eq!(answer["total"], 2);
     assert_eq!(answer["percent"], 50);
     assert_eq!(answer["by_status"]["completed"], 1);
     assert_eq!(answer["by_type"], json!({ "fix": 1, "review": 1 }));
     assert_eq!(answer["open"][0]["id"], "b");
-    let none = stage.call("get_epic_progress", json!({ "epic_key": "NONE-1" })).unwrap();
+    let none = fixture.call("get_epic_progress", json!({ "epic_key": "NONE-1" })).unwrap();
     assert_eq!((&none["total"], &none["percent"]), (&json!(0), &json!(0)));
 }
 
 #[test]
 fn work_of_a_type_that_no_agent_knows_is_refused() {
-    let stage = Stage::new();
+    let fixture = TaskQueueFixture::new();
     let mut asked = review();
     asked["task_type"] = json!("dancing");
-    let refusal = stage.refusal("queue_task_for_agent", asked);
+    let refusal = fixture.refusal("queue_task_for_agent", asked);
     assert!(
         refusal.contains("no agent knows work of the type `dancing`; there are: "),
         "{refusal}"
@@ -445,45 +445,45 @@ fn work_of_a_type_that_no_agent_knows_is_refused() {
 
 #[test]
 fn an_epic_says_how_much_of_it_is_complete() {
-    let stage = Stage::new();
-    stage.push(json!({ "context": { "epic_key": "PROJ-1" } }));
-    let answer = stage.call("get_epic_progress", json!({ "epic_key": "PROJ-1" })).unwrap();
+    let fixture = TaskQueueFixture::new();
+    fixture.push(json!({ "context": { "epic_key": "PROJ-1" } }));
+    let answer = fixture.call("get_epic_progress", json!({ "epic_key": "PROJ-1" })).unwrap();
     assert_eq!((&answer["success"], &answer["percent_complete"]), (&json!(true), &json!(0)));
 }
 
 #[test]
 fn a_task_can_be_queued_for_later_and_for_again_and_again() {
-    let stage = Stage::new();
+    let fixture = TaskQueueFixture::new();
     let mut asked = review();
     asked["run_at"] = json!("2099-01-01T00:00:00Z");
     asked["repeat_every"] = json!("1d");
-    let answer = stage.call("queue_task_for_agent", asked.clone()).unwrap();
+    let answer = fixture.call("queue_task_for_agent", asked.clone()).unwrap();
     let id = answer["task_id"].as_str().unwrap().parse().unwrap();
-    let task = stage.queue().get(&id).unwrap().task;
+    let task = fixture.queue().get(&id).unwrap().task;
     assert_eq!(task.run_at.unwrap().to_string(), "2099-01-01T00:00:00.000Z");
     assert_eq!(task.repeat_every.unwrap().to_string(), "1d");
     asked["repeat_every"] = json!("soon");
-    assert!(stage.refusal("queue_task_for_agent", asked).contains("is no time such as"));
+    assert!(fixture.refusal("queue_task_for_agent", asked).contains("is no time such as"));
 }
 
 #[test]
 fn a_cancelled_task_is_not_cancelled_again() {
-    let stage = Stage::new();
-    let id = stage.push(json!({}));
-    let answer = stage.call("cancel_task", json!({ "task_id": "one" })).unwrap();
+    let fixture = TaskQueueFixture::new();
+    let id = fixture.push(json!({}));
+    let answer = fixture.call("cancel_task", json!({ "task_id": "one" })).unwrap();
     let expected = json!({ "success": true, "task_id": "one", "status": "cancelled" });
     assert_eq!(answer, expected);
-    assert_eq!(stage.queue().get(&id).unwrap().task.failed_by.as_deref(), Some("mcp"));
-    let refusal = stage.refusal("cancel_task", json!({ "task_id": "one" }));
+    assert_eq!(fixture.queue().get(&id).unwrap().task.failed_by.as_deref(), Some("mcp"));
+    let refusal = fixture.refusal("cancel_task", json!({ "task_id": "one" }));
     assert!(refusal.contains("task `one` is cancelled"), "{refusal}");
-    let refusal = stage.refusal("cancel_task", json!({ "task_id": "two" }));
+    let refusal = fixture.refusal("cancel_task", json!({ "task_id": "two" }));
     assert!(refusal.contains("there is no task `two`"), "{refusal}");
 }
 
 #[test]
 fn a_report_is_held_against_the_code_and_kept_with_its_task() {
-    let stage = Stage::new();
-    stage.push(json!({
+    let fixture = TaskQueueFixture::new();
+    fixture.push(json!({
         "context": { "structured_findings": { "findings": [{ "file": "b.rs" }], "summary": "One." } },
     }));
     let report = json!([{
@@ -492,77 +492,77 @@ fn a_report_is_held_against_the_code_and_kept_with_its_task() {
         "evidence": ["b().unwrap();"],
     }]);
     let asked = json!({ "task_id": "one", "report": report.to_string(), "reviewer": "qa-1" });
-    let answer = stage.call("report_findings", asked).unwrap();
+    let answer = fixture.call("report_findings", asked).unwrap();
     assert_eq!(answer["report"], 1);
     assert_eq!(answer["verdict"], "not_ready", "{answer:#}");
     assert_eq!(answer["findings"][0]["line_number"], 2);
-    let found = stage.call("get_findings", json!({ "task_id": "one" })).unwrap();
+    let found = fixture.call("get_findings", json!({ "task_id": "one" })).unwrap();
     assert_eq!(found["summary"], "One.");
     assert_eq!(found["findings"][0], json!({ "from": "task", "finding": { "file": "b.rs" } }));
     assert_eq!(found["findings"][1]["from"], "report 1");
     assert_eq!(found["findings"][1]["finding"]["severity"], "HIGH");
-    let first = stage.call("get_findings", json!({ "task_id": "one", "limit": 1 })).unwrap();
+    let first = fixture.call("get_findings", json!({ "task_id": "one", "limit": 1 })).unwrap();
     assert_eq!(first["left_out"], 1);
 }
 
 #[test]
 fn a_report_that_something_else_changed_is_refused() {
-    let stage = Stage::new();
-    stage.push(json!({}));
+    let fixture = TaskQueueFixture::new();
+    fixture.push(json!({}));
     let report = json!([{
         "file": "src/a.rs", "line_number": 2, "severity": "HIGH", "category": "security",
         "description": "The query is put together from what users type.",
     }]);
     for number in 1..=3 {
         let asked = json!({ "task_id": "one", "report": report.to_string() });
-        assert_eq!(stage.call("report_findings", asked).unwrap()["report"], number);
+        assert_eq!(fixture.call("report_findings", asked).unwrap()["report"], number);
     }
-    let kept = stage.folder.path().join("tree/.assay/reports/one");
+    let kept = fixture.folder.path().join("tree/.assay/reports/one");
     std::fs::write(kept.join("002.json"), "{").unwrap();
-    let refusal = stage.refusal("get_findings", json!({ "task_id": "one" }));
+    let refusal = fixture.refusal("get_findings", json!({ "task_id": "one" }));
     assert!(refusal.contains("`.assay/reports/one` is not used: something else"), "{refusal}");
 }
 
 #[test]
 fn a_report_that_says_nothing_is_not_kept() {
-    let stage = Stage::new();
-    stage.push(json!({}));
+    let fixture = TaskQueueFixture::new();
+    fixture.push(json!({}));
     let asked = json!({ "task_id": "one", "report": "I had no time." });
-    let refusal = stage.refusal("report_findings", asked);
+    let refusal = fixture.refusal("report_findings", asked);
     assert!(
         refusal.starts_with("the report is not usable: no findings could be read"),
         "{refusal}"
     );
     let nothing = json!({ "task_id": "one", "report": "[]" });
-    let answer = stage.call("report_findings", nothing).unwrap();
+    let answer = fixture.call("report_findings", nothing).unwrap();
     assert_eq!((&answer["verdict"], &answer["findings"]), (&json!("ready"), &json!([])));
 }
 
 #[test]
 fn a_secret_in_a_report_is_not_kept() {
-    let stage = Stage::new();
-    stage.push(json!({}));
+    let fixture = TaskQueueFixture::new();
+    fixture.push(json!({}));
     let secret = ["gh", "p_", "iT6oEuG4aFs9JdH2cYn7BpL5mWx1RtZ8qV3k"].concat();
     let report = json!([{
         "file": "src/a.rs", "line_number": 2, "severity": "HIGH", "category": "security",
         "description": format!("The token {secret} is in the code"),
     }]);
     let asked = json!({ "task_id": "one", "report": report.to_string() });
-    let answer = stage.call("report_findings", asked).unwrap();
+    let answer = fixture.call("report_findings", asked).unwrap();
     assert!(!answer.to_string().contains(&secret), "{answer:#}");
-    assert!(!files(stage.folder.path()).concat().contains(&secret));
+    assert!(!files(fixture.folder.path()).concat().contains(&secret));
 }
 
 #[test]
 fn a_damaged_report_is_never_answered_with_ready() {
-    let stage = Stage::new();
-    stage.push(json!({}));
+    let fixture = TaskQueueFixture::new();
+    fixture.push(json!({}));
     let code = "def total(prices):\n    return sum(prices)\n";
-    fs::write(stage.folder.path().join("shop.py"), code).unwrap();
+    fs::write(fixture.folder.path().join("shop.py"), code).unwrap();
     for report in assay_testkit::model::DAMAGED_REPORTS {
         let asked = json!({ "task_id": "one", "report": report.text });
         // A report that cannot be parsed is refused, which is not a pass either.
-        if let Ok(answer) = stage.call("report_findings", asked) {
+        if let Ok(answer) = fixture.call("report_findings", asked) {
             let verdict = answer["verdict"].as_str().unwrap();
             assert!(matches!(verdict, "incomplete" | "not_ready"), "{}: {answer}", report.name);
         }

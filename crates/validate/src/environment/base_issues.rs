@@ -59,11 +59,11 @@ impl LocalEnvironment<'_> {
         if judged.is_empty() {
             return Ok(Vec::new());
         }
-        let now = stored.of_revision(base).map_err(broken)?;
+        let now = stored.files_of_revision(base).map_err(broken)?;
         let mut own = BTreeSet::new();
         for round in judged {
             let Some(earlier) = round.base.as_deref().filter(|it| stored.has(it)) else { continue };
-            let before = stored.of_revision(earlier).map_err(broken)?;
+            let before = stored.files_of_revision(earlier).map_err(broken)?;
             let accepted = approved.map(|round| &round.surroundings);
             for (path, object) in &round.work {
                 let is_accepted = accepted.is_some_and(|it| it.work.get(path) == Some(object));

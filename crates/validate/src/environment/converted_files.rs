@@ -25,7 +25,7 @@ impl LocalEnvironment<'_> {
         stored: &StoredFiles,
         base: Option<&str>,
     ) -> Result<Vec<Issue>, StepError> {
-        let mut files = stored.converted().map_err(broken)?;
+        let mut files = stored.converted_files().map_err(broken)?;
         files.retain(|file| {
             !loop_files::is_loop_output(&file.path) && !loop_files::is_loop_document(&file.path)
         });
@@ -43,7 +43,7 @@ impl LocalEnvironment<'_> {
         base: Option<&str>,
     ) -> Result<bool, StepError> {
         let Some(base) = base else { return Ok(false) };
-        let tree = stored.of_revision(base).map_err(broken)?;
+        let tree = stored.files_of_revision(base).map_err(broken)?;
         let converts =
             |line: &&str| line.contains("filter") || line.contains("working-tree-encoding");
         let local = stored.common_folder().map_err(broken)?.join("info/attributes");
@@ -52,7 +52,7 @@ impl LocalEnvironment<'_> {
         }
         let is_attributes =
             |path: &&String| path.rsplit('/').next().is_some_and(|name| name == ATTRIBUTES);
-        for path in stored.of_work_tree().map_err(broken)?.iter().filter(is_attributes) {
+        for path in stored.work_tree_files().map_err(broken)?.iter().filter(is_attributes) {
             let before = tree.files.get(path).map(|file| stored.read(file)).transpose();
             let before = before.map_err(broken)?.unwrap_or_default();
             let now = std::fs::read(self.root.join(path)).unwrap_or_default();

@@ -45,7 +45,7 @@ impl GitGuard {
             vec![stored.git_folder().map_err(broken)?, stored.common_folder().map_err(broken)?];
         folders.dedup();
         let before = guarded(&folders);
-        let refs = BaseRefs::of(root).map_err(broken)?;
+        let refs = BaseRefs::read(root).map_err(broken)?;
         Ok(GitGuard { folders, refs, before })
     }
 
@@ -89,7 +89,7 @@ impl GitGuard {
             })?;
             changed.push(format!("`{}`", self.shown(path)));
         }
-        let moved = self.refs.put_back();
+        let moved = self.refs.restore();
         changed.extend(moved.map_err(|error| StepError::Fatal(chain(&error)))?);
         Ok(changed)
     }

@@ -54,7 +54,7 @@ impl TextSource for VersionTexts<'_> {
     type Error = GitError;
 
     fn mentioning(&self, words: &[String]) -> Result<Vec<String>, GitError> {
-        let mut paths = self.stored.mentioning(&self.version.revision, words)?;
+        let mut paths = self.stored.files_with_words(&self.version.revision, words)?;
         paths.retain(|path| self.version.tree.files.contains_key(path) && !is_loop_file(path));
         Ok(paths)
     }

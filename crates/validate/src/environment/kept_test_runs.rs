@@ -65,7 +65,8 @@ impl LocalEnvironment<'_> {
     /// and returns the id of the stored tree.
     pub(super) fn keep_first_tests(&self) -> Result<Option<String>, StepError> {
         let stored = StoredFiles::open(&self.root).map_err(broken)?;
-        let paths: BTreeSet<String> = stored.of_work_tree().map_err(broken)?.into_iter().collect();
+        let paths: BTreeSet<String> =
+            stored.work_tree_files().map_err(broken)?.into_iter().collect();
         let named = self.named(&paths);
         let is_small = |path: &str| {
             fs::symlink_metadata(self.root.join(path)).is_ok_and(|it| it.len() <= MAX_KEPT_BYTES)
@@ -77,7 +78,7 @@ impl LocalEnvironment<'_> {
         let folder = tempfile::tempdir().map_err(|error| StepError::Round(error.to_string()))?;
         let index = folder.path().join("index");
         let name = format!("kept/{}", ref_name(&self.spec.name));
-        stored.keep(&name, &kept, &index).map(Some).map_err(broken)
+        stored.store(&name, &kept, &index).map(Some).map_err(broken)
     }
 
     /// Runs the checks with each version of the tests that the work under test did not write,
@@ -88,7 +89,8 @@ impl LocalEnvironment<'_> {
     ) -> Result<Vec<KeptTestRun>, StepError> {
         let Some(round) = &loop_state.open else { return Ok(Vec::new()) };
         let stored = StoredFiles::open(&self.root).map_err(broken)?;
-        let paths: BTreeSet<String> = stored.of_work_tree().map_err(broken)?.into_iter().collect();
+        let paths: BTreeSet<String> =
+            stored.work_tree_files().map_err(broken)?.into_iter().collect();
         let (base, first) = (self.base_version(&stored)?, first_version(&stored, loop_state)?);
         let versions = [&base, &first].into_iter().flatten();
         let known = versions.flat_map(|it| it.tree.files.keys().chain(it.tree.links.keys()));
@@ -145,7 +147,7 @@ impl LocalEnvironment<'_> {
     fn base_version(&self, stored: &StoredFiles) -> Result<Option<TestVersion>, StepError> {
         let change = self.change()?;
         let Some(revision) = change.base_revision() else { return Ok(None) };
-        let tree = stored.of_revision(revision).map_err(broken)?;
+        let tree = stored.files_of_revision(revision).map_err(broken)?;
         let main = assay_change::main_branch(&self.root).map_err(broken)?;
         let main = main.map(|name| name.strip_prefix("origin/").unwrap_or(&name).to_owned());
         let name = main.unwrap_or_else(|| "the base".to_owned());
@@ -161,7 +163,7 @@ impl LocalEnvironment<'_> {
         let own = paths.iter().filter(|path| !is_loop_file(path)).cloned();
         let (plain, links): (Vec<String>, Vec<String>) =
             own.partition(|path| self.is_plain_file(path));
-        let ids = stored.ids_of(&plain).map_err(broken)?;
+        let ids = stored.object_ids(&plain).map_err(broken)?;
         let plain = plain.into_iter().zip(ids.into_iter().map(Some));
         Ok(plain.chain(links.into_iter().map(|path| (path, None))).collect())
     }
@@ -314,7 +316,7 @@ impl LocalEnvironment<'_> {
         touched: &[Touched],
     ) -> Result<(Vec<CheckOutcome>, Vec<String>), StepError> {
         let git_folder = stored.git_folder().map_err(broken)?;
-        let now: BTreeSet<String> = stored.of_work_tree().map_err(broken)?.into_iter().collect();
+        let now: BTreeSet<String> = stored.work_tree_files().map_err(broken)?.into_iter().collect();
         let mut files: Vec<Replacement> = touched.iter().map(|it| it.replacement.clone()).collect();
         files.extend(self.lock_files(&files));
         let runner = self.runner(&self.change()?)?;
@@ -375,7 +377,7 @@ fn first_version(
     let Some(revision) = loop_state.kept_tests.as_ref().filter(|tree| stored.has(tree)) else {
         return Ok(None);
     };
-    let tree = stored.of_revision(revision).map_err(broken)?;
+    let tree = stored.files_of_revision(revision).map_err(broken)?;
     Ok(Some(TestVersion { name: FIRST_ROUND.to_owned(), revision: revision.clone(), tree }))
 }
 

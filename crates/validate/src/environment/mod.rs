@@ -17,13 +17,13 @@ mod surroundings;
 
 use std::path::PathBuf;
 
-use assay_change::{Bench, GitError, Patch, StoredFiles};
+use assay_change::{GitError, Patch, ScratchWorktree, StoredFiles};
 use assay_checks::check::CheckOutcome;
 use assay_checks::discovery::Framework;
 use assay_checks::required::Risk;
 use assay_checks::run::Runner;
 use assay_findings::write::escape::chain;
-use assay_rules::redacted_text;
+use assay_rules::redact_text;
 use assay_store::disk;
 use tempfile::TempDir;
 
@@ -91,17 +91,19 @@ pub struct LocalEnvironment<'a> {
 impl LocalEnvironment<'_> {
     /// Creates a scratch work tree and removes those of killed runs. Each one has a new folder:
     /// processes of a killed run may still write to the old one.
-    fn create_scratch(&self) -> Result<(TempDir, Bench), StepError> {
+    fn create_scratch(&self) -> Result<(TempDir, ScratchWorktree), StepError> {
         let broken = |error: &dyn std::error::Error| StepError::Round(chain(error));
         disk::make_folder(&self.state).map_err(|error| broken(&error))?;
         for name in disk::names(&self.state).map_err(|error| broken(&error))? {
             if name.starts_with(SCRATCH_PREFIX) {
-                Bench::clear(&self.root, &self.state.join(name)).map_err(|error| broken(&error))?;
+                ScratchWorktree::remove(&self.root, &self.state.join(name))
+                    .map_err(|error| broken(&error))?;
             }
         }
         let folder = tempfile::Builder::new().prefix(SCRATCH_PREFIX).tempdir_in(&self.state);
         let folder = folder.map_err(|error| broken(&error))?;
-        let bench = Bench::lay_out(&self.root, folder.path()).map_err(|error| broken(&error))?;
+        let bench =
+            ScratchWorktree::create(&self.root, folder.path()).map_err(|error| broken(&error))?;
         Ok((folder, bench))
     }
 
@@ -220,7 +222,7 @@ impl LoopEnvironment for LocalEnvironment<'_> {
                 "the fixer changed {changed}, which was put back, and its work is not taken"
             )));
         }
-        let summary = redacted_text(&summary?);
+        let summary = redact_text(&summary?);
         self.observer.on_fix_finished(&summary);
         Ok(FixMade { patch: bench.patch().map_err(broken)?, summary })
     }
@@ -233,12 +235,12 @@ impl LoopEnvironment for LocalEnvironment<'_> {
             Err(error) => Err(StepError::Round(chain(&error))),
         };
         // A run that had begun to apply the patch may have been killed.
-        if put(patch.take_out(&self.root, &leave_out))? == ApplyResult::TreeMoved
+        if put(patch.revert(&self.root, &leave_out))? == ApplyResult::TreeMoved
             || self.tree()? != *tree
         {
             return Ok(ApplyResult::TreeMoved);
         }
-        let done = put(patch.put_in(&self.root, &leave_out))?;
+        let done = put(patch.apply(&self.root, &leave_out))?;
         let files = patch.files(&self.root).map_err(|error| StepError::Fatal(chain(&error)))?;
         let (left_out, files): (Vec<String>, Vec<String>) =
             files.into_iter().partition(|path| leave_out(path));

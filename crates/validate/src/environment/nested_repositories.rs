@@ -28,11 +28,11 @@ impl LocalEnvironment<'_> {
     ) -> Result<Vec<Issue>, StepError> {
         let mut nested = repositories_below(&self.root);
         if let Some(base) = base.filter(|_| !nested.is_empty()) {
-            let known = stored.of_revision(base).map_err(broken)?.submodules;
+            let known = stored.files_of_revision(base).map_err(broken)?.submodules;
             nested.retain(|path| !known.contains_key(path));
             let within: Vec<String> =
                 nested.iter().map(|path| format!("{path}/{WITHIN}")).collect();
-            let shown = stored.hidden_since(base, &within).map_err(broken)?;
+            let shown = stored.newly_ignored_files(base, &within).map_err(broken)?;
             nested.retain(|path| shown.contains(&format!("{path}/{WITHIN}")));
         }
         let issue = |path: String| {

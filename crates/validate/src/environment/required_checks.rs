@@ -14,7 +14,7 @@ use assay_checks::results::Outcome;
 use assay_checks::run::Runner;
 use assay_checks::verification::Verification;
 use assay_findings::write::escape::chain;
-use assay_rules::redacted_text;
+use assay_rules::redact_text;
 use assay_store::disk::{self, Sure};
 
 use super::LocalEnvironment;
@@ -226,7 +226,7 @@ impl LocalEnvironment<'_> {
         if !changed.is_empty() && changed.iter().all(is_generated) {
             return StepError::Generated(why);
         }
-        let tracked = StoredFiles::open(&self.root).and_then(|stored| stored.tracked());
+        let tracked = StoredFiles::open(&self.root).and_then(|stored| stored.tracked_files());
         let lines = tracked.map_or_else(|_| Vec::new(), |tracked| ignore_lines(&changed, &tracked));
         if lines.is_empty() {
             let advice = "what tests write has to be committed, or ignored by git";
@@ -285,14 +285,14 @@ fn stamp(path: &Path) -> Option<Stamp> {
 
 /// Redacts credentials in a check outcome: the journal and the documents are in the repository.
 pub(super) fn without_secrets(mut outcome: CheckOutcome) -> CheckOutcome {
-    outcome.tail = redacted_text(&outcome.tail);
+    outcome.tail = redact_text(&outcome.tail);
     for test in outcome.tests.iter_mut().flat_map(|tests| &mut tests.results) {
         if let Outcome::Failed { message } = &mut test.outcome {
-            *message = redacted_text(message);
+            *message = redact_text(message);
         }
     }
     if let State::Failed { why } | State::NotRun { why } = &mut outcome.state {
-        *why = redacted_text(why);
+        *why = redact_text(why);
     }
     outcome
 }

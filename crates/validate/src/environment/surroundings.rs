@@ -92,7 +92,7 @@ impl LocalEnvironment<'_> {
         let new = change.files.iter().filter_map(|file| file.new_path.as_ref()).filter(is_work);
         let plain: Vec<String> = new.filter(|path| self.is_plain_file(path)).cloned().collect();
         let plain: Vec<String> = plain.into_iter().take(MAX_WORK).collect();
-        let ids = stored.ids_of(&plain).map_err(broken)?;
+        let ids = stored.object_ids(&plain).map_err(broken)?;
         let mut work: BTreeMap<String, String> = plain.into_iter().zip(ids).collect();
         let old = change.files.iter().filter_map(|file| file.old_path.as_ref()).filter(is_work);
         let is_gone = |path: &&String| self.root.join(path).symlink_metadata().is_err();
@@ -129,7 +129,7 @@ impl LocalEnvironment<'_> {
     /// digest.
     fn used_programs(&self, stored: &StoredFiles) -> Result<BTreeMap<String, String>, StepError> {
         let mut used = BTreeMap::new();
-        let paths = stored.of_work_tree().map_err(broken)?.into_iter().collect();
+        let paths = stored.work_tree_files().map_err(broken)?.into_iter().collect();
         for (programs, words) in self.programs(&paths) {
             let named = programs.used.iter().filter(|program| words.contains(&program.name));
             for program in named {
@@ -139,7 +139,7 @@ impl LocalEnvironment<'_> {
             }
         }
         if !used.is_empty() {
-            let tracked = stored.tracked().map_err(broken)?;
+            let tracked = stored.tracked_files().map_err(broken)?;
             used.retain(|path, _| !tracked.contains(path));
         }
         Ok(used)
@@ -164,7 +164,7 @@ impl LocalEnvironment<'_> {
     /// of a toolchain.
     fn stand_ins(&self, stored: &StoredFiles) -> Result<Vec<Issue>, StepError> {
         let mut issues: BTreeMap<String, Issue> = BTreeMap::new();
-        let paths = stored.of_work_tree().map_err(broken)?.into_iter().collect();
+        let paths = stored.work_tree_files().map_err(broken)?.into_iter().collect();
         for (programs, words) in self.programs(&paths) {
             let named = programs.shadowing.iter().filter(|program| words.contains(&program.name));
             for program in named {
@@ -185,7 +185,7 @@ impl LocalEnvironment<'_> {
 
     /// Returns the files that git ignores, without installed packages and build output.
     fn ignored(&self, stored: &StoredFiles) -> Result<Vec<String>, StepError> {
-        let mut files = stored.ignored(&is_output_folder).map_err(broken)?;
+        let mut files = stored.ignored_files(&is_output_folder).map_err(broken)?;
         files.retain(|path| !is_output(path) && !loop_files::is_loop_output(path));
         Ok(files)
     }
@@ -244,7 +244,7 @@ impl LocalEnvironment<'_> {
         let decides =
             |path: &&String| is_source(path) || changes_loading(path) || self.is_plugin(path);
         let candidates: Vec<String> = ignored.iter().filter(decides).cloned().collect();
-        let hidden = stored.hidden_since(base, &candidates).map_err(broken)?;
+        let hidden = stored.newly_ignored_files(base, &candidates).map_err(broken)?;
         Ok(hidden
             .into_iter()
             .take(MAX_HIDDEN)
@@ -265,7 +265,8 @@ impl LocalEnvironment<'_> {
         if candidates.is_empty() {
             return Ok(Vec::new());
         }
-        let tree: BTreeSet<String> = stored.of_work_tree().map_err(broken)?.into_iter().collect();
+        let tree: BTreeSet<String> =
+            stored.work_tree_files().map_err(broken)?.into_iter().collect();
         let exists = |path: &str| tree.get(path).map(String::as_str);
         let shadows = candidates.into_iter().filter_map(|path| {
             let module = shadowed_module(path, &exists)?;
@@ -306,7 +307,7 @@ impl LocalEnvironment<'_> {
 /// Returns true if a packaging file of the base declares a pytest plugin.
 fn declares_plugin(stored: &StoredFiles, base: Option<&str>) -> Result<bool, StepError> {
     let Some(base) = base else { return Ok(false) };
-    for (path, file) in stored.of_revision(base).map_err(broken)?.files {
+    for (path, file) in stored.files_of_revision(base).map_err(broken)?.files {
         let name = path.rsplit('/').next().unwrap_or(&path);
         if ["pyproject.toml", "setup.cfg", "setup.py"].contains(&name) {
             let content = stored.read(&file).map_err(broken)?;

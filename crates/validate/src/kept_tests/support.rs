@@ -272,7 +272,7 @@ fn is_part_of_script(path: &str, script: &str) -> bool {
 
 /// Returns true if a shell script defines no function, and so only sets values.
 fn is_settings(path: &str, text: &str) -> bool {
-    let is_shell = assay_rules::name_of_language(path).is_some_and(|name| name == "bash");
+    let is_shell = assay_rules::language_name(path).is_some_and(|name| name == "bash");
     let defines = |line: &str| {
         let line = line.trim_start();
         line.starts_with("function ")
@@ -292,7 +292,7 @@ fn words_for(path: &str) -> Vec<String> {
         words.push(stem);
     }
     // Go packages, dependencies and data are named by their folders.
-    let is_code = assay_rules::name_of_language(path)
+    let is_code = assay_rules::language_name(path)
         .is_some_and(|name| !["json", "yaml", "bash"].contains(&name.as_str()));
     if is_general || !is_code || path.ends_with(".go") {
         words.push(folder);
@@ -339,7 +339,7 @@ fn loads_framework(references: &[Reference]) -> bool {
 /// Returns true if a script defines tests for a runner whose functions need no import.
 fn has_tests(path: &str, text: &str) -> bool {
     let is_script = matches!(
-        assay_rules::name_of_language(path).as_deref(),
+        assay_rules::language_name(path).as_deref(),
         Some("javascript" | "typescript" | "tsx")
     );
     let found = SCRIPT_TESTS

@@ -92,7 +92,7 @@ pub(crate) fn run(args: &Args, diagnostics: &Diagnostics) -> anyhow::Result<Exit
     let team = team(&place.settings.roster, &args.ids, args.replicas, &suffix)?;
     let names: Vec<String> =
         team.iter().flat_map(|(_, names)| names.iter().map(ToString::to_string)).collect();
-    state_of(&place.root).make()?;
+    state_of(&place.root).create()?;
     let state = locks_folder(environment(), &place.root)?;
     if args.detach {
         return detach(args, &place.root, &state, &names, diagnostics);

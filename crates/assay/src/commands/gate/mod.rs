@@ -22,7 +22,7 @@ use assay_gates::sidecar::ChecklistSource;
 use assay_gates::text::write::{decomposed, guidance, verified};
 use assay_gates::verifier::Judge;
 use assay_gates::verify::GateVerification;
-use assay_rules::redacted_text;
+use assay_rules::redact_text;
 use clap::{Subcommand, ValueEnum};
 
 use super::{note, print_json, print_safely, user_name, warn};
@@ -214,8 +214,8 @@ fn open_or_begin(asked: Asked<'_>) -> anyhow::Result<Opened> {
 /// Builds the list, unless it exists.
 fn made(opened: &Opened, how: &DecomposeArgs) -> anyhow::Result<Decomposition> {
     let release = how.reason.as_ref().map(|reason| Release {
-        reason: redacted_text(reason.trim()),
-        by: redacted_text(&how.by.clone().unwrap_or_else(|| user_name(&opened.place.root))),
+        reason: redact_text(reason.trim()),
+        by: redact_text(&how.by.clone().unwrap_or_else(|| user_name(&opened.place.root))),
     });
     let earlier = match (how.again, &release) {
         (true, Some(release)) => IfExists::Release(release),

@@ -163,7 +163,7 @@ fn services_that_are_away_change_nothing_but_what_is_warned_of() {
 fn make_due(followed: &Followed) {
     let home = Path::new(crate::state_home()).join("assay");
     let state = State::new(followed.stage.repository.path(), Some(&home));
-    let folder = state.outside("outbox").unwrap().join(format!("ticket-{}", followed.ticket));
+    let folder = state.home_folder("outbox").unwrap().join(format!("ticket-{}", followed.ticket));
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let mut message: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();

@@ -294,7 +294,7 @@ fn a_name_too_long_to_keep_is_not_mixed_up_with_another() {
 fn more_places_than_can_be_remembered_are_not_read() {
     let mut parser = Parser::default();
     parser.feed(b"--- a/few\n+++ b/few\n@@ -1 +1 @@\n-a\n+b\n--- a/many\n+++ b/many\n");
-    for _ in 0..MAX_PLACES {
+    for _ in 0..MAX_HUNKS_AND_RUNS {
         parser.feed(b"@@ -1 +1 @@\n-a\n+b\n");
     }
     parser.feed(b"--- a/more\n+++ b/more\n@@ -1 +1 @@\n-a\n+b\n");

@@ -1,7 +1,7 @@
 //! Checks the code that planned diffs add: its public items and its comments. Only the lines in a
 //! diff are judged.
 
-use assay_rules::{SourceLines, undocumented};
+use assay_rules::{SourceLines, find_undocumented};
 
 use super::documents::diffed;
 use crate::checks::plan_helpers::{at, on_milestones};
@@ -14,7 +14,7 @@ use crate::subject::Subject;
 /// Checks that added public items have a doc comment.
 pub(super) fn look_for_bare_items(subject: &Subject<'_>, _: &Scope) -> CheckResult {
     look_for(subject, "Public items have no doc comment", |source| {
-        undocumented(source).into_iter().map(|(at, _)| at).collect()
+        find_undocumented(source).into_iter().map(|(at, _)| at).collect()
     })
 }
 

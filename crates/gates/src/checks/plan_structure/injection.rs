@@ -1,6 +1,6 @@
 //! Finds instructions to reviewers in the text of a plan: [`run`].
 
-use assay_rules::injection_in;
+use assay_rules::find_injections;
 
 use crate::checks::plan_helpers::{at, on_plan};
 use crate::item::Scope;
@@ -12,7 +12,7 @@ use crate::subject::Subject;
 /// sent to models.
 pub(super) fn look(subject: &Subject<'_>, _: &Scope) -> CheckResult {
     on_plan(subject, |plan| {
-        let found = injection_in(&plan.text);
+        let found = find_injections(&plan.text);
         let told = found
             .iter()
             .map(|order| format!("{}{}", quoted(&order.shown), at(plan, order.lines.start())));

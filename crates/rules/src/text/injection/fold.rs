@@ -72,7 +72,7 @@ fn is_invisible(c: char) -> bool {
 
 /// Returns a text as it looks: with single blanks, without invisible characters, with plain letters
 /// for fancy ones. Letters of other scripts stay unchanged.
-pub(super) fn readable(text: &str) -> String {
+pub(super) fn to_readable(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let is_script = |c: char| TABLE.binary_search_by_key(&c, |(from, _)| *from).is_ok();
     let seen = |c: char| if !c.is_ascii() && is_script(c) { Some(c) } else { fold(c) };
@@ -128,7 +128,7 @@ pub(super) fn squeeze_into(text: &str, out: &mut Vec<u8>) {
 }
 
 /// Returns the letters and digits of a text, without the characters between them.
-pub(super) fn squeezed(text: &str) -> String {
+pub(super) fn squeeze(text: &str) -> String {
     let mut out = Vec::new();
     squeeze_into(text, &mut out);
     String::from_utf8_lossy(&out).into_owned()
@@ -147,7 +147,7 @@ pub(super) fn folded(text: &str) -> String {
 }
 
 /// A match of a pattern.
-pub(super) struct Place {
+pub(super) struct PatternMatch {
     /// The byte range in the joined text.
     pub(super) span: Range<usize>,
     /// The indices of the lines that the match touches.
@@ -157,21 +157,21 @@ pub(super) struct Place {
 }
 
 /// Returns the part of a text that is shown.
-pub(super) fn shortened(text: &str) -> &str {
+pub(super) fn shorten(text: &str) -> &str {
     first_bytes(text, MAX_SHOWN)
 }
 
 /// Several lines as one text, with the start of each line.
 #[derive(Default)]
-pub(super) struct Joined {
+pub(super) struct JoinedLines {
     pub(super) text: String,
     starts: Vec<(usize, usize)>,
 }
 
-impl Joined {
+impl JoinedLines {
     /// Joins the words of some lines, with one blank between any two of them.
-    pub(super) fn words(lines: &[Cow<'_, str>], first: usize) -> Joined {
-        let mut joined = Joined::default();
+    pub(super) fn words(lines: &[Cow<'_, str>], first: usize) -> JoinedLines {
+        let mut joined = JoinedLines::default();
         for (line, at) in lines.iter().zip(first..) {
             joined.begin(at, ' ');
             joined.push_words(line);
@@ -180,8 +180,8 @@ impl Joined {
     }
 
     /// Joins lines with their punctuation, without the delimiters of comments.
-    pub(super) fn marks(lines: &[Cow<'_, str>], first: usize) -> Joined {
-        let mut joined = Joined::default();
+    pub(super) fn marks(lines: &[Cow<'_, str>], first: usize) -> JoinedLines {
+        let mut joined = JoinedLines::default();
         for (line, at) in lines.iter().zip(first..) {
             joined.begin(at, '\n');
             let line = line.trim_start();
@@ -192,22 +192,22 @@ impl Joined {
     }
 
     /// Joins the letters of some lines.
-    pub(super) fn letters(lines: &[Cow<'_, str>], first: usize) -> Joined {
-        let mut joined = Joined::default();
+    pub(super) fn letters(lines: &[Cow<'_, str>], first: usize) -> JoinedLines {
+        let mut joined = JoinedLines::default();
         for (line, at) in lines.iter().zip(first..) {
             joined.starts.push((joined.text.len(), at));
-            joined.text.push_str(&squeezed(line));
+            joined.text.push_str(&squeeze(line));
         }
         joined
     }
 
     /// Returns the matches of a pattern.
-    pub(super) fn places(&self, pattern: &Regex) -> Vec<Place> {
-        let place = |found: regex::Match<'_>| Place {
+    pub(super) fn find_matches(&self, pattern: &Regex) -> Vec<PatternMatch> {
+        let place = |found: regex::Match<'_>| PatternMatch {
             span: found.range(),
             lines: self.line_at(found.start())
                 ..self.line_at(found.end().max(found.start() + 1) - 1) + 1,
-            text: readable(shortened(found.as_str())),
+            text: to_readable(shorten(found.as_str())),
         };
         pattern.find_iter(&self.text).map(place).collect()
     }
@@ -313,7 +313,7 @@ mod tests {
 
     fn words(text: &str) -> String {
         let lines: Vec<Cow<'_, str>> = text.lines().map(Cow::Borrowed).collect();
-        Joined::words(&lines, 0).text
+        JoinedLines::words(&lines, 0).text
     }
 
     #[test]
@@ -327,6 +327,6 @@ mod tests {
 
     #[test]
     fn a_squeezed_text_has_letters_for_digits() {
-        assert_eq!(squeezed("1 G-n_0.r3 a11"), squeezed("ignore all"));
+        assert_eq!(squeeze("1 G-n_0.r3 a11"), squeeze("ignore all"));
     }
 }

@@ -12,14 +12,14 @@ const MIN_RUN: usize = 8;
 const MAX_FLAG: usize = 6;
 
 /// Returns a description of the hidden text in a line; `None` if there is none.
-pub(super) fn look(line: &str, is_code: bool) -> Option<&'static str> {
+pub(super) fn describe_hidden(line: &str, is_code: bool) -> Option<&'static str> {
     if line.is_ascii() {
         return None;
     }
     if has_tags(line) {
         return Some("It holds text in characters that are not shown.");
     }
-    if is_code && turns(line) {
+    if is_code && changes_direction(line) {
         return Some(
             "It turns the direction of writing, so that it reads as other code than it is.",
         );
@@ -37,7 +37,7 @@ pub(super) fn is_code(path: &str) -> bool {
 
 /// Returns true if a line changes the direction of writing. A line with letters from right to left
 /// may do so, unless it overrides their direction.
-fn turns(line: &str) -> bool {
+fn changes_direction(line: &str) -> bool {
     let has = |test: fn(char) -> bool| line.chars().any(test);
     let runs_left = |c: char| matches!(c, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}');
     let is_turn = |c: char| matches!(c, '\u{202a}'..='\u{202c}' | '\u{2066}'..='\u{2069}');
@@ -81,15 +81,15 @@ mod tests {
             "می\u{200c}خواهم",
             "क\u{94d}\u{200d}ष",
         ] {
-            assert_eq!(look(line, true), None, "{line}");
+            assert_eq!(describe_hidden(line, true), None, "{line}");
         }
     }
 
     #[test]
     fn what_is_never_shown_is_told() {
-        assert!(look("a\u{e0068}\u{e0069}\u{e0021}", false).is_some());
-        assert!(look("😀\u{e0158}\u{e0155}\u{e0160}", false).is_some());
-        assert!(look("if x \u{202e}{ }", true).is_some());
-        assert!(look("if x \u{202e}{ }", false).is_none());
+        assert!(describe_hidden("a\u{e0068}\u{e0069}\u{e0021}", false).is_some());
+        assert!(describe_hidden("😀\u{e0158}\u{e0155}\u{e0160}", false).is_some());
+        assert!(describe_hidden("if x \u{202e}{ }", true).is_some());
+        assert!(describe_hidden("if x \u{202e}{ }", false).is_none());
     }
 }

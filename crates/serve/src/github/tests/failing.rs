@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn wrong_input_is_refused_by_what_is_wrong_with_it_and_nothing_is_sent() {
-    let stage = Stage::new();
+    let fixture = GithubFixture::new();
     let mut refusals = String::new();
     let long = "x".repeat(60_001);
     let comment = json!({ "path": "src/1.rs", "line": 0, "body": "b" });
@@ -31,9 +31,9 @@ fn wrong_input_is_refused_by_what_is_wrong_with_it_and_nothing_is_sent() {
         ("github_update_pr", json!({ "pr_number": 1, "state": "merged" })),
         ("github_link_pr_to_jira", json!({ "pr_number": 1, "jira_key": "proj-1" })),
     ] {
-        refusals.push_str(&format!("{tool}: {}\n", stage.refusal(tool, arguments)));
+        refusals.push_str(&format!("{tool}: {}\n", fixture.refusal(tool, arguments)));
     }
-    assert_eq!(stage.asked(|_| true), [""; 0]);
+    assert_eq!(fixture.requests_where(|_| true), [""; 0]);
     expect![[r#"
         github_get_pr: `pr_number` is missing. Nothing was done; correct it and call `github_get_pr` again.
         github_get_pr: `pr_number` has to be of type integer. Nothing was done; correct it and call `github_get_pr` again.
@@ -60,13 +60,13 @@ fn wrong_input_is_refused_by_what_is_wrong_with_it_and_nothing_is_sent() {
 
 #[test]
 fn a_pull_request_that_is_not_there_is_said_to_be_missing() {
-    let stage = Stage::new();
-    for (tool, mut arguments) in good() {
+    let fixture = GithubFixture::new();
+    for (tool, mut arguments) in valid_calls() {
         if arguments.get("pr_number").is_none() {
             continue;
         }
         arguments["pr_number"] = json!(9);
-        let refusal = stage.refusal(tool, arguments);
+        let refusal = fixture.refusal(tool, arguments);
         assert!(refusal.contains("/9"), "{tool}: {refusal}");
         assert!(refusal.contains("with status 404: Not Found"), "{tool}: {refusal}");
     }
@@ -74,10 +74,10 @@ fn a_pull_request_that_is_not_there_is_said_to_be_missing() {
 
 #[test]
 fn without_a_token_or_with_a_wrong_one_every_tool_says_so() {
-    let stage = Stage::new();
-    let none = stage.server(&stage.served.url(), None);
-    let wrong = stage.server(&stage.served.url(), Some("t-wrong-secret"));
-    for (tool, arguments) in good() {
+    let fixture = GithubFixture::new();
+    let none = fixture.server(&fixture.served.url(), None);
+    let wrong = fixture.server(&fixture.served.url(), Some("t-wrong-secret"));
+    for (tool, arguments) in valid_calls() {
         let refusal = call(&none, tool, arguments.clone()).unwrap_err();
         assert!(refusal.starts_with("GitHub cannot be used: "), "{tool}: {refusal}");
         assert!(refusal.contains("`GITHUB_TOKEN`"), "{tool}: {refusal}");
@@ -89,10 +89,10 @@ fn without_a_token_or_with_a_wrong_one_every_tool_says_so() {
 
 #[test]
 fn where_nothing_listens_every_tool_says_so_and_nothing_is_unclear() {
-    let stage = Stage::new();
-    let gone = Stage::new().served.url();
-    let server = stage.server(&gone, Some(TOKEN));
-    for (tool, arguments) in good() {
+    let fixture = GithubFixture::new();
+    let gone = GithubFixture::new().served.url();
+    let server = fixture.server(&gone, Some(TOKEN));
+    for (tool, arguments) in valid_calls() {
         let refusal = call(&server, tool, arguments).unwrap_err();
         let expected = format!("GitHub at `{gone}/` did not answer");
         assert!(refusal.starts_with(&expected), "{tool}: {refusal}");
@@ -103,18 +103,18 @@ fn where_nothing_listens_every_tool_says_so_and_nothing_is_unclear() {
 #[test]
 fn a_write_of_which_nobody_knows_says_how_to_look() {
     let mut refusals = String::new();
-    for (tool, arguments) in writers() {
+    for (tool, arguments) in valid_writing_calls() {
         for when in [When::BeforeEffect, When::AfterEffect] {
-            let stage = Stage::new();
-            stage.github.add_branch(REPO, "other", &sha("other"));
+            let fixture = GithubFixture::new();
+            fixture.github.add_branch(REPO, "other", &sha("other"));
             let verb =
                 if tool.contains("update") || tool.contains("link") { "PATCH" } else { "POST" };
-            stage.github.fail_next(verb, Fault::BadGateway(when));
-            let refusal = stage.call(tool, arguments.clone()).unwrap_err();
+            fixture.github.fail_next(verb, Fault::BadGateway(when));
+            let refusal = fixture.call(tool, arguments.clone()).unwrap_err();
             // The request is sent once, whether it succeeds or fails.
-            let writes = stage.asked(|logged| logged.method != "GET");
+            let writes = fixture.requests_where(|logged| logged.method != "GET");
             assert_eq!(writes.len(), 1, "{tool}: {writes:?}");
-            let done = stage.written().len();
+            let done = fixture.written_bodies().len();
             assert_eq!(done, usize::from(when == When::AfterEffect), "{tool}");
             if when == When::AfterEffect {
                 refusals.push_str(&format!("{refusal}\n"));
@@ -133,19 +133,20 @@ fn a_write_of_which_nobody_knows_says_how_to_look() {
 
 #[test]
 fn a_read_is_tried_again_and_a_write_that_is_repeated_is_done_once() {
-    let stage = Stage::new();
-    stage.github.fail_next("GET pulls/1", Fault::Unavailable);
-    stage.github.fail_next("GET pulls/1", Fault::Cut(When::BeforeEffect));
-    assert_eq!(stage.call("github_get_pr", json!({ "pr_number": 1 })).unwrap()["number"], 1);
+    let fixture = GithubFixture::new();
+    fixture.github.fail_next("GET pulls/1", Fault::Unavailable);
+    fixture.github.fail_next("GET pulls/1", Fault::Cut(When::BeforeEffect));
+    assert_eq!(fixture.call("github_get_pr", json!({ "pr_number": 1 })).unwrap()["number"], 1);
 
     for tool in ["github_create_branch", "github_create_pr"] {
-        let (_, arguments) = writers().into_iter().find(|(name, _)| *name == tool).unwrap();
-        let stage = Stage::new();
-        stage.github.add_branch(REPO, "other", &sha("other"));
-        stage.github.fail_next("POST", Fault::Cut(When::AfterEffect));
-        let refusal = stage.call(tool, arguments.clone()).unwrap_err();
+        let (_, arguments) =
+            valid_writing_calls().into_iter().find(|(name, _)| *name == tool).unwrap();
+        let fixture = GithubFixture::new();
+        fixture.github.add_branch(REPO, "other", &sha("other"));
+        fixture.github.fail_next("POST", Fault::Cut(When::AfterEffect));
+        let refusal = fixture.call(tool, arguments.clone()).unwrap_err();
         assert!(refusal.contains("It may have been done nevertheless"), "{refusal}");
-        stage.call(tool, arguments).unwrap();
-        assert_eq!(stage.written().len(), 1, "{tool}");
+        fixture.call(tool, arguments).unwrap();
+        assert_eq!(fixture.written_bodies().len(), 1, "{tool}");
     }
 }

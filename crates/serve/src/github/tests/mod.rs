@@ -17,15 +17,15 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::*;
-use crate::clients;
+use crate::test_clients;
 
 const REPO: &str = "octo/demo";
 const TOKEN: &str = "t-assay-secret";
 
 /// A fake GitHub with a pull request, and the settings of the server for it.
-struct Stage {
+struct GithubFixture {
     github: Arc<fake::GitHub>,
-    clock: Arc<Stopped>,
+    clock: Arc<FakeClock>,
     served: fake::Server,
     kept: TempDir,
     number: u64,
@@ -36,9 +36,9 @@ struct Stage {
 }
 
 /// The clock of the fake, which advances when a client waits.
-struct Stopped(Arc<fake::Clock>);
+struct FakeClock(Arc<fake::Clock>);
 
-impl ServiceClock for Stopped {
+impl ServiceClock for FakeClock {
     fn now(&self) -> Duration {
         self.0.now()
     }
@@ -61,12 +61,12 @@ fn diff(files: usize, lines: usize) -> String {
     (1..=files).map(file).collect()
 }
 
-impl Stage {
-    fn new() -> Stage {
-        Stage::with(|pull| pull)
+impl GithubFixture {
+    fn new() -> GithubFixture {
+        GithubFixture::with(|pull| pull)
     }
 
-    fn with(change: impl FnOnce(NewPull) -> NewPull) -> Stage {
+    fn with(change: impl FnOnce(NewPull) -> NewPull) -> GithubFixture {
         let clock = Arc::new(fake::Clock::stopped());
         let github = Arc::new(fake::GitHub::new(Arc::clone(&clock)));
         github.add_repository(REPO);
@@ -75,10 +75,10 @@ impl Stage {
         github.add_token("ci", "t-ci", Access::App);
         let pull = NewPull::new("ann", "feature", &sha("head 1"), &diff(2, 10));
         let number = github.open_pull(REPO, change(pull));
-        Stage {
+        GithubFixture {
             served: Arc::clone(&github).serve(),
             github,
-            clock: Arc::new(Stopped(clock)),
+            clock: Arc::new(FakeClock(clock)),
             kept: tempfile::tempdir().unwrap(),
             number,
             repositories: vec![REPO],
@@ -92,13 +92,13 @@ impl Stage {
             KeySource::Variable { name: "GITHUB_TOKEN".to_owned(), value: token.map(Key::new) };
         let pace = RateLimiter::in_dir(self.kept.path().to_owned());
         let clock = Arc::clone(&self.clock);
-        let desk = Desk {
+        let tools = GithubTools {
             github: GitHub::new(&url.parse().unwrap(), Keys::new(source), pace, clock),
             repositories: self.repositories.iter().map(|name| name.parse().unwrap()).collect(),
             permit: self.permit.clone(),
             tickets: self.tickets.clone(),
         };
-        server(desk, "1.0.0")
+        server(tools, "1.0.0")
     }
 
     /// Calls a tool. Fails if the result does not match the published schema.
@@ -109,20 +109,20 @@ impl Stage {
     /// Calls a tool that refuses. Fails if a request took effect.
     fn refusal(&self, tool: &str, arguments: Value) -> String {
         let refusal = self.call(tool, arguments).unwrap_err();
-        let effects: Vec<String> = self.asked(|logged| logged.took_effect);
+        let effects: Vec<String> = self.requests_where(|logged| logged.took_effect);
         assert_eq!(effects, [""; 0], "{refusal}");
         refusal
     }
 
     /// Returns the requests that match `which`, as method and path.
-    fn asked(&self, which: impl Fn(&fake::Logged) -> bool) -> Vec<String> {
+    fn requests_where(&self, which: impl Fn(&fake::Logged) -> bool) -> Vec<String> {
         let log = self.github.log();
         let log = log.iter().filter(|logged| which(logged));
         log.map(|logged| format!("{} {}", logged.method, logged.path)).collect()
     }
 
     /// Returns the bodies of the requests that took effect.
-    fn written(&self) -> Vec<Value> {
+    fn written_bodies(&self) -> Vec<Value> {
         let log = self.github.log().into_iter();
         log.filter(|logged| logged.took_effect).map(|logged| logged.body).collect()
     }
@@ -147,7 +147,7 @@ fn review(comments: Value) -> Value {
 }
 
 /// Returns a valid call of every tool.
-fn good() -> Vec<(&'static str, Value)> {
+fn valid_calls() -> Vec<(&'static str, Value)> {
     vec![
         ("github_get_pr", json!({ "pr_number": 1 })),
         ("github_get_pr_by_branch", json!({ "branch": "feature" })),
@@ -164,6 +164,6 @@ fn good() -> Vec<(&'static str, Value)> {
 }
 
 /// Returns a valid call of every tool that writes.
-fn writers() -> Vec<(&'static str, Value)> {
-    good().split_off(5)
+fn valid_writing_calls() -> Vec<(&'static str, Value)> {
+    valid_calls().split_off(5)
 }

@@ -4,10 +4,10 @@ use super::*;
 
 #[test]
 fn an_agent_without_permission_reads_and_whatever_it_writes_is_refused_before_anything_is_sent() {
-    let mut stage = Stage::new();
-    stage.permit = Permit::agent("reader", [], []);
-    for (tool, arguments) in writers() {
-        let refusal = stage.call(tool, arguments).unwrap_err();
+    let mut fixture = GithubFixture::new();
+    fixture.permit = Permit::agent("reader", [], []);
+    for (tool, arguments) in valid_writing_calls() {
+        let refusal = fixture.call(tool, arguments).unwrap_err();
         let (what, needs) = match tool {
             "github_create_branch" => ("push to GitHub", "push"),
             _ => ("write on GitHub", "github"),
@@ -18,63 +18,63 @@ fn an_agent_without_permission_reads_and_whatever_it_writes_is_refused_before_an
         );
         assert_eq!(refusal, expected, "{tool}");
     }
-    assert_eq!(stage.asked(|_| true), [""; 0]);
-    for (tool, arguments) in &good()[..5] {
-        stage.call(tool, arguments.clone()).unwrap();
+    assert_eq!(fixture.requests_where(|_| true), [""; 0]);
+    for (tool, arguments) in &valid_calls()[..5] {
+        fixture.call(tool, arguments.clone()).unwrap();
     }
 }
 
 #[test]
 fn each_permission_allows_its_own_and_no_more() {
-    let mut stage = Stage::new();
-    stage.github.add_branch(REPO, "other", &sha("other"));
-    stage.permit = Permit::agent("qa", [Capability::WriteOnGithub], []);
-    for (tool, arguments) in writers() {
+    let mut fixture = GithubFixture::new();
+    fixture.github.add_branch(REPO, "other", &sha("other"));
+    fixture.permit = Permit::agent("qa", [Capability::WriteOnGithub], []);
+    for (tool, arguments) in valid_writing_calls() {
         let is_push = tool == "github_create_branch";
-        assert_eq!(stage.call(tool, arguments).is_err(), is_push, "{tool}");
+        assert_eq!(fixture.call(tool, arguments).is_err(), is_push, "{tool}");
     }
-    let mut stage = Stage::new();
-    stage.permit = Permit::agent("pusher", [Capability::Push], []);
-    for (tool, arguments) in writers() {
+    let mut fixture = GithubFixture::new();
+    fixture.permit = Permit::agent("pusher", [Capability::Push], []);
+    for (tool, arguments) in valid_writing_calls() {
         let is_push = tool == "github_create_branch";
-        assert_eq!(stage.call(tool, arguments).is_ok(), is_push, "{tool}");
+        assert_eq!(fixture.call(tool, arguments).is_ok(), is_push, "{tool}");
     }
     // A comment on a ticket needs the permission to write in JIRA.
-    let mut stage = Stage::new();
-    stage.permit = Permit::agent("qa", [Capability::WriteOnGithub], []);
+    let mut fixture = GithubFixture::new();
+    fixture.permit = Permit::agent("qa", [Capability::WriteOnGithub], []);
     let jira = FakeJira::cloud();
-    stage.tickets = Some(clients::jira(&jira));
-    let (tool, arguments) = writers().pop().unwrap();
-    let refusal = stage.refusal(tool, arguments);
+    fixture.tickets = Some(test_clients::jira(&jira));
+    let (tool, arguments) = valid_writing_calls().pop().unwrap();
+    let refusal = fixture.refusal(tool, arguments);
     assert!(refusal.contains("write in JIRA"), "{refusal}");
     assert_eq!(jira.asked(), [""; 0]);
-    assert_eq!(stage.asked(|_| true), [""; 0]);
+    assert_eq!(fixture.requests_where(|_| true), [""; 0]);
 }
 
 #[test]
 fn only_repositories_of_the_configuration_are_asked_about() {
-    let mut stage = Stage::new();
-    stage.github.add_repository("octo/secret");
-    for (tool, mut arguments) in good() {
+    let mut fixture = GithubFixture::new();
+    fixture.github.add_repository("octo/secret");
+    for (tool, mut arguments) in valid_calls() {
         arguments["repo"] = json!("octo/secret");
-        let refusal = stage.call(tool, arguments.clone()).unwrap_err();
+        let refusal = fixture.call(tool, arguments.clone()).unwrap_err();
         assert_eq!(
             refusal,
             "`octo/secret` is not among `github.repositories` of the configuration: octo/demo"
         );
         arguments["repo"] = json!("../../user");
-        let refusal = stage.call(tool, arguments).unwrap_err();
+        let refusal = fixture.call(tool, arguments).unwrap_err();
         assert_eq!(refusal, "\"../../user\" is no repository: write it as `owner/name`");
     }
     let get = json!({ "pr_number": 1 });
-    stage.repositories = vec![REPO, "octo/other"];
-    let refusal = stage.refusal("github_get_pr", get.clone());
+    fixture.repositories = vec![REPO, "octo/other"];
+    let refusal = fixture.refusal("github_get_pr", get.clone());
     assert_eq!(refusal, "`repo` is missing: name one of octo/demo, octo/other");
-    stage.repositories = Vec::new();
-    let refusal = stage.refusal("github_get_pr", get);
+    fixture.repositories = Vec::new();
+    let refusal = fixture.refusal("github_get_pr", get);
     assert_eq!(refusal, "`repo` is missing: name it as `owner/name`");
-    assert_eq!(stage.asked(|_| true), [""; 0]);
+    assert_eq!(fixture.requests_where(|_| true), [""; 0]);
     // If no repository is configured, a call may name any.
     let named = json!({ "pr_number": 1, "repo": REPO });
-    assert_eq!(stage.call("github_get_pr", named).unwrap()["number"], 1);
+    assert_eq!(fixture.call("github_get_pr", named).unwrap()["number"], 1);
 }

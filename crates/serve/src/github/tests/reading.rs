@@ -4,13 +4,14 @@ use super::*;
 
 #[test]
 fn a_pull_request_is_told_by_its_number_and_by_its_branch() {
-    let stage = Stage::with(|pull| NewPull {
+    let fixture = GithubFixture::with(|pull| NewPull {
         title: "[PROJ-1] Add a".to_owned(),
         body: Some("Adds a.".to_owned()),
         labels: vec!["ready".to_owned()],
         ..pull
     });
-    let told = stage.call("github_get_pr", json!({ "pr_number": 1, "repo": "OCTO/demo" })).unwrap();
+    let told =
+        fixture.call("github_get_pr", json!({ "pr_number": 1, "repo": "OCTO/demo" })).unwrap();
     check(
         &told,
         &expect![[r#"
@@ -31,31 +32,34 @@ fn a_pull_request_is_told_by_its_number_and_by_its_branch() {
           "url": "https://github.com/octo/demo/pull/1"
         }"#]],
     );
-    let same = stage.call("github_get_pr_by_branch", json!({ "branch": "feature" })).unwrap();
+    let same = fixture.call("github_get_pr_by_branch", json!({ "branch": "feature" })).unwrap();
     assert_eq!(same, told);
-    let refusal = stage.refusal("github_get_pr_by_branch", json!({ "branch": "fature" }));
+    let refusal = fixture.refusal("github_get_pr_by_branch", json!({ "branch": "fature" }));
     assert_eq!(refusal, "no pull request of `octo/demo` is made of `fature`");
 }
 
 #[test]
 fn a_pull_request_of_a_fork_and_one_that_was_merged_are_told_as_such() {
-    let stage =
-        Stage::with(|pull| NewPull { head_repo: Some("ann/demo".to_owned()), draft: true, ..pull });
-    stage.github.merge(REPO, stage.number);
-    let told = stage.call("github_get_pr", json!({ "pr_number": 1 })).unwrap();
+    let fixture = GithubFixture::with(|pull| NewPull {
+        head_repo: Some("ann/demo".to_owned()),
+        draft: true,
+        ..pull
+    });
+    fixture.github.merge(REPO, fixture.number);
+    let told = fixture.call("github_get_pr", json!({ "pr_number": 1 })).unwrap();
     let said = (&told["state"], &told["from_fork"], &told["draft"]);
     assert_eq!(said, (&json!("merged"), &json!(true), &json!(true)));
 }
 
 #[test]
 fn what_others_wrote_is_cut_and_it_is_said_so() {
-    let stage = Stage::with(|pull| NewPull {
+    let fixture = GithubFixture::with(|pull| NewPull {
         title: "t".repeat(1_000),
         body: Some("ä".repeat(60_000)),
         labels: (0..300).map(|number| format!("{number}{}", "l".repeat(1_000))).collect(),
         ..pull
     });
-    let told = stage.call("github_get_pr", json!({ "pr_number": 1 })).unwrap();
+    let told = fixture.call("github_get_pr", json!({ "pr_number": 1 })).unwrap();
     let body = told["body"].as_str().unwrap();
     assert!(body.ends_with("ää… (104000 more bytes)"), "{}", &body[body.len() - 60..]);
     assert_eq!(told["labels"].as_array().unwrap().len(), 100);
@@ -64,13 +68,13 @@ fn what_others_wrote_is_cut_and_it_is_said_so() {
 
 #[test]
 fn a_diff_is_given_whole_and_a_huge_one_in_parts() {
-    let stage = Stage::new();
-    let told = stage.call("github_get_pr_diff", json!({ "pr_number": 1 })).unwrap();
+    let fixture = GithubFixture::new();
+    let told = fixture.call("github_get_pr_diff", json!({ "pr_number": 1 })).unwrap();
     assert_eq!(told["diff"], diff(2, 10));
     assert_eq!((told.get("next_offset"), &told["without_diff"]), (None, &json!([])));
 
     // GitHub itself does not return a diff with so many files at once.
-    let huge = Stage::with(|pull| NewPull { diff: diff(310, 60), ..pull });
+    let huge = GithubFixture::with(|pull| NewPull { diff: diff(310, 60), ..pull });
     let (mut whole, mut offset, mut parts) = (String::new(), json!(0), 0);
     while !offset.is_null() {
         let arguments = json!({ "pr_number": 1, "offset": offset });
@@ -91,8 +95,9 @@ fn a_file_without_a_diff_is_named() {
         "diff --git a/large.txt b/large.txt\nnew file mode 100644\n--- /dev/null\n+++ b/large.txt\n\
          @@ -0,0 +1,21000 @@\n{large}"
     );
-    let stage = Stage::with(|pull| NewPull { diff: format!("{}{large}", diff(1, 1)), ..pull });
-    let told = stage.call("github_get_pr_diff", json!({ "pr_number": 1 })).unwrap();
+    let fixture =
+        GithubFixture::with(|pull| NewPull { diff: format!("{}{large}", diff(1, 1)), ..pull });
+    let told = fixture.call("github_get_pr_diff", json!({ "pr_number": 1 })).unwrap();
     check(
         &told,
         &expect![[r#"
@@ -108,15 +113,15 @@ fn a_file_without_a_diff_is_named() {
 
 #[test]
 fn comments_are_told_with_where_they_stand() {
-    let stage = Stage::new();
+    let fixture = GithubFixture::new();
     let arguments = json!({ "pr_number": 1, "body": "Why?", "path": "src/1.rs", "line": 3 });
-    let posted = stage.call("github_add_pr_comment", arguments).unwrap();
+    let posted = fixture.call("github_add_pr_comment", arguments).unwrap();
     let reply = format!("/repos/{REPO}/pulls/1/comments/{}/replies", posted["id"]);
-    stage.github.ask("t-ann", "POST", &reply, &json!({ "body": "It has to." }));
-    stage.call("github_add_pr_comment", json!({ "pr_number": 1, "body": "Thanks." })).unwrap();
+    fixture.github.ask("t-ann", "POST", &reply, &json!({ "body": "It has to." }));
+    fixture.call("github_add_pr_comment", json!({ "pr_number": 1, "body": "Thanks." })).unwrap();
     let said = json!({ "pr_number": 1, "event": "COMMENT", "body": "Almost." });
-    stage.call("github_submit_review", said).unwrap();
-    let told = stage.call("github_get_pr_comments", json!({ "pr_number": 1 })).unwrap();
+    fixture.call("github_submit_review", said).unwrap();
+    let told = fixture.call("github_get_pr_comments", json!({ "pr_number": 1 })).unwrap();
     check(
         &told,
         &expect![[r#"
@@ -165,47 +170,48 @@ fn comments_are_told_with_where_they_stand() {
 
 #[test]
 fn many_comments_come_in_parts_and_none_is_lost() {
-    let stage = Stage::new();
+    let fixture = GithubFixture::new();
     for number in 0..300 {
-        stage.github.clock().advance(Duration::from_secs(10));
+        fixture.github.clock().advance(Duration::from_secs(10));
         let body = json!({ "body": format!("{number}: {}", "word ".repeat(2_000)) });
         let path = format!("/repos/{REPO}/issues/1/comments");
-        assert_eq!(stage.github.ask("t-ann", "POST", &path, &body).0, 201);
+        assert_eq!(fixture.github.ask("t-ann", "POST", &path, &body).0, 201);
     }
     let (mut seen, mut offset) = (Vec::new(), json!(0));
     while !offset.is_null() {
         let arguments = json!({ "pr_number": 1, "offset": offset });
-        let told = stage.call("github_get_pr_comments", arguments).unwrap();
+        let told = fixture.call("github_get_pr_comments", arguments).unwrap();
         assert!(told.to_string().len() < 101_000, "{}", told.to_string().len());
         assert_eq!(told["more"], false);
         let below = told["below"].as_array().unwrap();
         seen.extend(below.iter().map(|comment| comment["id"].as_u64().unwrap()));
         offset = told["next_offset"].clone();
     }
-    let there: Vec<u64> = stage.github.comments(REPO, 1).iter().map(|comment| comment.id).collect();
+    let there: Vec<u64> =
+        fixture.github.comments(REPO, 1).iter().map(|comment| comment.id).collect();
     assert_eq!(seen, there);
     let arguments = json!({ "pr_number": 1, "offset": 9_999 });
-    let told = stage.call("github_get_pr_comments", arguments).unwrap();
+    let told = fixture.call("github_get_pr_comments", arguments).unwrap();
     assert_eq!(told, json!({ "reviews": [], "on_lines": [], "below": [], "more": false }));
 }
 
 #[test]
 fn checks_are_told_of_a_pull_request_and_of_a_commit() {
-    let stage = Stage::new();
+    let fixture = GithubFixture::new();
     let run = json!({
         "name": "n".repeat(2_000), "head_sha": sha("head 1"), "status": "completed",
         "conclusion": "failure", "output": { "title": "t", "summary": "s" },
     });
     let path = format!("/repos/{REPO}/check-runs");
-    assert_eq!(stage.github.ask("t-ci", "POST", &path, &run).0, 201);
-    let told = stage.call("github_get_check_runs", json!({ "pr_number": 1 })).unwrap();
+    assert_eq!(fixture.github.ask("t-ci", "POST", &path, &run).0, 201);
+    let told = fixture.call("github_get_check_runs", json!({ "pr_number": 1 })).unwrap();
     let run = &told["check_runs"][0];
     assert_eq!((&run["status"], &run["conclusion"]), (&json!("completed"), &json!("failure")));
     assert!(run["name"].as_str().unwrap().ends_with("n… (1700 more bytes)"), "{run}");
-    let same = stage.call("github_get_check_runs", json!({ "ref": sha("head 1") })).unwrap();
+    let same = fixture.call("github_get_check_runs", json!({ "ref": sha("head 1") })).unwrap();
     assert_eq!(same, told);
     for arguments in [json!({}), json!({ "pr_number": 1, "ref": "main" })] {
-        let refusal = stage.call("github_get_check_runs", arguments).unwrap_err();
+        let refusal = fixture.call("github_get_check_runs", arguments).unwrap_err();
         assert_eq!(refusal, "give either `pr_number` or `ref`");
     }
 }

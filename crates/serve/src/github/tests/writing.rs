@@ -6,13 +6,13 @@ use super::*;
 
 #[test]
 fn a_review_is_sent_in_one_call_with_its_comments_where_they_belong() {
-    let stage = Stage::new();
+    let fixture = GithubFixture::new();
     let comments = json!([
         { "path": "src/1.rs", "line": 3, "body": "Wrong." },
         { "path": "src/2.rs", "start_line": 2, "line": 4, "body": "Long." },
         { "path": "src/2.rs", "start_line": 5, "line": 5, "body": "One line is one line." },
     ]);
-    let told = stage.call("github_submit_review", review(comments)).unwrap();
+    let told = fixture.call("github_submit_review", review(comments)).unwrap();
     assert_eq!(told["state"], "CHANGES_REQUESTED");
     expect![[r#"
         src/1.rs:3
@@ -24,34 +24,34 @@ fn a_review_is_sent_in_one_call_with_its_comments_where_they_belong() {
         review, changes requested at 0bd3c85
           assay-bot: Not yet.
     "#]]
-    .assert_eq(&stage.github.visible(REPO, 1));
-    assert_eq!(stage.written().len(), 1);
+    .assert_eq(&fixture.github.visible(REPO, 1));
+    assert_eq!(fixture.written_bodies().len(), 1);
 }
 
 #[test]
 fn a_review_with_one_line_off_the_diff_is_not_sent_and_says_what_to_do() {
-    let stage = Stage::new();
+    let fixture = GithubFixture::new();
     let comments = json!([
         { "path": "src/1.rs", "line": 3, "body": "Wrong." },
         { "path": "src/1.rs", "line": 30, "body": "Elsewhere." },
     ]);
-    expect!["GitHub refused `POST /repos/octo/demo/pulls/1/reviews` with status 422: Unprocessable Entity; Line could not be resolved. Nothing was sent. Each line has to be in the diff, which github_get_pr_diff gives; say of other lines what there is to say in `body`."].assert_eq(&stage.refusal("github_submit_review", review(comments)));
-    assert_eq!(stage.github.visible(REPO, 1), "");
+    expect!["GitHub refused `POST /repos/octo/demo/pulls/1/reviews` with status 422: Unprocessable Entity; Line could not be resolved. Nothing was sent. Each line has to be in the diff, which github_get_pr_diff gives; say of other lines what there is to say in `body`."].assert_eq(&fixture.refusal("github_submit_review", review(comments)));
+    assert_eq!(fixture.github.visible(REPO, 1), "");
 }
 
 #[test]
 fn an_approval_is_refused_whoever_asks_for_it_and_in_whatever_words() {
-    let mut stage = Stage::new();
-    let head = stage.github.pull(REPO, 1)["head"]["sha"].as_str().unwrap().to_owned();
+    let mut fixture = GithubFixture::new();
+    let head = fixture.github.pull(REPO, 1)["head"]["sha"].as_str().unwrap().to_owned();
     let github = [Capability::WriteOnGithub, Capability::Push];
     for permit in [Permit::Person, Permit::agent("qa", github, [])] {
-        stage.permit = permit;
+        fixture.permit = permit;
         for approval in [
             json!({ "pr_number": 1, "event": "APPROVE" }),
             json!({ "pr_number": 1, "event": "APPROVE", "head_commit": head }),
             json!({ "pr_number": 1, "event": "APPROVE", "head_commit": head, "body": "Ready." }),
         ] {
-            let refusal = stage.refusal("github_submit_review", approval);
+            let refusal = fixture.refusal("github_submit_review", approval);
             expect!["an approval is not sent by this tool: it follows from a review by assay, not from a caller's word. `assay review --pr octo/demo#1 --post` and tasks of the type `review` approve where `github.when_ready: approve` is set, every required reader answered, a model read the change, and nothing is open at `should` or above. Nothing was sent; send COMMENT instead."].assert_eq(&refusal);
         }
     }
@@ -59,20 +59,20 @@ fn an_approval_is_refused_whoever_asks_for_it_and_in_whatever_words() {
 
 #[test]
 fn a_review_of_another_commit_is_refused() {
-    let stage = Stage::new();
+    let fixture = GithubFixture::new();
     let mut stale = review(json!([]));
     stale["head_commit"] = json!(sha("another"));
-    let stale = stage.refusal("github_submit_review", stale);
+    let stale = fixture.refusal("github_submit_review", stale);
     assert!(stale.contains("by now; nothing was sent"), "{stale}");
 }
 
 #[test]
 fn comments_go_below_a_pull_request_on_a_file_and_on_lines() {
-    let stage = Stage::new();
+    let fixture = GithubFixture::new();
     let comment = |more: Value| {
         let mut arguments = json!({ "pr_number": 1, "body": "Hm." });
         arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        stage.call("github_add_pr_comment", arguments)
+        fixture.call("github_add_pr_comment", arguments)
     };
     comment(json!({})).unwrap();
     comment(json!({ "path": "src/1.rs" })).unwrap();
@@ -88,7 +88,7 @@ fn comments_go_below_a_pull_request_on_a_file_and_on_lines() {
         comment
           assay-bot: Hm.
     "#]]
-    .assert_eq(&stage.github.visible(REPO, 1));
+    .assert_eq(&fixture.github.visible(REPO, 1));
     let refusals = [
         json!({ "line": 2 }),
         json!({ "start_line": 2 }),
@@ -97,9 +97,9 @@ fn comments_go_below_a_pull_request_on_a_file_and_on_lines() {
         json!({ "path": "src/1.rs", "line": 11 }),
         json!({ "path": "src/9.rs" }),
     ];
-    let before = stage.written().len();
+    let before = fixture.written_bodies().len();
     let refusals: Vec<String> = refusals.map(|more| comment(more).unwrap_err()).into();
-    assert_eq!(stage.written().len(), before);
+    assert_eq!(fixture.written_bodies().len(), before);
     expect![[r#"
         `line` and `start_line` need the `path` of their file
         `line` and `start_line` need the `path` of their file
@@ -111,10 +111,10 @@ fn comments_go_below_a_pull_request_on_a_file_and_on_lines() {
 
 #[test]
 fn secrets_stay_out_of_what_is_written() {
-    let stage = Stage::new();
+    let fixture = GithubFixture::new();
     let secret = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
     let body = format!("The key is {secret}.");
-    stage.github.add_branch(REPO, "other", &sha("other"));
+    fixture.github.add_branch(REPO, "other", &sha("other"));
     for (tool, arguments) in [
         ("github_add_pr_comment", json!({ "pr_number": 1, "body": body })),
         ("github_add_pr_comment", json!({ "pr_number": 1, "path": "src/1.rs", "body": body })),
@@ -126,30 +126,30 @@ fn secrets_stay_out_of_what_is_written() {
         ("github_create_pr", json!({ "title": body, "body": body, "head": "other" })),
         ("github_update_pr", json!({ "pr_number": 1, "title": body, "body": body })),
     ] {
-        stage.call(tool, arguments).unwrap();
+        fixture.call(tool, arguments).unwrap();
     }
-    let written = format!("{:?}", stage.written());
+    let written = format!("{:?}", fixture.written_bodies());
     assert!(!written.contains(&secret), "{written}");
     assert_eq!(written.matches("The key is ").count(), 8, "{written}");
 }
 
 #[test]
 fn a_branch_is_made_once_and_never_moved() {
-    let stage = Stage::new();
-    let made = stage.call("github_create_branch", json!({ "branch": "fix/a" })).unwrap();
+    let fixture = GithubFixture::new();
+    let made = fixture.call("github_create_branch", json!({ "branch": "fix/a" })).unwrap();
     assert_eq!(made, json!({ "branch": "fix/a", "commit": sha("main") }));
-    assert_eq!(stage.call("github_create_branch", json!({ "branch": "fix/a" })), Ok(made));
-    assert_eq!(stage.written().len(), 1);
+    assert_eq!(fixture.call("github_create_branch", json!({ "branch": "fix/a" })), Ok(made));
+    assert_eq!(fixture.written_bodies().len(), 1);
     let from = json!({ "branch": "fix/b", "from": "feature" });
-    let made = stage.call("github_create_branch", from).unwrap();
+    let made = fixture.call("github_create_branch", from).unwrap();
     assert_eq!(made["commit"], sha("head 1"));
-    let refused = |arguments| stage.call("github_create_branch", arguments).unwrap_err();
+    let refused = |arguments| fixture.call("github_create_branch", arguments).unwrap_err();
     let refusals = [
         refused(json!({ "branch": "fix/b" })),
         refused(json!({ "branch": "fix/c", "from": "nowhere" })),
         refused(json!({ "branch": "a..b" })),
     ];
-    assert_eq!(stage.written().len(), 2);
+    assert_eq!(fixture.written_bodies().len(), 2);
     expect![[r#"
         there is a branch `fix/b` already, at 0bd3c853b83a9fd6d07e228e276e99e199580b07: take it, or another name
         `octo/demo` has no branch `nowhere`
@@ -158,17 +158,17 @@ fn a_branch_is_made_once_and_never_moved() {
 
 #[test]
 fn a_pull_request_is_opened_once() {
-    let stage = Stage::new();
-    stage.github.add_branch(REPO, "other", &sha("other"));
+    let fixture = GithubFixture::new();
+    fixture.github.add_branch(REPO, "other", &sha("other"));
     let arguments = json!({ "title": "Other", "body": "It is.", "head": "other", "draft": true });
-    let opened = stage.call("github_create_pr", arguments.clone()).unwrap();
+    let opened = fixture.call("github_create_pr", arguments.clone()).unwrap();
     let said = (&opened["number"], &opened["base"], &opened["draft"]);
     assert_eq!(said, (&json!(2), &json!("main"), &json!(true)));
-    assert_eq!(stage.call("github_create_pr", arguments), Ok(opened));
-    assert_eq!(stage.written().len(), 1);
+    assert_eq!(fixture.call("github_create_pr", arguments), Ok(opened));
+    assert_eq!(fixture.written_bodies().len(), 1);
     let refused = |head: &str| {
         let arguments = json!({ "title": "Other", "head": head });
-        stage.call("github_create_pr", arguments).unwrap_err()
+        fixture.call("github_create_pr", arguments).unwrap_err()
     };
     expect![[r#"
         GitHub refused `POST /repos/octo/demo/pulls` with status 422: Validation Failed;
@@ -177,48 +177,49 @@ fn a_pull_request_is_opened_once() {
 
 #[test]
 fn a_pull_request_changes_where_it_is_told_to() {
-    let stage = Stage::with(|pull| NewPull { body: Some("Old.".to_owned()), ..pull });
-    stage.github.add_branch(REPO, "next", &sha("next"));
-    let change = |arguments: Value| stage.call("github_update_pr", arguments).unwrap();
+    let fixture = GithubFixture::with(|pull| NewPull { body: Some("Old.".to_owned()), ..pull });
+    fixture.github.add_branch(REPO, "next", &sha("next"));
+    let change = |arguments: Value| fixture.call("github_update_pr", arguments).unwrap();
     let told = change(json!({ "pr_number": 1, "title": "New" }));
     assert_eq!((&told["title"], &told["body"]), (&json!("New"), &json!("Old.")));
     let told = change(json!({ "pr_number": 1, "body": "", "base": "next", "state": "closed" }));
     let said = (&told["title"], &told["body"], &told["base"], &told["state"]);
     assert_eq!(said, (&json!("New"), &json!(""), &json!("next"), &json!("closed")));
     assert_eq!(change(json!({ "pr_number": 1, "state": "open" }))["state"], "open");
-    let refusal = stage.call("github_update_pr", json!({ "pr_number": 1 })).unwrap_err();
+    let refusal = fixture.call("github_update_pr", json!({ "pr_number": 1 })).unwrap_err();
     assert_eq!(refusal, "there is nothing to change: give `title`, `body`, `base` or `state`");
 }
 
 #[test]
 fn a_pull_request_and_its_ticket_are_linked_once() {
-    let mut stage = Stage::with(|pull| NewPull { body: Some("Adds a.\r\n".to_owned()), ..pull });
+    let mut fixture =
+        GithubFixture::with(|pull| NewPull { body: Some("Adds a.\r\n".to_owned()), ..pull });
     let link = json!({ "pr_number": 1, "jira_key": "PROJ-1" });
-    let told = stage.call("github_link_pr_to_jira", link.clone()).unwrap();
+    let told = fixture.call("github_link_pr_to_jira", link.clone()).unwrap();
     let said = (&told["pull_request_changed"], &told["ticket_told"]);
     assert_eq!(said, (&json!(true), &json!(false)));
-    assert_eq!(stage.github.pull(REPO, 1)["body"], "Adds a.\n\nJIRA: PROJ-1");
-    let told = stage.call("github_link_pr_to_jira", link.clone()).unwrap();
+    assert_eq!(fixture.github.pull(REPO, 1)["body"], "Adds a.\n\nJIRA: PROJ-1");
+    let told = fixture.call("github_link_pr_to_jira", link.clone()).unwrap();
     assert_eq!(told["pull_request_changed"], false);
-    assert_eq!(stage.written().len(), 1);
+    assert_eq!(fixture.written_bodies().len(), 1);
 
     let jira = FakeJira::cloud();
-    stage.tickets = Some(clients::jira(&jira));
-    let refusal = stage.call("github_link_pr_to_jira", link.clone()).unwrap_err();
+    fixture.tickets = Some(test_clients::jira(&jira));
+    let refusal = fixture.call("github_link_pr_to_jira", link.clone()).unwrap_err();
     let expected = "JIRA refused `GET /rest/api/3/issue/PROJ-1/comment` with status 404: ";
     assert!(refusal.starts_with(expected), "{refusal}");
     jira.add("Task", "Add a");
     for _ in 0..2 {
-        let told = stage.call("github_link_pr_to_jira", link.clone()).unwrap();
+        let told = fixture.call("github_link_pr_to_jira", link.clone()).unwrap();
         assert_eq!(told["ticket_told"], true);
     }
-    assert_eq!(stage.written().len(), 2);
-    let pull = stage.github.pull(REPO, 1);
+    assert_eq!(fixture.written_bodies().len(), 2);
+    let pull = fixture.github.pull(REPO, 1);
     let comments = jira.comments("PROJ-1");
     let [comment] = &comments[..] else { panic!("{comments:?}") };
     let (comment, url) = (document::read(comment), pull["html_url"].as_str().unwrap());
     assert!(comment.starts_with(&format!("Pull request: {url}\nassay:")), "{comment}");
-    let place = stage.tickets.as_ref().unwrap().url_of(&"PROJ-1".parse().unwrap());
+    let place = fixture.tickets.as_ref().unwrap().url_of(&"PROJ-1".parse().unwrap());
     let body = pull["body"].as_str().unwrap();
     assert!(body.ends_with(&format!("\n\nJIRA: [PROJ-1]({place})")), "{body}");
 }

@@ -4,12 +4,12 @@ use super::*;
 
 #[test]
 fn a_body_that_is_not_what_it_should_be_is_told_what_is_wrong() {
-    let served = Served::start();
+    let server = HookServer::start();
     let signed = |kind: &str, event: Option<&str>, body: &str| {
         let signature = signature(SECRET, body.as_bytes());
         let mut headers = vec![("content-type", kind), ("x-hub-signature-256", signature.as_str())];
         headers.extend(event.map(|event| ("x-github-event", event)));
-        served.send("/webhooks/github", &headers, body.as_bytes())
+        server.send("/webhooks/github", &headers, body.as_bytes())
     };
     let (json, pulls) = ("application/json; charset=utf-8", Some("pull_request"));
     let without = |key: &str| {
@@ -41,7 +41,7 @@ fn a_body_that_is_not_what_it_should_be_is_told_what_is_wrong() {
             deep -> 400 refused: the body is no `pull_request` event: invalid type: sequence, expected a string at line 1 column 1
         "#]],
     );
-    let log = served.log.lock().unwrap().join("\n");
+    let log = server.log.lock().unwrap().join("\n");
     assert!(!log.contains("HEAD") && log.ends_with("github: 400 refused"), "{log}");
     let fine = signed(json, pulls, &without("title").replace("feature/PROJ-123", "x"));
     assert_eq!(fine.status, 202, "{}", fine.body);
@@ -73,13 +73,14 @@ fn bodies() -> impl Strategy<Value = Vec<u8>> {
 fn no_body_whoever_signed_it_ends_the_server() {
     let (folder, other) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     let queue = Arc::new(queue_with_room_for(100_000, &other));
-    let served = Served::within(folder, |setup| setup.queue = queue, |_| {});
-    let connection = RefCell::new(webhook::Connection::open(&served.address).unwrap());
+    let server = HookServer::within(folder, |context| context.queue = queue, |_| {});
+    let connection = RefCell::new(webhook::Connection::open(&server.address).unwrap());
     let mut runner = TestRunner::new(Config { cases: 300, ..Config::default() });
     let checked = runner.run(&bodies(), |body| {
         let mut connection = connection.borrow_mut();
         let github = webhook::deliver(&mut connection, SECRET, "d", "pull_request", &body);
-        let jira = connection.send("POST", "/webhooks/jira", &[("x-assay-token", WORD)], &body);
+        let jira =
+            connection.send("POST", "/webhooks/jira", &[("x-assay-token", JIRA_TOKEN)], &body);
         let token = ("authorization", "Bearer 0123456789abcdef");
         let queue = connection.send("POST", "/queue", &[token], &body);
         for answer in [github, jira, queue] {

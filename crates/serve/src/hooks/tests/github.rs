@@ -4,12 +4,12 @@ use super::*;
 
 #[test]
 fn an_opened_pull_request_is_a_task_that_knows_all_of_it() {
-    let served = Served::start();
-    let answer = served.opened(7);
+    let server = HookServer::start();
+    let answer = server.deliver_opened(7);
     assert_eq!(answer.status, 202, "{}", answer.body);
     let id = format!("review-o.r-7-main-{}", commit(1));
     assert_eq!(answer.json(), json!({ "task": id, "state": "queued", "reason": null }));
-    let task = served.queue.get(&id.parse().unwrap()).unwrap().task;
+    let task = server.queue.get(&id.parse().unwrap()).unwrap().task;
     assert_eq!(
         (task.title.as_str(), task.created_by.as_str()),
         ("Review PR #7 - Add a login", "github webhook")
@@ -17,13 +17,13 @@ fn an_opened_pull_request_is_a_task_that_knows_all_of_it() {
     assert_eq!(task.context["jira_key"], "PROJ-123");
     assert_eq!(task.context["head_commit"], commit(1));
     assert_eq!(task.context["pr_url"], "https://github.com/o/r/pull/7");
-    let log = served.log.lock().unwrap().join("\n");
+    let log = server.log.lock().unwrap().join("\n");
     assert_eq!(log, format!("github: 202 queued: {id} (delivery d-7)"));
 }
 
 #[test]
 fn what_is_not_signed_by_github_is_refused() {
-    let served = Served::start();
+    let server = HookServer::start();
     let body = pull_request("opened", "o/r", 7, &commit(1)).to_string();
     let good = signature(SECRET, body.as_bytes());
     let sha1 = format!("sha1={}", &good[7..47]);
@@ -32,7 +32,7 @@ fn what_is_not_signed_by_github_is_refused() {
     let send = |headers: &[(&str, &str)]| {
         let rest = [("content-type", "application/json"), ("x-github-event", "pull_request")];
         let headers: Vec<_> = headers.iter().chain(&rest).copied().collect();
-        served.send("/webhooks/github", &headers, body.as_bytes())
+        server.send("/webhooks/github", &headers, body.as_bytes())
     };
     let new = "x-hub-signature-256";
     check(
@@ -57,14 +57,14 @@ fn what_is_not_signed_by_github_is_refused() {
             the token of the server -> 401 refused: the signature in `X-Hub-Signature-256` is not good: it is missing
         "#]],
     );
-    assert_eq!(served.tasks(), [""; 0]);
+    assert_eq!(server.tasks(), [""; 0]);
     assert_eq!(send(&[(new, &good)]).status, 202);
 }
 
 #[test]
 fn only_what_has_a_pull_request_reviewed_makes_a_task() {
-    let served = Served::start();
-    let deliver = |event: &str, body: Value| served.deliver("d", event, &body);
+    let server = HookServer::start();
+    let deliver = |event: &str, body: Value| server.deliver("d", event, &body);
     let with = |action: &str, key: &str, value: Value| {
         let mut body = pull_request(action, "o/r", 7, &commit(1));
         body["pull_request"][key] = value;
@@ -99,61 +99,61 @@ fn only_what_has_a_pull_request_reviewed_makes_a_task() {
             elsewhere -> 200 ignored: `o/other` is not among `github.repositories`
         "#]],
     );
-    assert_eq!(served.tasks(), [""; 0]);
+    assert_eq!(server.tasks(), [""; 0]);
     let mut heads = 1..;
     for action in ["opened", "reopened", "synchronize", "ready_for_review"] {
         // The case of a repository's name does not matter.
         let body = pull_request(action, "O/R", 7, &commit(heads.next().unwrap()));
         assert_eq!(deliver("pull_request", body).status, 202, "{action}");
     }
-    assert_eq!(served.tasks().len(), 4);
+    assert_eq!(server.tasks().len(), 4);
 }
 
 #[test]
 fn a_pull_request_that_is_for_another_branch_by_now_is_reviewed_anew() {
-    let served = Served::start();
-    assert_eq!(served.opened(7).status, 202);
+    let server = HookServer::start();
+    assert_eq!(server.deliver_opened(7).status, 202);
     let mut body = pull_request("edited", "o/r", 7, &commit(1));
     body["changes"] = json!({ "title": { "from": "Add a lock" } });
-    assert_eq!(served.deliver("d-8", "pull_request", &body).json()["state"], "ignored");
+    assert_eq!(server.deliver("d-8", "pull_request", &body).json()["state"], "ignored");
     body["changes"] = json!({ "base": { "ref": { "from": "main" } } });
     body["pull_request"]["base"]["ref"] = json!("release");
-    let answer = served.deliver("d-9", "pull_request", &body);
+    let answer = server.deliver("d-9", "pull_request", &body);
     let id = format!("review-o.r-7-release-{}", commit(1));
     assert_eq!(answer.json(), json!({ "task": id, "state": "queued", "reason": null }));
 }
 
 #[test]
 fn a_pull_request_that_is_for_its_first_branch_again_is_reviewed_once_more() {
-    let served = Served::start();
-    let first = served.opened(7).json()["task"].as_str().unwrap().to_owned();
+    let server = HookServer::start();
+    let first = server.deliver_opened(7).json()["task"].as_str().unwrap().to_owned();
     let mut body = pull_request("edited", "o/r", 7, &commit(1));
     body["changes"] = json!({ "base": { "ref": { "from": "release" } } });
     body["pull_request"]["updated_at"] = json!("2026-02-03T10:00:00Z");
-    let waits = served.deliver("d-8", "pull_request", &body).json();
+    let waits = server.deliver("d-8", "pull_request", &body).json();
     assert_eq!((&waits["task"], &waits["state"]), (&json!(first), &json!("already_there")));
-    served.complete(&first);
-    let again = served.deliver("d-9", "pull_request", &body).json();
+    server.complete(&first);
+    let again = server.deliver("d-9", "pull_request", &body).json();
     assert_eq!(again["state"], "queued");
     assert_ne!(again["task"], json!(first));
-    let redelivered = served.deliver("d-9", "pull_request", &body).json();
+    let redelivered = server.deliver("d-9", "pull_request", &body).json();
     assert_eq!(redelivered["state"], "already_there");
     body["pull_request"]["updated_at"] = json!("2026-02-03T11:00:00Z");
-    assert_eq!(served.deliver("d-10", "pull_request", &body).json()["state"], "queued");
+    assert_eq!(server.deliver("d-10", "pull_request", &body).json()["state"], "queued");
     // Opening the pull request again, or pushing the same commit, is not a new event.
     body["action"] = json!("synchronize");
-    assert_eq!(served.deliver("d-11", "pull_request", &body).json()["state"], "already_there");
+    assert_eq!(server.deliver("d-11", "pull_request", &body).json()["state"], "already_there");
 }
 
 #[test]
 fn only_those_from_inside_name_tickets() {
-    let served = Served::start();
+    let server = HookServer::start();
     let ticket = |number: u64, fork: Value, association: &str| {
         let mut body = pull_request("opened", "o/r", number, &commit(1));
         body["pull_request"]["head"]["repo"] = fork;
         body["pull_request"]["author_association"] = json!(association);
-        let answer = served.deliver(&format!("d-{number}"), "pull_request", &body).json();
-        let task = served.queue.get(&answer["task"].as_str().unwrap().parse().unwrap()).unwrap();
+        let answer = server.deliver(&format!("d-{number}"), "pull_request", &body).json();
+        let task = server.queue.get(&answer["task"].as_str().unwrap().parse().unwrap()).unwrap();
         task.task.context.get("jira_key").cloned()
     };
     let fork = json!({ "full_name": "somebody/r" });
@@ -167,12 +167,13 @@ fn only_those_from_inside_name_tickets() {
 
 #[test]
 fn where_a_label_is_asked_for_only_what_has_it_makes_a_task() {
-    let served = Served::with(|setup| setup.github.labels = vec!["Ready".into(), "now".into()]);
+    let server =
+        HookServer::with(|context| context.github.labels = vec!["Ready".into(), "now".into()]);
     let deliver = |action: &str, labels: Value, label: Value| {
         let mut body = pull_request(action, "o/r", 7, &commit(1));
         body["pull_request"]["labels"] = labels;
         body["label"] = label;
-        served.deliver("d", "pull_request", &body)
+        server.deliver("d", "pull_request", &body)
     };
     let (ready, bug) = (json!({ "name": "ready" }), json!({ "name": "bug" }));
     check(
@@ -193,11 +194,11 @@ fn where_a_label_is_asked_for_only_what_has_it_makes_a_task() {
 
 #[test]
 fn a_redelivery_makes_nothing_new_whatever_became_of_the_task() {
-    let mut served = Served::start();
-    let first = served.opened(7).json()["task"].as_str().unwrap().to_owned();
-    let again = served.opened(7);
+    let mut server = HookServer::start();
+    let first = server.deliver_opened(7).json()["task"].as_str().unwrap().to_owned();
+    let again = server.deliver_opened(7);
     let body = pull_request("opened", "o/r", 7, &commit(1));
-    let other_name = served.deliver("other", "pull_request", &body);
+    let other_name = server.deliver("other", "pull_request", &body);
     check(
         &[("again", again), ("under another name", other_name)],
         expect![[r#"
@@ -205,15 +206,18 @@ fn a_redelivery_makes_nothing_new_whatever_became_of_the_task() {
         under another name -> 200 already_there: task `review-o.r-7-main-0000000000000000000000000000000000000001` is already there (pending, in `qa`)
     "#]],
     );
-    served.stop();
+    server.stop();
     // A person removed the task.
-    let file = served.folder.path().join(format!("queue/queues/qa/{first}.json"));
+    let file = server.folder.path().join(format!("queue/queues/qa/{first}.json"));
     std::fs::remove_file(file).unwrap();
-    let folder = std::mem::replace(&mut served.folder, TempDir::new().unwrap());
-    let served = Served::within(folder, |_| {}, |_| {});
-    assert_eq!(line(&served.opened(7)), "200 already_there: this delivery was taken in before");
-    assert_eq!(served.tasks(), [""; 0]);
+    let folder = std::mem::replace(&mut server.folder, TempDir::new().unwrap());
+    let server = HookServer::within(folder, |_| {}, |_| {});
+    assert_eq!(
+        line(&server.deliver_opened(7)),
+        "200 already_there: this delivery was taken in before"
+    );
+    assert_eq!(server.tasks(), [""; 0]);
     // The id of a delivery suppresses no other task, since it is not signed.
     let body = pull_request("synchronize", "o/r", 7, &commit(2));
-    assert_eq!(served.deliver("d-7", "pull_request", &body).status, 202);
+    assert_eq!(server.deliver("d-7", "pull_request", &body).status, 202);
 }

@@ -6,9 +6,9 @@ use super::*;
 
 #[test]
 fn a_ticket_that_comes_to_be_reviewed_has_its_pull_request_reviewed() {
-    let served = Served::start();
-    let token = [("x-assay-token", WORD)];
-    let send = |body: Value| served.send("/webhooks/jira", &token, body.to_string().as_bytes());
+    let server = HookServer::start();
+    let token = [("x-assay-token", JIRA_TOKEN)];
+    let send = |body: Value| server.send("/webhooks/jira", &token, body.to_string().as_bytes());
     let issue = |key: &str, status: &str| {
         json!({
             "webhookEvent": "jira:issue_updated", "timestamp": 1,
@@ -41,7 +41,8 @@ fn a_ticket_that_comes_to_be_reviewed_has_its_pull_request_reviewed() {
             a list -> 400 refused: the body has no `issue.key` and no `key`
         "#]],
     );
-    let both = Served::with(|setup| setup.github.repositories.push("o/second".parse().unwrap()));
+    let both =
+        HookServer::with(|context| context.github.repositories.push("o/second".parse().unwrap()));
     let body = issue("PROJ-2", "Code Review").to_string();
     let several = both.send("/webhooks/jira", &token, body.as_bytes());
     check(
@@ -50,32 +51,32 @@ fn a_ticket_that_comes_to_be_reviewed_has_its_pull_request_reviewed() {
         several -> 200 ignored: No review was queued: 2 open pull requests name PROJ-2 (o/r#8, o/second#9). Queue the one that is meant.
     "#]],
     );
-    let comments = |served: &Served| {
+    let comments = |server: &HookServer| {
         let of =
-            |key: String| served.jira.comments(&key).into_iter().map(move |it| (key.clone(), it));
-        let all = served.jira.keys().into_iter().flat_map(of);
+            |key: String| server.jira.comments(&key).into_iter().map(move |it| (key.clone(), it));
+        let all = server.jira.keys().into_iter().flat_map(of);
         all.map(|(key, comment)| format!("{key}: {}", document::read(&comment))).collect::<String>()
     };
     expect![[r#"
         PROJ-9: No review was queued: no open pull request from inside names PROJ-9 in its branch or its title.
         assay:assay-no-pull-request"#]]
-    .assert_eq(&comments(&served));
+    .assert_eq(&comments(&server));
     expect![[r#"
         PROJ-2: No review was queued: 2 open pull requests name PROJ-2 (o/r#8, o/second#9). Queue the one that is meant.
         assay:26db39c0668cb8049aa247fd26062d8c"#]].assert_eq(&comments(&both));
-    assert_eq!(served.asked(), BTreeSet::from(["/repos/o/r/pulls".to_owned()]));
-    assert_eq!(served.tasks().len(), 1);
+    assert_eq!(server.requested_paths(), BTreeSet::from(["/repos/o/r/pulls".to_owned()]));
+    assert_eq!(server.tasks().len(), 1);
     assert_eq!(both.tasks().len(), 0);
 }
 
 #[test]
 fn jira_proves_itself_by_a_token_or_a_signature() {
-    let served = Served::start();
+    let server = HookServer::start();
     let body = br#"{"key":"PROJ-1"}"#;
-    let signed = signature(WORD, body);
+    let signed = signature(JIRA_TOKEN, body);
     let other = signature(SECRET, body);
-    let bearer = format!("Bearer {WORD}");
-    let send = |path: &str, headers: &[(&str, &str)]| served.send(path, headers, body).status;
+    let bearer = format!("Bearer {JIRA_TOKEN}");
+    let send = |path: &str, headers: &[(&str, &str)]| server.send(path, headers, body).status;
     let jira = "/webhooks/jira";
     assert_eq!(send(jira, &[]), 401);
     assert_eq!(send(jira, &[("x-assay-token", "a+word/for=jira-0124")]), 401);
@@ -83,11 +84,11 @@ fn jira_proves_itself_by_a_token_or_a_signature() {
     assert_eq!(send("/webhooks/jira?token=%zz%", &[("x-hub-signature", &signed)]), 401);
     assert_eq!(send(jira, &[("x-hub-signature", &other)]), 401);
     assert_eq!(send(jira, &[("authorization", "Bearer 0123456789abcdef")]), 401);
-    assert_eq!(served.tasks(), [""; 0]);
-    assert_eq!(send(jira, &[("x-assay-token", WORD)]), 202);
+    assert_eq!(server.tasks(), [""; 0]);
+    assert_eq!(send(jira, &[("x-assay-token", JIRA_TOKEN)]), 202);
     assert_eq!(send(jira, &[("authorization", &bearer)]), 200);
     assert_eq!(send(jira, &[("x-hub-signature", &signed)]), 200);
     assert_eq!(send("/webhooks/jira?a=b&token=a%2Bword%2ffor=jira-0123", &[]), 200);
-    let log = served.log.lock().unwrap().join("\n");
+    let log = server.log.lock().unwrap().join("\n");
     assert!(!log.contains("jira-012"), "{log}");
 }

@@ -5,11 +5,11 @@ use crate::hooks::limits::MAX_BODY;
 
 #[test]
 fn a_body_that_is_too_large_is_refused_before_it_is_read() {
-    let served = Served::start();
+    let server = HookServer::start();
     let large = vec![b' '; MAX_BODY + 1];
-    let told = served.send("/webhooks/github", &[("content-length", "5242881")], b"");
+    let told = server.send("/webhooks/github", &[("content-length", "5242881")], b"");
     let chunk = [format!("{:x}\r\n", large.len()).as_bytes(), &large, b"\r\n0\r\n\r\n"].concat();
-    let found = served.send("/webhooks/github", &[("transfer-encoding", "chunked")], &chunk);
+    let found = server.send("/webhooks/github", &[("transfer-encoding", "chunked")], &chunk);
     check(
         &[("told", told), ("found", found)],
         expect![[r#"
@@ -21,11 +21,12 @@ fn a_body_that_is_too_large_is_refused_before_it_is_read() {
 
 #[test]
 fn whoever_is_slow_or_one_too_many_is_sent_away() {
-    let limited = |limit: fn(&mut Limits)| Served::within(TempDir::new().unwrap(), |_| {}, limit);
+    let limited =
+        |limit: fn(&mut Limits)| HookServer::within(TempDir::new().unwrap(), |_| {}, limit);
     let slow = limited(|limits| limits.body_within = Duration::from_millis(20));
     let crowded = limited(|limits| limits.deliveries = Semaphore::new(0));
     let slow = slow.send("/webhooks/github", &[("content-length", "100")], b"{");
-    let crowded = crowded.opened(7);
+    let crowded = crowded.deliver_opened(7);
     assert!(crowded.head.contains("retry-after: 10"), "{}", crowded.head);
     check(
         &[("slow", slow), ("one too many", crowded)],
@@ -38,32 +39,32 @@ fn whoever_is_slow_or_one_too_many_is_sent_away() {
 
 #[test]
 fn a_full_queue_is_told_and_takes_more_when_there_is_room() {
-    let served = Served::start();
+    let server = HookServer::start();
     for number in 1..=5 {
-        assert_eq!(served.opened(number).status, 202);
+        assert_eq!(server.deliver_opened(number).status, 202);
     }
-    let full = served.opened(6);
+    let full = server.deliver_opened(6);
     assert!(full.head.contains("retry-after: 10"), "{}", full.head);
-    assert_eq!(served.opened(1).status, 200);
+    assert_eq!(server.deliver_opened(1).status, 200);
     check(
         &[("full", full)],
         expect![[r#"
         full -> 503 come_again: queue `qa` has no room for that: 5 tasks may wait in it; let agents work some off, cancel some, or raise `safeguards.max_queue_size`
     "#]],
     );
-    let first = served.tasks()[0].parse().unwrap();
-    served.queue.cancel(&first, "somebody").unwrap();
-    assert_eq!(served.opened(6).status, 202);
+    let first = server.tasks()[0].parse().unwrap();
+    server.queue.cancel(&first, "somebody").unwrap();
+    assert_eq!(server.deliver_opened(6).status, 202);
 }
 
 #[test]
 fn a_queue_that_cannot_be_written_to_is_told_without_saying_where_it_is() {
-    let served = Served::start();
+    let server = HookServer::start();
     // The folder of the queues is replaced by a file.
-    let folder = served.folder.path().join("queue/queues");
+    let folder = server.folder.path().join("queue/queues");
     std::fs::remove_dir_all(&folder).unwrap();
     std::fs::write(&folder, "").unwrap();
-    let answer = served.opened(7);
+    let answer = server.deliver_opened(7);
     assert!(answer.head.contains("retry-after: 10"), "{}", answer.head);
     check(
         &[("broken", answer)],
@@ -71,28 +72,28 @@ fn a_queue_that_cannot_be_written_to_is_told_without_saying_where_it_is() {
         broken -> 503 come_again: the queue cannot be written to; the server's log says why
     "#]],
     );
-    let log = served.log.lock().unwrap().join("\n");
+    let log = server.log.lock().unwrap().join("\n");
     assert!(log.starts_with("the queue cannot be written to: could not use `/"), "{log}");
 }
 
 #[test]
 fn what_nobody_configured_says_so() {
-    let served = Served::with(|setup| {
-        setup.github.secret = None;
-        setup.jira.secret = None;
-        setup.pulls = None;
+    let server = HookServer::with(|context| {
+        context.github.secret = None;
+        context.jira.secret = None;
+        context.pulls = None;
     });
     let asks = [("authorization", "Bearer 0123456789abcdef")];
-    let github = served.opened(7);
-    let jira = served.send("/webhooks/jira?token=x", &[], b"{}");
-    let queue = served.send("/queue", &asks, br#"{"pr":7}"#);
-    let nowhere = Served::with(|setup| setup.github.repositories.clear());
+    let github = server.deliver_opened(7);
+    let jira = server.send("/webhooks/jira?token=x", &[], b"{}");
+    let queue = server.send("/queue", &asks, br#"{"pr":7}"#);
+    let nowhere = HookServer::with(|context| context.github.repositories.clear());
     check(
         &[
             ("github", github),
             ("jira", jira),
             ("queue", queue),
-            ("no repositories, github", nowhere.opened(7)),
+            ("no repositories, github", nowhere.deliver_opened(7)),
             ("no repositories, queue", nowhere.send("/queue", &asks, br#"{"pr":7}"#)),
         ],
         expect![[r#"
@@ -107,12 +108,12 @@ fn what_nobody_configured_says_so() {
 
 #[test]
 fn what_is_under_way_is_finished_when_the_server_stops() {
-    let mut served = Served::start();
-    let mut early = webhook::Connection::open(&served.address).unwrap();
+    let mut server = HookServer::start();
+    let mut early = webhook::Connection::open(&server.address).unwrap();
     let body = pull_request("opened", "o/r", 7, &commit(1)).to_string();
     let first = webhook::deliver(&mut early, SECRET, "d", "pull_request", body.as_bytes());
     assert_eq!(first.unwrap().status, 202);
-    served.stop();
-    assert!(webhook::Connection::open(&served.address).is_err());
-    assert_eq!(served.tasks().len(), 1);
+    server.stop();
+    assert!(webhook::Connection::open(&server.address).is_err());
+    assert_eq!(server.tasks().len(), 1);
 }

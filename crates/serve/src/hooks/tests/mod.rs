@@ -1,12 +1,12 @@
 //! Tests of the triggers on a real address, with a queue on files and strict fakes of GitHub and
 //! JIRA.
 
-mod asking;
+mod auth;
 mod bodies;
-mod door;
 mod github;
 mod jira;
 mod limits;
+mod queue_endpoint;
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -32,14 +32,14 @@ use tempfile::TempDir;
 use tokio::sync::Semaphore;
 
 use super::limits::Limits;
-use super::{Github, Hooks, Jira, Secret, Setup};
-use crate::clients::{self, DIFF};
-use crate::door::Door;
-use crate::site::{Listener, Site};
+use super::{GithubHookSettings, HookContext, Hooks, JiraHookSettings, Secret};
+use crate::auth::AccessPolicy;
+use crate::http_server::{HttpListener, HttpServer};
+use crate::test_clients::{self, SAMPLE_DIFF};
 use crate::token::Token;
 
 const SECRET: &str = "It's a Secret to Everybody";
-const WORD: &str = "a+word/for=jira-0123";
+const JIRA_TOKEN: &str = "a+word/for=jira-0123";
 const TOKEN: &str = "0123456789abcdef";
 
 /// Returns a GitHub with pull requests in two repositories. All pull requests with smaller numbers
@@ -51,7 +51,7 @@ fn pulls() -> Arc<fake::GitHub> {
         github.add_repository(repository);
     }
     let open = |repository: &str, number: u64, branch: &str| loop {
-        let new = NewPull::new("ann", branch, &commit(7), DIFF);
+        let new = NewPull::new("ann", branch, &commit(7), SAMPLE_DIFF);
         match github.open_pull(repository, new) {
             opened if opened == number => break,
             earlier => github.merge(repository, earlier),
@@ -62,13 +62,13 @@ fn pulls() -> Arc<fake::GitHub> {
     open("o/second", 9, "feature/PROJ-2-two");
     github.add_stranger("mallory");
     let head_repo = Some("mallory/r".to_owned());
-    let theirs = NewPull::new("mallory", "feature/PROJ-1-mine", &commit(8), DIFF);
+    let theirs = NewPull::new("mallory", "feature/PROJ-1-mine", &commit(8), SAMPLE_DIFF);
     github.open_pull("o/r", NewPull { head_repo, ..theirs });
     github
 }
 
 /// The running server, in its own folder.
-struct Served {
+struct HookServer {
     folder: TempDir,
     queue: Arc<FileQueue>,
     github: Arc<fake::GitHub>,
@@ -80,59 +80,59 @@ struct Served {
     thread: Option<JoinHandle<()>>,
 }
 
-impl Served {
-    fn start() -> Served {
-        Served::with(|_| {})
+impl HookServer {
+    fn start() -> HookServer {
+        HookServer::with(|_| {})
     }
 
-    fn with(change: impl FnOnce(&mut Setup)) -> Served {
-        Served::within(TempDir::new().unwrap(), change, |_| {})
+    fn with(change: impl FnOnce(&mut HookContext)) -> HookServer {
+        HookServer::within(TempDir::new().unwrap(), change, |_| {})
     }
 
     fn within(
         folder: TempDir,
-        change: impl FnOnce(&mut Setup),
+        change: impl FnOnce(&mut HookContext),
         limit: impl FnOnce(&mut Limits),
-    ) -> Served {
+    ) -> HookServer {
         let queue = Arc::new(queue_with_room_for(5, &folder));
         let (github, jira) = (pulls(), FakeJira::cloud());
         let at = Arc::clone(&github).serve();
         (1..=9).for_each(|number| drop(jira.add("Task", &format!("Task {number}"))));
         let log = Arc::new(Mutex::new(Vec::new()));
         let lines = Arc::clone(&log);
-        let mut setup = Setup {
+        let mut context = HookContext {
             queue: queue.clone(),
             reviewer: "qa".parse().unwrap(),
             agents: [("qa", "qa"), ("critic", "second")]
                 .map(|(agent, queue)| (agent.parse().unwrap(), queue.parse().unwrap()))
                 .into(),
-            github: Github {
+            github: GithubHookSettings {
                 repositories: vec!["o/r".parse().unwrap()],
                 secret: Some(Secret::new(SECRET, "a test").unwrap()),
                 labels: Vec::new(),
             },
-            jira: Jira {
-                secret: Some(Secret::new(WORD, "a test").unwrap()),
+            jira: JiraHookSettings {
+                secret: Some(Secret::new(JIRA_TOKEN, "a test").unwrap()),
                 status: "Code Review".into(),
             },
-            pulls: Some(clients::github(&at.url(), TOKEN, folder.path())),
-            tickets: Some(clients::jira(&jira)),
+            pulls: Some(test_clients::github(&at.url(), TOKEN, folder.path())),
+            tickets: Some(test_clients::jira(&jira)),
             clock: Clock::system(),
             log: Arc::new(move |line: &str| lines.lock().unwrap().push(line.to_owned())),
         };
-        change(&mut setup);
+        change(&mut context);
         let token = Token::new(TOKEN, "a test").unwrap();
-        let door = Door { token: Some(token), hosts: vec!["box.example".into()] };
+        let access = AccessPolicy { token: Some(token), hosts: vec!["box.example".into()] };
         let seen = folder.path().join("deliveries");
-        let mut hooks = Hooks::new(setup, door.clone(), &seen).unwrap();
+        let mut hooks = Hooks::new(context, access.clone(), &seen).unwrap();
         limit(&mut hooks.limits);
-        let site = Site { hooks, queue: queue.clone(), reviewer: "qa".parse().unwrap() };
-        let listener = Listener::bind("127.0.0.1:0".parse().unwrap(), door).unwrap();
+        let server = HttpServer { hooks, queue: queue.clone(), reviewer: "qa".parse().unwrap() };
+        let listener = HttpListener::bind("127.0.0.1:0".parse().unwrap(), access).unwrap();
         let address = listener.url().replace("http://", "");
         let shutdown = Shutdown::default();
         let told = shutdown.clone();
-        let thread = Some(thread::spawn(move || listener.serve(site, &told).unwrap()));
-        Served { folder, queue, github, _github: at, jira, log, address, shutdown, thread }
+        let thread = Some(thread::spawn(move || listener.serve(server, &told).unwrap()));
+        HookServer { folder, queue, github, _github: at, jira, log, address, shutdown, thread }
     }
 
     fn send(&self, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
@@ -146,7 +146,7 @@ impl Served {
         webhook::deliver(&mut connection, SECRET, id, event, body.as_bytes()).unwrap()
     }
 
-    fn opened(&self, number: u64) -> Answer {
+    fn deliver_opened(&self, number: u64) -> Answer {
         let body = pull_request("opened", "o/r", number, &commit(1));
         self.deliver(&format!("d-{number}"), "pull_request", &body)
     }
@@ -173,7 +173,7 @@ impl Served {
     }
 
     /// Returns the paths that GitHub was asked for, each once.
-    fn asked(&self) -> BTreeSet<String> {
+    fn requested_paths(&self) -> BTreeSet<String> {
         let log = self.github.log().into_iter();
         log.filter_map(|logged| logged.path.split('?').next().map(str::to_owned)).collect()
     }
@@ -186,7 +186,7 @@ impl Served {
     }
 }
 
-impl Drop for Served {
+impl Drop for HookServer {
     fn drop(&mut self) {
         self.shutdown.request();
     }
