@@ -2,13 +2,13 @@
 //!
 //! - [`worker`]: one agent. It waits for its queue, renews its lease, enforces the timeout and
 //!   settles the task.
-//! - [`supervisor`], [`seat`], [`shutdown`]: one process for each worker, restarted when it fails;
-//!   the locks that show which processes supervise and work in a folder, without the queue;
-//!   shutdown by signals.
-//! - [`work`]: the table of task handlers, which `engine` fills. [`workflow`]: the handlers
+//! - [`supervisor`], [`instance_lock`], [`shutdown`]: one process for each worker, restarted when
+//!   it fails; the locks that show which processes supervise and work in a folder, without the
+//!   queue; shutdown by signals.
+//! - [`task_handler`]: the table of task handlers, which `engine` fills. [`workflow`]: the handlers
 //!   themselves.
-//! - [`change_event`], [`news`]: events of a change, and the trait for notifications
-//!   ([`news::Announce`]).
+//! - [`change_event`], [`notifier`]: events of a change, and the trait for notifications
+//!   ([`notifier::Notifier`]).
 //! - [`config`]: `agents.yaml`, `mcp-config.json` and the agents' part of `agent-framework.yaml`.
 //!   [`log`]: the logs of agents.
 //!
@@ -16,13 +16,13 @@
 
 pub mod change_event;
 pub mod config;
+pub mod instance_lock;
 pub mod log;
-pub mod news;
-pub mod patience;
-pub mod seat;
+pub mod notifier;
+pub mod retry;
 pub mod shutdown;
 pub mod supervisor;
 pub mod tail;
-pub mod work;
+pub mod task_handler;
 pub mod worker;
 pub mod workflow;

@@ -13,10 +13,10 @@ use assay_store::task::{Moment, Task};
 use serde_json::json;
 
 /// The file with the lines of all agents.
-pub const ALL: &str = "agent.log";
+pub const ALL_AGENTS_FILE: &str = "agent.log";
 
 /// The size in bytes above which a log file is rotated when agents are started.
-const LARGEST: u64 = 10 << 20;
+const MAX_LOG_SIZE: u64 = 10 << 20;
 
 /// Returns the folder of a repository's logs.
 pub fn folder(root: &Path) -> PathBuf {
@@ -25,7 +25,7 @@ pub fn folder(root: &Path) -> PathBuf {
 
 /// The format of log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum LogFormat {
     /// `16:17:23 INFO [qa] …`, the time in UTC.
     Plain,
     /// A JSON object per line.
@@ -67,50 +67,50 @@ pub struct Log {
     agent: String,
     clock: Clock,
     files: [File; 2],
-    form: Form,
+    format: LogFormat,
     echo: Option<Echo>,
 }
 
 impl Log {
     /// Opens the log of an agent in a folder.
-    pub fn open(folder: &Path, agent: &str, form: Form, clock: &Clock) -> io::Result<Log> {
+    pub fn open(folder: &Path, agent: &str, format: LogFormat, clock: &Clock) -> io::Result<Log> {
         fs::create_dir_all(folder)?;
         let ignore = folder.join(".gitignore");
         if !ignore.exists() {
             fs::write(ignore, "# Written by assay: what is not meant for git.\n*\n")?;
         }
         let open = |name: &str| File::options().append(true).create(true).open(folder.join(name));
-        let files = [open(&format!("{agent}.log"))?, open(ALL)?];
+        let files = [open(&format!("{agent}.log"))?, open(ALL_AGENTS_FILE)?];
         let (agent, clock) = (agent.to_owned(), clock.clone());
-        Ok(Log { agent, clock, files, form, echo: None })
+        Ok(Log { agent, clock, files, format, echo: None })
     }
 
     /// Also writes every line to `to`.
-    pub fn echoing(mut self, to: impl Write + Send + 'static) -> Log {
+    pub fn with_echo(mut self, to: impl Write + Send + 'static) -> Log {
         self.echo = Some(Mutex::new(Box::new(to)));
         self
     }
 
     /// Writes a line that does not concern a task.
-    pub fn tell(&self, level: Level, text: &str) {
+    pub fn record(&self, level: Level, text: &str) {
         self.write(level, None, text);
     }
 
     /// Returns the log of a task.
-    pub fn about(&self, task: &Task) -> TaskLog<'_> {
+    pub fn for_task(&self, task: &Task) -> TaskLog<'_> {
         TaskLog { log: self, label: label(task) }
     }
 
     fn write(&self, level: Level, label: Option<&str>, text: &str) {
         let text = escape::one_line(&redact(text));
         let at = Moment::now(&self.clock);
-        let line = match self.form {
-            Form::Plain => {
+        let line = match self.format {
+            LogFormat::Plain => {
                 let (time, level) = (at.0.strftime("%H:%M:%S"), level.as_str());
                 let label = label.map(|label| format!("[{label}] ")).unwrap_or_default();
                 format!("{time} {level} [{}] {label}{text}\n", self.agent)
             }
-            Form::Json => {
+            LogFormat::Json => {
                 let (at, level, agent) = (at.to_string(), level.as_str(), &self.agent);
                 let about = label.map(|label| json!(label));
                 let line = json!({ "at": at, "level": level, "agent": agent, "about": about, "message": text });
@@ -135,7 +135,7 @@ pub struct TaskLog<'a> {
 
 impl TaskLog<'_> {
     /// Writes a line of any level.
-    pub fn tell(&self, level: Level, text: &str) {
+    pub fn record(&self, level: Level, text: &str) {
         self.log.write(level, Some(&self.label), text);
     }
 
@@ -163,7 +163,7 @@ fn label(task: &Task) -> String {
 }
 
 /// Rotates files that have become too large to `.log.1`.
-pub fn put_aside(folder: &Path) -> io::Result<()> {
+pub fn rotate(folder: &Path) -> io::Result<()> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         entries => entries?,
@@ -172,7 +172,7 @@ pub fn put_aside(folder: &Path) -> io::Result<()> {
         let entry = entry?;
         let path = entry.path();
         let is_log = path.extension().is_some_and(|extension| extension == "log");
-        if is_log && entry.metadata()?.len() > LARGEST {
+        if is_log && entry.metadata()?.len() > MAX_LOG_SIZE {
             fs::rename(&path, path.with_extension("log.1"))?;
         }
     }

@@ -20,16 +20,16 @@ use crate::log::{Level, Log};
 const RESTART_BACKOFF: Backoff = Backoff::new(Duration::from_millis(500), Duration::from_secs(60));
 
 /// The run time after which an exit of a worker no longer counts as early.
-const SETTLED_IN: Duration = Duration::from_secs(60);
+const STABLE_AFTER: Duration = Duration::from_secs(60);
 
 /// The number of consecutive early exits after which a worker is not restarted.
-const MOST_DEATHS: u32 = 8;
+const MAX_EARLY_EXITS: u32 = 8;
 
 /// The exit code of a worker that had to abandon a running task.
-pub const MID_TASK: i32 = 3;
+pub const EXIT_TASK_ABANDONED: i32 = 3;
 
 /// A worker to supervise.
-pub struct Post {
+pub struct WorkerSpec {
     /// The name of the worker.
     pub name: String,
     /// The command that starts the worker.
@@ -39,7 +39,7 @@ pub struct Post {
 /// A supervisor of worker processes.
 pub struct Supervisor {
     /// The workers.
-    pub posts: Vec<Post>,
+    pub workers: Vec<WorkerSpec>,
     /// The queue of the workers' tasks.
     pub queue: Arc<dyn Queue>,
     /// The interval between two recoveries of tasks whose holder is gone.
@@ -52,7 +52,7 @@ pub struct Supervisor {
 
 /// The reason why the supervisor ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Over {
+pub enum SupervisorExit {
     /// All workers ended, on request or by themselves.
     Stopped,
     /// At least one worker was given up after too many early exits.
@@ -65,130 +65,144 @@ enum Event {
 }
 
 /// The state of a supervised worker.
-enum State {
-    Running { companion: Arc<SupervisedChild>, since: Stopwatch, deaths: u32 },
-    Resting { until: Deadline, deaths: u32 },
+enum ProcessState {
+    Running { companion: Arc<SupervisedChild>, since: Stopwatch, early_exits: u32 },
+    BackingOff { until: Deadline, early_exits: u32 },
     Stopped,
     GivenUp,
 }
 
 impl Supervisor {
     /// Runs the workers until shutdown is requested, or until none is left.
-    pub fn run(&self) -> Over {
+    pub fn run(&self) -> SupervisorExit {
         let (events, inbox) = mpsc::channel();
         let wake = events.clone();
         self.shutdown.on_request(move || drop(wake.send(Event::Stop)));
-        let mut states: Vec<State> =
-            (0..self.posts.len()).map(|at| self.start(at, 0, &events)).collect();
+        let mut states: Vec<ProcessState> =
+            (0..self.workers.len()).map(|at| self.start(at, 0, &events)).collect();
         let watchdog = Watchdog::start(self.queue.clone(), self.log.clone(), self.shutdown.clone());
-        let mut next_look = Deadline::after(self.watchdog);
-        while states.iter().any(|s| matches!(s, State::Running { .. } | State::Resting { .. })) {
-            match wait(&inbox, &states, next_look) {
+        let mut next_recovery = Deadline::after(self.watchdog);
+        while states
+            .iter()
+            .any(|s| matches!(s, ProcessState::Running { .. } | ProcessState::BackingOff { .. }))
+        {
+            match wait(&inbox, &states, next_recovery) {
                 Some(Event::Ended(at, status)) => {
-                    self.note_end(at, status, &mut states[at]);
+                    self.handle_exit(at, status, &mut states[at]);
                     // The tasks of the ended worker can be recovered at once.
-                    watchdog.look();
+                    watchdog.request_recovery();
                 }
                 Some(Event::Stop) => self.stop_all(&mut states),
                 None => {}
             }
             for (at, state) in states.iter_mut().enumerate() {
                 match state {
-                    State::Resting { until, deaths } if until.has_passed() => {
-                        *state = self.start(at, *deaths, &events);
+                    ProcessState::BackingOff { until, early_exits } if until.has_passed() => {
+                        *state = self.start(at, *early_exits, &events);
                     }
-                    State::Running { .. }
-                    | State::Resting { .. }
-                    | State::Stopped
-                    | State::GivenUp => {}
+                    ProcessState::Running { .. }
+                    | ProcessState::BackingOff { .. }
+                    | ProcessState::Stopped
+                    | ProcessState::GivenUp => {}
                 }
             }
-            if next_look.has_passed() {
-                watchdog.look();
-                next_look = Deadline::after(self.watchdog);
+            if next_recovery.has_passed() {
+                watchdog.request_recovery();
+                next_recovery = Deadline::after(self.watchdog);
             }
         }
-        match states.iter().any(|state| matches!(state, State::GivenUp)) {
-            true => Over::GaveUp,
-            false => Over::Stopped,
+        match states.iter().any(|state| matches!(state, ProcessState::GivenUp)) {
+            true => SupervisorExit::GaveUp,
+            false => SupervisorExit::Stopped,
         }
     }
 
-    fn start(&self, at: usize, deaths: u32, events: &Sender<Event>) -> State {
-        let post = &self.posts[at];
-        let companion = match post.command.spawn_supervised() {
+    fn start(&self, at: usize, early_exits: u32, events: &Sender<Event>) -> ProcessState {
+        let worker = &self.workers[at];
+        let companion = match worker.command.spawn_supervised() {
             Ok(companion) => Arc::new(companion),
             Err(error) => {
-                self.tell(Level::Error, &format!("{}: {}", post.name, chain(&error)));
-                return self.rest(at, deaths);
+                self.write_log(Level::Error, &format!("{}: {}", worker.name, chain(&error)));
+                return self.schedule_restart(at, early_exits);
             }
         };
-        self.tell(Level::Info, &format!("Started {} (process {})", post.name, companion.id()));
+        self.write_log(
+            Level::Info,
+            &format!("Started {} (process {})", worker.name, companion.id()),
+        );
         let (waited, events) = (companion.clone(), events.clone());
         // The receiver is gone once the supervisor has ended.
         thread::spawn(move || drop(events.send(Event::Ended(at, waited.wait()))));
-        State::Running { companion, since: Stopwatch::start(), deaths }
+        ProcessState::Running { companion, since: Stopwatch::start(), early_exits }
     }
 
-    fn note_end(&self, at: usize, status: std::io::Result<ExitStatus>, state: &mut State) {
-        let name = &self.posts[at].name;
-        let State::Running { since, deaths, .. } = state else { return };
-        let lived = since.elapsed();
-        let deaths = if lived >= SETTLED_IN { 0 } else { *deaths };
+    fn handle_exit(
+        &self,
+        at: usize,
+        status: std::io::Result<ExitStatus>,
+        state: &mut ProcessState,
+    ) {
+        let name = &self.workers[at].name;
+        let ProcessState::Running { since, early_exits, .. } = state else { return };
+        let run_time = since.elapsed();
+        let early_exits = if run_time >= STABLE_AFTER { 0 } else { *early_exits };
         *state = match status {
             Ok(status) if status.success() || self.shutdown.is_requested() => {
-                self.tell(Level::Info, &format!("{name} has stopped"));
-                State::Stopped
+                self.write_log(Level::Info, &format!("{name} has stopped"));
+                ProcessState::Stopped
             }
-            Ok(status) if status.code() == Some(MID_TASK) => {
-                self.tell(Level::Warning, &format!("{name} left a task and is started again"));
-                State::Resting { until: Deadline::after(Duration::ZERO), deaths }
+            Ok(status) if status.code() == Some(EXIT_TASK_ABANDONED) => {
+                self.write_log(Level::Warning, &format!("{name} left a task and is started again"));
+                ProcessState::BackingOff { until: Deadline::after(Duration::ZERO), early_exits }
             }
             Ok(status) => {
-                self.tell(Level::Error, &format!("{name} died: {status}"));
-                self.rest(at, deaths)
+                self.write_log(Level::Error, &format!("{name} died: {status}"));
+                self.schedule_restart(at, early_exits)
             }
             Err(error) => {
-                self.tell(Level::Error, &format!("lost sight of {name}: {error}"));
-                self.rest(at, deaths)
+                self.write_log(Level::Error, &format!("lost sight of {name}: {error}"));
+                self.schedule_restart(at, early_exits)
             }
         };
     }
 
     /// Schedules a restart with back-off, or gives the worker up after too many early exits.
-    fn rest(&self, at: usize, deaths: u32) -> State {
-        let name = &self.posts[at].name;
+    fn schedule_restart(&self, at: usize, early_exits: u32) -> ProcessState {
+        let name = &self.workers[at].name;
         if self.shutdown.is_requested() {
-            return State::Stopped;
+            return ProcessState::Stopped;
         }
-        if deaths + 1 >= MOST_DEATHS {
-            self.tell(
+        if early_exits + 1 >= MAX_EARLY_EXITS {
+            self.write_log(
                 Level::Error,
                 &format!(
-                    "{name} died {MOST_DEATHS} times soon after its start and is given up; \
+                    "{name} died {MAX_EARLY_EXITS} times soon after its start and is given up; \
                      logs/{name}.log may say why"
                 ),
             );
-            return State::GivenUp;
+            return ProcessState::GivenUp;
         }
-        let rest = RESTART_BACKOFF.delay(deaths);
-        self.tell(Level::Info, &format!("{name} is started again in {:.1} s", rest.as_secs_f64()));
-        State::Resting { until: Deadline::after(rest), deaths: deaths + 1 }
+        let rest = RESTART_BACKOFF.delay(early_exits);
+        self.write_log(
+            Level::Info,
+            &format!("{name} is started again in {:.1} s", rest.as_secs_f64()),
+        );
+        ProcessState::BackingOff { until: Deadline::after(rest), early_exits: early_exits + 1 }
     }
 
-    fn stop_all(&self, states: &mut [State]) {
-        self.tell(Level::Info, "Stopping: running tasks are finished or given back");
+    fn stop_all(&self, states: &mut [ProcessState]) {
+        self.write_log(Level::Info, "Stopping: running tasks are finished or given back");
         for state in states {
             match state {
-                State::Running { companion, .. } => companion.terminate(),
-                State::Resting { .. } => *state = State::Stopped,
-                State::Stopped | State::GivenUp => {}
+                ProcessState::Running { companion, .. } => companion.terminate(),
+                ProcessState::BackingOff { .. } => *state = ProcessState::Stopped,
+                ProcessState::Stopped | ProcessState::GivenUp => {}
             }
         }
     }
 
-    fn tell(&self, level: Level, text: &str) {
-        self.log.tell(level, text);
+    fn write_log(&self, level: Level, text: &str) {
+        self.log.record(level, text);
     }
 }
 
@@ -213,7 +227,7 @@ impl Watchdog {
     }
 
     /// Requests a recovery soon. Requests that are not served yet coalesce.
-    fn look(&self) {
+    fn request_recovery(&self) {
         let _ = self.0.try_send(());
     }
 }
@@ -224,19 +238,23 @@ fn recover(queue: &dyn Queue, log: &Log) {
             for task in recovered {
                 let held_by = task.held_by.as_deref().unwrap_or("nobody");
                 let text = format!("{} waits again: {held_by} holds it no more", task.task);
-                log.tell(Level::Warning, &text);
+                log.record(Level::Warning, &text);
             }
         }
-        Err(error) => log.tell(Level::Warning, &chain(&error)),
+        Err(error) => log.record(Level::Warning, &chain(&error)),
     }
 }
 
 /// Waits for the next event, or until a restart or a recovery is due.
-fn wait(inbox: &Receiver<Event>, states: &[State], next_look: Deadline) -> Option<Event> {
+fn wait(
+    inbox: &Receiver<Event>,
+    states: &[ProcessState],
+    next_recovery: Deadline,
+) -> Option<Event> {
     let rests = states.iter().filter_map(|state| match state {
-        State::Resting { until, .. } => Some(*until),
-        State::Running { .. } | State::Stopped | State::GivenUp => None,
+        ProcessState::BackingOff { until, .. } => Some(*until),
+        ProcessState::Running { .. } | ProcessState::Stopped | ProcessState::GivenUp => None,
     });
-    let due = rests.chain([next_look]).min().expect("there is one at least");
+    let due = rests.chain([next_recovery]).min().expect("there is one at least");
     inbox.recv_timeout(due.left()).ok()
 }

@@ -13,11 +13,11 @@ pub struct Tail(Watch);
 impl Tail {
     /// Watches a folder from now on.
     pub fn new(folder: &Path) -> io::Result<Tail> {
-        let watch = Watch::new(|bell| {
+        let watch = Watch::new(|waker| {
             let mut watcher = notify::recommended_watcher(move |event: notify::Result<Event>| {
                 // A read access changes nothing.
                 if !event.is_ok_and(|event| event.kind.is_access()) {
-                    bell.ring();
+                    waker.wake();
                 }
             })?;
             watcher.watch(folder, RecursiveMode::NonRecursive)?;

@@ -4,9 +4,9 @@
 //! A task runs in its own thread, while the main thread renews the lease, enforces the timeout and
 //! handles the shutdown.
 //!
-//! A worker that must abandon a running task ends its process ([`Ended::MidTask`]). The task may
-//! hang in a model call or a program, and only the end of the process surely ends that. The
-//! supervisor restarts the worker.
+//! A worker that must abandon a running task ends its process ([`WorkerExit::TaskAbandoned`]). The
+//! task may hang in a model call or a program, and only the end of the process surely ends that.
+//! The supervisor restarts the worker.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,16 +19,16 @@ use assay_base::clock::{Clock, Deadline, Stopwatch};
 use assay_base::shutdown::Shutdown;
 use assay_findings::write::escape::chain;
 use assay_store::queue::{
-    Again, AgentState, Claimed, Failure, Heartbeat, Lease, Presence, Queue, QueueError, Settled,
-    Settlement, Tenure, Watch,
+    AgentState, AttemptFailure, ClaimedTask, Heartbeat, Lease, LeaseKind, Queue, QueueError,
+    Registration, RetryLimit, SettleOutcome, TaskResult, Watch,
 };
 use assay_store::task::{AgentId, Moment, Task, TaskId};
 
 use crate::config::roster::AgentConfig;
 use crate::log::{Level, Log, TaskLog};
-use crate::news::{Announcers, Word};
-use crate::patience::{BACKOFF, patiently};
-use crate::work::{Failed, Job, Outcome, Works};
+use crate::notifier::{Notification, Notifiers};
+use crate::retry::{BACKOFF, retry_with_backoff};
+use crate::task_handler::{HandlerError, HandlerRegistry, Job, TaskOutcome};
 
 /// A callback with the reason why a worker waits for its queue; `None` when the wait is over.
 pub type OnWait = Box<dyn Fn(Option<&str>) + Send + Sync>;
@@ -42,11 +42,11 @@ pub struct Worker {
     /// The name of this replica of the agent.
     pub name: AgentId,
     /// The task handlers.
-    pub works: Arc<Works>,
+    pub handlers: Arc<HandlerRegistry>,
     /// The log of the worker.
     pub log: Arc<Log>,
     /// The receivers of notifications.
-    pub announce: Announcers,
+    pub notifiers: Notifiers,
     /// The callback with the reason why the worker waits for its queue.
     pub on_wait: OnWait,
     /// The clock of heartbeats.
@@ -65,75 +65,77 @@ pub struct Worker {
 
 /// The reason why a worker ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
+pub enum WorkerExit {
     /// Shutdown was requested. A running task was finished or given back, if the queue could be
     /// reached.
-    Asked,
+    ShutdownRequested,
     /// The worker had to abandon a task whose thread still runs, so the process must end.
-    MidTask,
+    TaskAbandoned,
 }
 
 /// An event that wakes a working worker.
 enum Event {
     /// The outcome of the task with this lease.
-    Done(Lease, Box<Result<Outcome, Failed>>),
+    Done(Lease, Box<Result<TaskOutcome, HandlerError>>),
     Stop,
 }
 
 /// The state after one turn of a worker.
-enum Left {
+enum TaskEnd {
     /// The task is settled, or there was none.
     Settled,
     /// The task is settled or lost, and its thread still runs.
-    Running,
+    StillRunning,
 }
 
 /// The mutable state of a running worker: last heartbeat and event channel.
-struct Life {
+struct WorkerState {
     /// The state in the last heartbeat, and the time at which the worker entered it.
-    said: Cell<(AgentState, Moment)>,
+    last_heartbeat: Cell<(AgentState, Moment)>,
     events: Sender<Event>,
     inbox: Receiver<Event>,
 }
 
-impl Life {
-    fn new(clock: &Clock) -> Life {
+impl WorkerState {
+    fn new(clock: &Clock) -> WorkerState {
         let (events, inbox) = mpsc::channel();
-        let said = Cell::new((AgentState::Idle, Moment::now(clock)));
-        Life { said, events, inbox }
+        let last_heartbeat = Cell::new((AgentState::Idle, Moment::now(clock)));
+        WorkerState { last_heartbeat, events, inbox }
     }
 }
 
 impl Worker {
     /// Works until shutdown is requested.
-    pub fn run(&self) -> Result<Ended, QueueError> {
-        let Some(_presence) = self.join()? else { return Ok(Ended::Asked) };
+    pub fn run(&self) -> Result<WorkerExit, QueueError> {
+        let Some(_registration) = self.join()? else { return Ok(WorkerExit::ShutdownRequested) };
         let watch = self.watch();
-        let bell = watch.bell();
-        let life = Life::new(&self.clock);
-        let events = life.events.clone();
+        let waker = watch.waker();
+        let worker_state = WorkerState::new(&self.clock);
+        let events = worker_state.events.clone();
         self.shutdown.on_request(move || {
             let _ = events.send(Event::Stop);
-            bell.ring();
+            waker.wake();
         });
-        self.tell(Level::Info, &format!("Polling queue: {}", self.agent.queue));
-        let ended = self.work_until_asked(&watch, &life)?;
-        self.beat(&life, AgentState::Stopped, None);
-        if ended == Ended::Asked {
-            self.tell(Level::Info, "Stopped");
+        self.write_log(Level::Info, &format!("Polling queue: {}", self.agent.queue));
+        let ended = self.run_until_shutdown(&watch, &worker_state)?;
+        self.send_heartbeat(&worker_state, AgentState::Stopped, None);
+        if ended == WorkerExit::ShutdownRequested {
+            self.write_log(Level::Info, "Stopped");
         }
         Ok(ended)
     }
 
     /// Registers the worker under its name, as soon as the queue can be reached. Returns `None` if
     /// shutdown is requested before.
-    fn join(&self) -> Result<Option<Box<dyn Presence>>, QueueError> {
-        let told = |error: &QueueError, wait: Duration| {
+    fn join(&self) -> Result<Option<Box<dyn Registration>>, QueueError> {
+        let on_retry = |error: &QueueError, wait: Duration| {
             let (why, seconds) = (chain(error), wait.as_secs());
-            self.tell(Level::Warning, &format!("{why}; tried again in {seconds} s"));
+            self.write_log(Level::Warning, &format!("{why}; tried again in {seconds} s"));
             (self.on_wait)(Some(&why));
         };
-        patiently(&self.shutdown, QueueError::is_passing, told, || self.queue.join(&self.name))
+        retry_with_backoff(&self.shutdown, QueueError::is_transient, on_retry, || {
+            self.queue.join(&self.name)
+        })
     }
 
     /// Returns a watch on the queue. If the queue cannot be watched, such as when the machine
@@ -141,96 +143,109 @@ impl Worker {
     fn watch(&self) -> Watch {
         self.queue.watch(&self.agent.queue).unwrap_or_else(|error| {
             let (why, every) = (chain(&error), self.agent.poll_interval.as_secs());
-            self.tell(Level::Warning, &format!("{why}; the queue is looked at every {every} s"));
-            Watch::deaf()
+            self.write_log(
+                Level::Warning,
+                &format!("{why}; the queue is looked at every {every} s"),
+            );
+            Watch::none()
         })
     }
 
-    fn work_until_asked(&self, watch: &Watch, life: &Life) -> Result<Ended, QueueError> {
+    fn run_until_shutdown(
+        &self,
+        watch: &Watch,
+        worker_state: &WorkerState,
+    ) -> Result<WorkerExit, QueueError> {
         let mut retries = 0;
         while !self.shutdown.is_requested() {
-            match self.turn(watch, life) {
-                Ok(Left::Settled) => {
+            match self.poll_once(watch, worker_state) {
+                Ok(TaskEnd::Settled) => {
                     (self.on_wait)(None);
                     retries = 0;
                 }
-                Ok(Left::Running) if self.shutdown.is_requested() => return Ok(Ended::Asked),
-                Ok(Left::Running) => return Ok(Ended::MidTask),
-                Err(error) if error.is_passing() => {
+                Ok(TaskEnd::StillRunning) if self.shutdown.is_requested() => {
+                    return Ok(WorkerExit::ShutdownRequested);
+                }
+                Ok(TaskEnd::StillRunning) => return Ok(WorkerExit::TaskAbandoned),
+                Err(error) if error.is_transient() => {
                     let delay = BACKOFF.delay(retries);
                     let seconds = delay.as_secs();
                     let why = chain(&error);
-                    self.tell(Level::Warning, &format!("{why}; tried again in {seconds} s"));
+                    self.write_log(Level::Warning, &format!("{why}; tried again in {seconds} s"));
                     (self.on_wait)(Some(&why));
                     watch.wait(delay);
                     retries += 1;
                 }
                 Err(error) => {
-                    self.tell(Level::Error, &chain(&error));
+                    self.write_log(Level::Error, &chain(&error));
                     return Err(error);
                 }
             }
         }
-        Ok(Ended::Asked)
+        Ok(WorkerExit::ShutdownRequested)
     }
 
     /// Works on the next task, or waits for one.
-    fn turn(&self, watch: &Watch, life: &Life) -> Result<Left, QueueError> {
+    fn poll_once(&self, watch: &Watch, worker_state: &WorkerState) -> Result<TaskEnd, QueueError> {
         if self.queue.is_paused(&self.name)? || self.queue.is_paused(&self.agent.id)? {
-            if life.said.get().0 != AgentState::Paused {
-                self.tell(Level::Info, "Paused");
+            if worker_state.last_heartbeat.get().0 != AgentState::Paused {
+                self.write_log(Level::Info, "Paused");
             }
-            self.beat(life, AgentState::Paused, None);
+            self.send_heartbeat(worker_state, AgentState::Paused, None);
             watch.wait(self.agent.poll_interval);
-            return Ok(Left::Settled);
+            return Ok(TaskEnd::Settled);
         }
-        if life.said.get().0 == AgentState::Paused {
-            self.tell(Level::Info, "Resumed");
+        if worker_state.last_heartbeat.get().0 == AgentState::Paused {
+            self.write_log(Level::Info, "Resumed");
         }
-        let tenure = Tenure::WhileAlive(self.lease);
+        let lease_kind = LeaseKind::WhileAlive(self.lease);
         tracing::debug!(agent = %self.name, queue = %self.agent.queue, "asking for a task");
-        let claimed = self.queue.claim(&self.agent.queue, &self.name, tenure, 1)?;
+        let claimed = self.queue.claim(&self.agent.queue, &self.name, lease_kind, 1)?;
         let Some(claimed) = claimed.into_iter().next() else {
-            self.announce.iter().for_each(|announce| announce.catch_up(&self.log));
-            self.beat(life, AgentState::Idle, None);
+            self.notifiers.iter().for_each(|notifier| notifier.deliver_pending(&self.log));
+            self.send_heartbeat(worker_state, AgentState::Idle, None);
             let rested = self.queue.next_ready(&self.agent.queue)?;
             let longest = self.agent.poll_interval;
             watch.wait(rested.map_or(longest, |rested| rested.min(longest)));
-            return Ok(Left::Settled);
+            return Ok(TaskEnd::Settled);
         };
-        self.tell(Level::Info, &format!("Found task: {}", claimed.task.id));
-        self.beat(life, AgentState::Working, Some(&claimed.task.id));
-        self.work(claimed, life)
+        self.write_log(Level::Info, &format!("Found task: {}", claimed.task.id));
+        self.send_heartbeat(worker_state, AgentState::Working, Some(&claimed.task.id));
+        self.work(claimed, worker_state)
     }
 
     /// Works on a task until it is settled or abandoned.
-    fn work(&self, claimed: Claimed, life: &Life) -> Result<Left, QueueError> {
-        let Claimed { lease, task } = claimed;
-        let log = self.log.about(&task);
+    fn work(
+        &self,
+        claimed: ClaimedTask,
+        worker_state: &WorkerState,
+    ) -> Result<TaskEnd, QueueError> {
+        let ClaimedTask { lease, task } = claimed;
+        let log = self.log.for_task(&task);
         let started = Stopwatch::start();
-        log.info(&format!("Starting {}", what(&task)));
-        self.start(&lease, &task, life.events.clone());
+        log.info(&format!("Starting {}", describe(&task)));
+        self.start(&lease, &task, worker_state.events.clone());
         let mut until = started.deadline(self.agent.timeout);
-        let mut ends = End::TooLong;
-        let mut next_beat = started.deadline(self.beats());
+        let mut ends = AbandonReason::TimedOut;
+        let mut next_heartbeat = started.deadline(self.heartbeat_interval());
         loop {
-            match life.inbox.recv_timeout(until.min(next_beat).left()) {
+            match worker_state.inbox.recv_timeout(until.min(next_heartbeat).left()) {
                 // An earlier task that was abandoned has ended: that does not concern this task.
                 Ok(Event::Done(of, _)) if of != lease => {}
                 Ok(Event::Done(_, outcome)) => {
                     let took = started.elapsed();
                     return self
                         .settle(&lease, &task, *outcome, took, &log)
-                        .map(|()| Left::Settled);
+                        .map(|()| TaskEnd::Settled);
                 }
                 Ok(Event::Stop) => {
                     // The grace period begins now, which may be long after the wait began.
                     let last = Deadline::after(self.grace);
                     if until > last {
-                        (until, ends) = (last, End::Stopped);
+                        (until, ends) = (last, AbandonReason::Stopped);
                     }
                     log.info("The task is finished before the agent stops");
-                    self.beat(life, AgentState::Stopping, Some(&task.id));
+                    self.send_heartbeat(worker_state, AgentState::Stopping, Some(&task.id));
                 }
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
                     if until.has_passed() {
@@ -239,22 +254,26 @@ impl Worker {
                         assay_sandbox::stop_all();
                         // The thread of the task still runs, also if the task could not be settled,
                         // so this process must end.
-                        if let Err(error) = self.break_off(&lease, &ends, &log) {
+                        if let Err(error) = self.abandon(&lease, &ends, &log) {
                             log.error(&chain(&error));
                         }
-                        return Ok(Left::Running);
+                        return Ok(TaskEnd::StillRunning);
                     }
-                    next_beat = Deadline::after(self.beats());
+                    next_heartbeat = Deadline::after(self.heartbeat_interval());
                     match self.queue.renew(&lease, self.lease) {
                         Ok(()) => {}
-                        Err(error) if error.is_passing() => log.warning(&chain(&error)),
+                        Err(error) if error.is_transient() => log.warning(&chain(&error)),
                         Err(error) => {
                             log.warning(&format!("The task is not ours any more: {error}"));
                             assay_sandbox::stop_all();
-                            return Ok(Left::Running);
+                            return Ok(TaskEnd::StillRunning);
                         }
                     }
-                    self.beat(life, life.said.get().0, Some(&task.id));
+                    self.send_heartbeat(
+                        worker_state,
+                        worker_state.last_heartbeat.get().0,
+                        Some(&task.id),
+                    );
                 }
             }
         }
@@ -264,21 +283,25 @@ impl Worker {
     fn start(&self, lease: &Lease, task: &Task, events: Sender<Event>) {
         let lease = lease.clone();
         let (task, agent, name) = (task.clone(), self.agent.clone(), self.name.clone());
-        let (works, log, announce) =
-            (self.works.clone(), self.log.clone(), Arc::clone(&self.announce));
+        let (handlers, log, notifiers) =
+            (self.handlers.clone(), self.log.clone(), Arc::clone(&self.notifiers));
         thread::spawn(move || {
-            let log = log.about(&task);
+            let log = log.for_task(&task);
             let (agent, worker) = (agent.as_ref(), &name);
             let job = Job { task: &task, queue: &agent.queue, agent, worker, log: &log };
             let work = || {
-                let outcome = works.find(&task.kind, agent)?.work(&job)?;
-                if let Some(word) = Word::of(&task, agent, &outcome) {
-                    announce.iter().try_for_each(|announce| announce.keep(&word, &log))?;
+                let outcome = handlers.find(&task.kind, agent)?.handle(&job)?;
+                if let Some(notification) = Notification::of(&task, agent, &outcome) {
+                    notifiers
+                        .iter()
+                        .try_for_each(|notifier| notifier.store(&notification, &log))?;
                 }
                 Ok(outcome)
             };
             let outcome = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
-                Err(Failed::lasting("assay has a bug, which the log tells of; please report it"))
+                Err(HandlerError::permanent(
+                    "assay has a bug, which the log tells of; please report it",
+                ))
             });
             // The receiver ignores the outcome of an abandoned task.
             let _ = events.send(Event::Done(lease, Box::new(outcome)));
@@ -289,7 +312,7 @@ impl Worker {
         &self,
         lease: &Lease,
         task: &Task,
-        outcome: Result<Outcome, Failed>,
+        outcome: Result<TaskOutcome, HandlerError>,
         took: Duration,
         log: &TaskLog<'_>,
     ) -> Result<(), QueueError> {
@@ -301,11 +324,11 @@ impl Worker {
                 return self.fail(lease, &failed, log);
             }
         };
-        let Outcome { summary, context, follow_ups, .. } = outcome.clone();
+        let TaskOutcome { summary, context, follow_ups, .. } = outcome.clone();
         let names: Vec<String> =
             follow_ups.iter().map(|next| format!("{} for {}", next.task.id, next.queue)).collect();
         let settled =
-            self.persist(lease, &Settlement::Completed { summary, context, follow_ups })?;
+            self.persist(lease, &TaskResult::Completed { summary, context, follow_ups })?;
         if settled.is_none() {
             log.warning("The task is not ours any more, so what came of it is lost");
             return Ok(());
@@ -314,52 +337,70 @@ impl Worker {
         for name in names {
             log.info(&format!("Queued {name}"));
         }
-        if let Some(word) = Word::of(task, &self.agent, &outcome) {
-            self.announce.iter().for_each(|announce| announce.announce(&word, log));
+        if let Some(notification) = Notification::of(task, &self.agent, &outcome) {
+            self.notifiers.iter().for_each(|notifier| notifier.notify_settled(&notification, log));
         }
         Ok(())
     }
 
-    fn fail(&self, lease: &Lease, failed: &Failed, log: &TaskLog<'_>) -> Result<(), QueueError> {
-        let again = match failed.is_passing {
-            true => Again::AtMost(Some(self.agent.max_retries)),
-            false => Again::Never,
+    fn fail(
+        &self,
+        lease: &Lease,
+        failed: &HandlerError,
+        log: &TaskLog<'_>,
+    ) -> Result<(), QueueError> {
+        let retry_limit = match failed.is_transient {
+            true => RetryLimit::AtMost(Some(self.agent.max_retries)),
+            false => RetryLimit::Never,
         };
-        let failure = Failure { error: failed.error.clone(), again };
-        match self.persist(lease, &Settlement::Failed(failure))? {
-            Some(Settled::Retry { after }) => {
+        let failure = AttemptFailure { error: failed.error.clone(), retry_limit };
+        match self.persist(lease, &TaskResult::Failed(failure))? {
+            Some(SettleOutcome::Retry { after }) => {
                 log.info(&format!("It is tried again in {} s", after.as_secs()));
             }
-            Some(Settled::Failed { escalation: Some(id) }) => {
+            Some(SettleOutcome::Failed { escalation: Some(id) }) => {
                 log.error(&format!("It is given up; {id} tells a person"));
             }
-            Some(Settled::Failed { escalation: None }) => log.error("It is given up"),
-            Some(Settled::Completed | Settled::AlreadyCompleted | Settled::GivenBack) => {}
+            Some(SettleOutcome::Failed { escalation: None }) => log.error("It is given up"),
+            Some(
+                SettleOutcome::Completed
+                | SettleOutcome::AlreadyCompleted
+                | SettleOutcome::Released,
+            ) => {}
             None => log.warning("The task is not ours any more"),
         }
         Ok(())
     }
 
     /// Settles a task that timed out or is interrupted by a shutdown, while its thread still runs.
-    fn break_off(&self, lease: &Lease, end: &End, log: &TaskLog<'_>) -> Result<(), QueueError> {
+    fn abandon(
+        &self,
+        lease: &Lease,
+        end: &AbandonReason,
+        log: &TaskLog<'_>,
+    ) -> Result<(), QueueError> {
         match end {
-            End::TooLong => {
+            AbandonReason::TimedOut => {
                 let seconds = self.agent.timeout.as_secs();
                 let error = format!("it took longer than {seconds} s, see `timeout`");
                 log.error(&format!("Broken off: {error}"));
-                self.fail(lease, &Failed::passing(error), log)
+                self.fail(lease, &HandlerError::transient(error), log)
             }
-            End::Stopped => {
+            AbandonReason::Stopped => {
                 let reason = "the agent was stopped".to_owned();
                 log.info("The task is given back, as the agent is stopped");
-                self.persist(lease, &Settlement::GivenBack { reason }).map(|_| ())
+                self.persist(lease, &TaskResult::Released { reason }).map(|_| ())
             }
         }
     }
 
     /// Settles a task, and retries while the queue cannot be reached and the lease has not expired.
     /// During a shutdown there is one more attempt. Returns `None` if the lease is lost.
-    fn persist(&self, lease: &Lease, what: &Settlement) -> Result<Option<Settled>, QueueError> {
+    fn persist(
+        &self,
+        lease: &Lease,
+        what: &TaskResult,
+    ) -> Result<Option<SettleOutcome>, QueueError> {
         let until = Deadline::after(self.lease);
         let mut retries = 0;
         let mut is_last = self.shutdown.is_requested();
@@ -367,9 +408,9 @@ impl Worker {
             match self.queue.settle(lease, what.clone()) {
                 Ok(settled) => return Ok(Some(settled)),
                 Err(QueueError::NotHeld { .. }) => return Ok(None),
-                Err(error) if error.is_passing() && !is_last && !until.has_passed() => {
+                Err(error) if error.is_transient() && !is_last && !until.has_passed() => {
                     let why = chain(&error);
-                    self.tell(Level::Warning, &why);
+                    self.write_log(Level::Warning, &why);
                     (self.on_wait)(Some(&why));
                     is_last = self.shutdown.wait(BACKOFF.delay(retries));
                     retries += 1;
@@ -380,16 +421,16 @@ impl Worker {
     }
 
     /// Returns the interval between two heartbeats.
-    fn beats(&self) -> Duration {
+    fn heartbeat_interval(&self) -> Duration {
         self.agent.poll_interval.min(self.lease / 3).max(Duration::from_millis(100))
     }
 
     /// Sends a heartbeat. A failure is logged and has no other effect.
-    fn beat(&self, life: &Life, state: AgentState, task: Option<&TaskId>) {
-        let (last, since) = life.said.get();
+    fn send_heartbeat(&self, worker_state: &WorkerState, state: AgentState, task: Option<&TaskId>) {
+        let (last, since) = worker_state.last_heartbeat.get();
         let at = Moment::now(&self.clock);
         let since = if last == state { since } else { at };
-        life.said.set((state, since));
+        worker_state.last_heartbeat.set((state, since));
         let heartbeat = Heartbeat {
             agent: self.name.clone(),
             queue: self.agent.queue.clone(),
@@ -397,33 +438,33 @@ impl Worker {
             task: task.cloned(),
             since,
             at,
-            every_seconds: self.beats().as_secs().max(1),
+            every_seconds: self.heartbeat_interval().as_secs().max(1),
             host: self.host.clone(),
             pid: std::process::id(),
             version: self.version.clone(),
         };
         tracing::trace!(agent = %self.name, ?state, "sending a heartbeat");
-        if let Err(error) = self.queue.beat(&heartbeat) {
-            self.tell(
+        if let Err(error) = self.queue.record_heartbeat(&heartbeat) {
+            self.write_log(
                 Level::Warning,
                 &format!("No sign of life could be given: {}", chain(&error)),
             );
         }
     }
 
-    fn tell(&self, level: Level, text: &str) {
-        self.log.tell(level, text);
+    fn write_log(&self, level: Level, text: &str) {
+        self.log.record(level, text);
     }
 }
 
 /// The reason why a task is abandoned.
-enum End {
-    TooLong,
+enum AbandonReason {
+    TimedOut,
     Stopped,
 }
 
 /// Returns a description of a task for the log, such as `review of PR #456`.
-fn what(task: &Task) -> String {
+fn describe(task: &Task) -> String {
     match task.context.get("pr_number").filter(|number| number.is_u64() || number.is_string()) {
         Some(number) => {
             let number = number.as_str().map_or_else(|| number.to_string(), str::to_owned);
@@ -433,8 +474,8 @@ fn what(task: &Task) -> String {
     }
 }
 
-fn capitalised(word: &str) -> String {
-    let mut chars = word.chars();
+fn capitalised(notification: &str) -> String {
+    let mut chars = notification.chars();
     let first = chars.next().map(|first| first.to_ascii_uppercase());
     first.into_iter().chain(chars).map(|c| if c == '_' { ' ' } else { c }).collect()
 }

@@ -107,7 +107,7 @@ impl<S: Subscriber> Layer<S> for EventLines {
         let metadata = event.metadata();
         let text = redact_text(event);
         match self.agent_log.get() {
-            Some(log) => log.tell(log_level(metadata), &format!("{}: {text}", metadata.target())),
+            Some(log) => log.record(log_level(metadata), &format!("{}: {text}", metadata.target())),
             None => {
                 let (time, level) =
                     (process::clock().now().strftime("%H:%M:%S%.3f"), metadata.level());

@@ -187,7 +187,7 @@ fn is_unread_repository(cause: &(dyn std::error::Error + 'static)) -> bool {
 fn is_failing_queue(cause: &(dyn std::error::Error + 'static)) -> bool {
     cause.downcast_ref().is_some_and(|error| match error {
         QueueError::File(_) | QueueError::Index { .. } => true,
-        error => error.is_passing(),
+        error => error.is_transient(),
     })
 }
 

@@ -4,8 +4,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use assay_agents::seat::{Seat, Supervising, Working};
-use assay_store::queue::{AgentState, Count, Queue, QueueError, Seen, Watch};
+use assay_agents::instance_lock::{InstanceLock, SupervisorInfo, WorkerInfo};
+use assay_store::queue::{AgentHealth, AgentState, Queue, QueueCounts, QueueError, Watch};
 use serde::Serialize;
 
 use crate::agent_team::locks_folder;
@@ -17,9 +17,9 @@ use crate::queues;
 #[derive(Serialize)]
 pub struct AgentStatus {
     /// The supervisor of this repository; `None` if no agents run here.
-    pub supervisor: Option<Supervising>,
+    pub supervisor: Option<SupervisorInfo>,
     /// The workers of this repository, from the lock files of this machine.
-    pub workers: Vec<Working>,
+    pub workers: Vec<WorkerInfo>,
     /// The workers and tasks that the queue has, or the reason why the queue is unreadable.
     #[serde(flatten)]
     pub queue: QueueStatus,
@@ -32,9 +32,9 @@ pub enum QueueStatus {
     /// The workers of all machines, and the tasks.
     Known {
         /// The workers of all machines, each with its last heartbeat.
-        agents: Vec<Seen>,
+        agents: Vec<AgentHealth>,
         /// The number of tasks of each queue.
-        queues: Vec<Count>,
+        queues: Vec<QueueCounts>,
     },
     /// The queue cannot be read.
     Unreadable {
@@ -71,7 +71,8 @@ impl StatusReader {
     /// and the workers of this machine.
     pub fn read(&mut self) -> anyhow::Result<AgentStatus> {
         let locks = locks_folder(self.settings.configuration.environment(), &self.root)?;
-        let (supervisor, workers) = (Seat::holder(&locks), Seat::workers(&locks));
+        let (supervisor, workers) =
+            (InstanceLock::supervisor(&locks), InstanceLock::workers(&locks));
         let read = self.queue().and_then(|queue| Ok((queue.agents()?, queue.count()?)));
         let queue = match read {
             Ok((agents, queues)) => QueueStatus::Known { agents, queues },
@@ -89,13 +90,13 @@ impl StatusReader {
     pub fn watch(&self) -> Watch {
         let queue = &self.settings.configuration.workflow.reviewer;
         let watch = self.queue.as_ref().and_then(|open| open.watch(queue).ok());
-        watch.unwrap_or_else(Watch::deaf)
+        watch.unwrap_or_else(Watch::none)
     }
 }
 
 /// Returns true if a worker ended before the supervisor was started. Without a supervisor, returns
 /// true if the worker was stopped on request.
-pub fn is_of_earlier_start(seen: &Seen, supervisor: Option<&Supervising>) -> bool {
+pub fn is_of_earlier_start(seen: &AgentHealth, supervisor: Option<&SupervisorInfo>) -> bool {
     let ended_earlier = match supervisor {
         Some(holder) => seen.heartbeat.at < holder.since,
         None => seen.heartbeat.state == AgentState::Stopped,
@@ -104,7 +105,7 @@ pub fn is_of_earlier_start(seen: &Seen, supervisor: Option<&Supervising>) -> boo
 }
 
 /// Returns the state of a worker as a word for the user.
-pub fn state_in_words(seen: &Seen) -> &'static str {
+pub fn state_in_words(seen: &AgentHealth) -> &'static str {
     match (seen.alive, seen.heartbeat.state, seen.paused) {
         (_, AgentState::Stopped, _) => "stopped",
         (false, _, _) => "gone",
@@ -128,7 +129,7 @@ mod tests {
         format!("2026-02-03T{time}:00Z").parse().unwrap()
     }
 
-    fn seen(state: AgentState, alive: bool, paused: bool) -> Seen {
+    fn seen(state: AgentState, alive: bool, paused: bool) -> AgentHealth {
         let heartbeat = Heartbeat {
             agent: "qa".parse().unwrap(),
             queue: "qa".parse().unwrap(),
@@ -141,7 +142,7 @@ mod tests {
             pid: 7,
             version: "0".into(),
         };
-        Seen { heartbeat, alive, paused }
+        AgentHealth { heartbeat, alive, paused }
     }
 
     #[test]
@@ -159,7 +160,7 @@ mod tests {
 
     #[test]
     fn a_worker_is_of_an_earlier_start_if_its_last_sign_is_older_than_the_supervisor() {
-        let supervisor = |time| Supervising { pid: 6, since: moment(time), agents: Vec::new() };
+        let supervisor = |time| SupervisorInfo { pid: 6, since: moment(time), agents: Vec::new() };
         let gone = seen(AgentState::Working, false, false);
         assert!(is_of_earlier_start(&gone, Some(&supervisor("10:01"))));
         assert!(!is_of_earlier_start(&gone, Some(&supervisor("09:59"))));

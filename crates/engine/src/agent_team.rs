@@ -31,7 +31,7 @@ pub fn team<'a>(
 ) -> anyhow::Result<Team<'a>> {
     let mut team: Team<'a> = Vec::new();
     for id in ids {
-        let Some(agent) = roster.named(id.as_str()) else {
+        let Some(agent) = roster.find(id.as_str()) else {
             bail!("there is no agent `{id}`; there are: {}", names(roster));
         };
         if team.iter().all(|(other, _)| other.id != agent.id) {
@@ -78,9 +78,9 @@ pub fn named_workers(
     roster: &Roster,
     id: &AgentId,
 ) -> anyhow::Result<Vec<AgentId>> {
-    let agent = roster.named(id.as_str());
+    let agent = roster.find(id.as_str());
     let of_agent = |worker: &AgentId| {
-        agent.is_some() && roster.of_worker(worker.as_str()).map(|it| &it.id) == Some(id)
+        agent.is_some() && roster.find_by_worker(worker.as_str()).map(|it| &it.id) == Some(id)
     };
     let seen = queue.agents()?.into_iter().filter(|seen| seen.alive);
     let mut workers: Vec<AgentId> = seen.map(|seen| seen.heartbeat.agent).collect();
@@ -94,7 +94,8 @@ pub fn named_workers(
 
 /// Fails if a name is neither an agent of the roster nor a worker of such an agent.
 pub fn check_known(roster: &Roster, id: &AgentId) -> anyhow::Result<()> {
-    let is_known = roster.named(id.as_str()).is_some() || roster.of_worker(id.as_str()).is_some();
+    let is_known =
+        roster.find(id.as_str()).is_some() || roster.find_by_worker(id.as_str()).is_some();
     ensure!(is_known, "there is no agent `{id}`; there are: {}", names(roster));
     Ok(())
 }

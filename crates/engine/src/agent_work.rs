@@ -7,12 +7,15 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use assay_agents::config::roster::AgentConfig;
-use assay_agents::work::{Failed, Job, Works};
-use assay_agents::workflow::command::{CommandWork, Leaves};
-use assay_agents::workflow::fix::FixWork;
-use assay_agents::workflow::review::ReviewWork;
-use assay_agents::workflow::validation::ValidationWork;
-use assay_agents::workflow::{self, Fixes, Publishes, Reviews, Runner, Shop, Validated, Validates};
+use assay_agents::task_handler::{HandlerError, HandlerRegistry, Job};
+use assay_agents::workflow::command::{CommandHandler, OutputPolicy};
+use assay_agents::workflow::fix::FixHandler;
+use assay_agents::workflow::review::ReviewHandler;
+use assay_agents::workflow::validation::ValidationHandler;
+use assay_agents::workflow::{
+    self, ChangeFixer, ChangePublisher, ChangeReviewer, Runner, SpecValidator, ValidationOutcome,
+    WorkflowContext,
+};
 use assay_change::{GitError, Scope, Selection};
 use assay_findings::gate::ReviewMode;
 use assay_findings::path::RepoPath;
@@ -37,12 +40,12 @@ use crate::safe_fixes::{safe_fixes, told};
 use crate::wording::count;
 
 /// Returns the handlers for all kinds of tasks that agents do in a repository.
-pub fn works(root: &Path, settings: &AgentSettings) -> anyhow::Result<Works> {
-    let publishes = publishes(root, &settings.configuration)?;
+pub fn works(root: &Path, settings: &AgentSettings) -> anyhow::Result<HandlerRegistry> {
+    let publisher = publishes(root, &settings.configuration)?;
     let environment = settings.configuration.environment();
     let state = environment.state_of(root);
-    let shop = Shop {
-        publishes,
+    let workflow_context = WorkflowContext {
+        publisher,
         root: root.to_owned(),
         worktrees: state.open("worktrees")?.path().to_owned(),
         state: state.clone(),
@@ -52,20 +55,36 @@ pub fn works(root: &Path, settings: &AgentSettings) -> anyhow::Result<Works> {
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };
     // If the program of an agent runs assay, that assay must use the same seals.
-    let needed = Runner::needed().chain(["XDG_STATE_HOME"]);
+    let needed = Runner::required_variables().chain(["XDG_STATE_HOME"]);
     let variables = needed.filter_map(|name| Some((name.to_owned(), environment.variable(name)?)));
     let (root, mcp) = (root.to_owned(), settings.mcp.clone());
     let runner = Runner { root: root.clone(), mcp, variables: variables.collect() };
     let by_command = ByCommand { environment: environment.clone(), root: root.clone() };
-    let by_program = |leaves| CommandWork { shop: shop.clone(), runner: runner.clone(), leaves };
-    let works = Works::default()
-        .with("review", ReviewWork { shop: shop.clone(), reviews: by_command.clone() })
-        .with("implementation", by_program(Leaves::Changes))
-        .with("architecture", by_program(Leaves::Words))
-        .with("planning", by_program(Leaves::Words))
-        .with("qa_verification", by_program(Leaves::Findings))
-        .with("validation", ValidationWork { shop: shop.clone(), validates: by_command.clone() })
-        .with("fix", FixWork { shop, fixes: by_command, runner });
+    let by_program = |output_policy| CommandHandler {
+        workflow_context: workflow_context.clone(),
+        runner: runner.clone(),
+        output_policy,
+    };
+    let works = HandlerRegistry::default()
+        .with(
+            "review",
+            ReviewHandler {
+                workflow_context: workflow_context.clone(),
+                reviewer: by_command.clone(),
+            },
+        )
+        .with("implementation", by_program(OutputPolicy::Commit))
+        .with("architecture", by_program(OutputPolicy::Summary))
+        .with("planning", by_program(OutputPolicy::Summary))
+        .with("qa_verification", by_program(OutputPolicy::Findings))
+        .with(
+            "validation",
+            ValidationHandler {
+                workflow_context: workflow_context.clone(),
+                validator: by_command.clone(),
+            },
+        )
+        .with("fix", FixHandler { workflow_context, fixer: by_command, runner });
     Ok(works)
 }
 
@@ -73,7 +92,7 @@ pub fn works(root: &Path, settings: &AgentSettings) -> anyhow::Result<Works> {
 fn publishes(
     root: &Path,
     configuration: &Configuration,
-) -> anyhow::Result<Option<Arc<dyn Publishes>>> {
+) -> anyhow::Result<Option<Arc<dyn ChangePublisher>>> {
     let github = &configuration.github;
     let repositories = github.repositories.clone();
     if repositories.is_empty() {
@@ -90,8 +109,12 @@ struct ByCommand {
     root: PathBuf,
 }
 
-impl Reviews for ByCommand {
-    fn review(&self, scope: &Scope, job: &Job<'_>) -> Result<workflow::Reviewed, Failed> {
+impl ChangeReviewer for ByCommand {
+    fn review(
+        &self,
+        scope: &Scope,
+        job: &Job<'_>,
+    ) -> Result<workflow::ReviewOutcome, HandlerError> {
         let ByCommand { environment, root } = self;
         let models = ModelRequest::where_configured();
         let also = persona(job.agent);
@@ -117,7 +140,7 @@ impl Reviews for ByCommand {
         let reviewed = prepared.review_unseen(ReviewMode::ReportOnly);
         // Without a stored review, the reason for an approval could not be looked up.
         let kept = reviewed.keep(&prepared).map_err(|error| {
-            Failed::passing(format!(
+            HandlerError::transient(format!(
                 "the review could not be kept, so it does not count: {error:#}"
             ))
         })?;
@@ -135,7 +158,7 @@ impl Reviews for ByCommand {
             );
             Box::new(draft.with_base(job.context("base_branch").map(str::to_owned)))
         });
-        Ok(workflow::Reviewed {
+        Ok(workflow::ReviewOutcome {
             may_answer_later: reviewed.may_be_answered_later(),
             run: Some(kept.id),
             draft,
@@ -162,8 +185,13 @@ fn persona(agent: &AgentConfig) -> Option<(String, String)> {
     (!prompt.trim().is_empty()).then(|| (file, format!("---\n{matter}\n---\n\n{prompt}")))
 }
 
-impl Fixes for ByCommand {
-    fn fix(&self, folder: &Path, base: Option<&str>, job: &Job<'_>) -> Result<String, Failed> {
+impl ChangeFixer for ByCommand {
+    fn fix(
+        &self,
+        folder: &Path,
+        base: Option<&str>,
+        job: &Job<'_>,
+    ) -> Result<String, HandlerError> {
         let ByCommand { environment, root } = self;
         let base = known(base)?;
         let mut done = safe_fixes(environment, folder, base).map_err(|error| failed(&error))?;
@@ -182,8 +210,8 @@ impl Fixes for ByCommand {
                 Ok(mended) => done.extend(told(mended)),
                 Err(FixerError::NothingToShow) => {}
                 Err(error) => {
-                    let is_passing = error.is_passing();
-                    return Err(Failed { error: error.to_string(), is_passing });
+                    let is_transient = error.is_passing();
+                    return Err(HandlerError { error: error.to_string(), is_transient });
                 }
             }
         }
@@ -195,28 +223,28 @@ impl Fixes for ByCommand {
 }
 
 /// Fails if the base of the change is not known.
-fn known(base: Option<&str>) -> Result<&str, Failed> {
+fn known(base: Option<&str>) -> Result<&str, HandlerError> {
     base.ok_or_else(|| {
-        Failed::lasting(
+        HandlerError::permanent(
             "nobody knows what the change was made on top of, so nobody can tell its own \
              configuration from yours; name it as `base` in the task's context",
         )
     })
 }
 
-impl Validates for ByCommand {
+impl SpecValidator for ByCommand {
     fn validate(
         &self,
         folder: &Path,
         base: Option<&str>,
         spec: &str,
         job: &Job<'_>,
-    ) -> Result<Validated, Failed> {
+    ) -> Result<ValidationOutcome, HandlerError> {
         let ByCommand { environment, root } = self;
         let base = Some(known(base)?);
         let place = Place::of(environment, folder, spec).map_err(|error| failed(&error))?;
         if let Err(missing) = place.check_complete() {
-            return Ok(Validated::NotYet { missing: missing.to_string() });
+            return Ok(ValidationOutcome::Unfinished { missing: missing.to_string() });
         }
         let models = &ModelRequest::where_configured();
         // The remaining tenth of the time is for committing the result.
@@ -230,11 +258,13 @@ impl Validates for ByCommand {
             CameTo::ApprovedBefore | CameTo::Ended(Ending::Approved) => {
                 let rounds = count(standing.epoch().len(), "round");
                 let why = Ending::Approved.reason();
-                Ok(Validated::Approved { summary: format!("{why}, after {rounds}") })
+                Ok(ValidationOutcome::Approved { summary: format!("{why}, after {rounds}") })
             }
             // No state of the loop is kept, so a retry does not find the loop waiting for a person.
-            CameTo::Ended(ending @ Ending::Errors { .. }) => Err(Failed::passing(ending.reason())),
-            CameTo::Waits(ending) | CameTo::Ended(ending) => Ok(Validated::HandedOver {
+            CameTo::Ended(ending @ Ending::Errors { .. }) => {
+                Err(HandlerError::transient(ending.reason()))
+            }
+            CameTo::Waits(ending) | CameTo::Ended(ending) => Ok(ValidationOutcome::Escalated {
                 reason: ending.reason(),
                 paper: place.spec.folder.join(ESCALATION).display().to_string(),
             }),
@@ -254,14 +284,14 @@ fn files_of(job: &Job<'_>) -> Vec<RepoPath> {
 }
 
 /// Converts an error into a task failure, and decides if a retry may help.
-fn failed(error: &anyhow::Error) -> Failed {
+fn failed(error: &anyhow::Error) -> HandlerError {
     if let Some(error) = error.downcast_ref::<GitError>() {
-        return workflow::git_failed(error);
+        return workflow::git_error(error);
     }
     // A full disk, or a limit of processes, may be gone at the next attempt.
     let mut causes = error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>());
-    let is_passing = causes.any(workflow::may_pass);
-    Failed { error: format!("{error:#}"), is_passing }
+    let is_transient = causes.any(workflow::is_transient_io);
+    HandlerError { error: format!("{error:#}"), is_transient }
 }
 
 /// Returns the host name of this machine.
@@ -279,18 +309,18 @@ mod tests {
 
     #[test]
     fn only_errors_that_may_pass_are_tried_again() {
-        let is_passing = |error: anyhow::Error| failed(&error).is_passing;
-        assert!(!is_passing(anyhow!("the configuration cannot be read")));
+        let is_transient = |error: anyhow::Error| failed(&error).is_transient;
+        assert!(!is_transient(anyhow!("the configuration cannot be read")));
         let disk = |kind: io::ErrorKind| anyhow::Error::from(io::Error::from(kind));
-        assert!(is_passing(disk(io::ErrorKind::StorageFull).context("could not write")));
-        assert!(!is_passing(disk(io::ErrorKind::NotFound).context("could not read")));
+        assert!(is_transient(disk(io::ErrorKind::StorageFull).context("could not write")));
+        assert!(!is_transient(disk(io::ErrorKind::NotFound).context("could not read")));
         let unknown = GitError::NotARepository { folder: PathBuf::from("/nowhere") };
-        assert!(!is_passing(unknown.into()));
+        assert!(!is_transient(unknown.into()));
     }
 
     #[test]
     fn a_change_without_a_known_base_is_refused() {
         assert_eq!(known(Some("main")).unwrap(), "main");
-        assert!(!known(None).unwrap_err().is_passing);
+        assert!(!known(None).unwrap_err().is_transient);
     }
 }

@@ -7,9 +7,9 @@ use std::str::FromStr;
 use anyhow::{Context, bail};
 use assay_findings::identity::Day;
 use assay_review::ledger::{self, OpenLedger};
-use assay_store::ledger::decision::Terms;
-use assay_store::ledger::query::{Entry, History, Named};
-use assay_store::ledger::{FindingKey, Ledger, State};
+use assay_store::ledger::decision::DismissalTerms;
+use assay_store::ledger::query::{FindingEntry, History, IdMatch};
+use assay_store::ledger::{FindingKey, FindingState, Ledger};
 use assay_store::task::Moment;
 use jiff::{SignedDuration, Timestamp};
 
@@ -112,17 +112,17 @@ impl FindingLedger {
         ids: &[String],
         by: &str,
         dismissal: &Dismissal<'_>,
-    ) -> anyhow::Result<Vec<Entry>> {
+    ) -> anyhow::Result<Vec<FindingEntry>> {
         let keys = all_named(&self.ledger, ids)?;
         let reason = &assay_rules::redact(dismissal.reason);
-        let terms = Terms { by, reason, until: dismissal.until.map(Day::as_str) };
+        let terms = DismissalTerms { by, reason, until: dismissal.until.map(Day::as_str) };
         self.ledger.dismiss(&keys, terms, Moment::now(self.environment.clock()))?;
         self.entries(&keys)
     }
 
     /// Reopens findings, so that later reviews report them again. Fails if a finding was not
     /// dismissed in the ledger. Returns the findings.
-    pub fn reopen(&mut self, ids: &[String], by: &str) -> anyhow::Result<Vec<Entry>> {
+    pub fn reopen(&mut self, ids: &[String], by: &str) -> anyhow::Result<Vec<FindingEntry>> {
         let keys = all_named(&self.ledger, ids)?;
         for key in &keys {
             check_dismissed(&self.ledger.history(*key, &self.day()?)?)?;
@@ -131,7 +131,7 @@ impl FindingLedger {
         self.entries(&keys)
     }
 
-    fn entries(&self, keys: &[FindingKey]) -> anyhow::Result<Vec<Entry>> {
+    fn entries(&self, keys: &[FindingKey]) -> anyhow::Result<Vec<FindingEntry>> {
         let day = self.day()?;
         keys.iter().map(|key| Ok(self.ledger.history(*key, &day)?.entry)).collect()
     }
@@ -173,7 +173,7 @@ fn check_dismissed(history: &History) -> anyhow::Result<()> {
         return Ok(());
     }
     let (id, state) = (&history.entry.id, history.entry.state);
-    if state != State::Dismissed {
+    if state != FindingState::Dismissed {
         bail!("`{id}` is {}; nobody dismissed it", state.as_str());
     }
     let why = history.looks.last().and_then(|look| look.why.as_deref()).unwrap_or("no reason");
@@ -196,12 +196,12 @@ fn all_named(ledger: &Ledger, ids: &[String]) -> anyhow::Result<Vec<FindingKey>>
 
 /// Returns the key of the finding with an id or a prefix of an id.
 fn named(ledger: &Ledger, id: &str) -> anyhow::Result<FindingKey> {
-    match ledger.named(id)? {
-        Named::One(key) => Ok(key),
-        Named::Nobody => {
+    match ledger.find_by_id(id)? {
+        IdMatch::One(key) => Ok(key),
+        IdMatch::None => {
             bail!("there is no finding `{id}`; `assay findings list --state all` names them")
         }
-        Named::Several(ids) => {
+        IdMatch::Ambiguous(ids) => {
             let some: Vec<&str> = ids.iter().take(5).map(String::as_str).collect();
             let more = if ids.len() > some.len() { " and others" } else { "" };
             bail!("`{id}` begins several ids: {}{more}; type more of it", some.join(", "))

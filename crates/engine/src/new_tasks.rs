@@ -4,8 +4,8 @@
 use anyhow::{Context, bail};
 use assay_services::github::{GitHub, PullState};
 use assay_store::pulls::RepositoryName;
-use assay_store::queue::{Addressed, Lease};
-use assay_store::task::{Kind, Moment, QueueName, Task};
+use assay_store::queue::{Lease, QueuedTask};
+use assay_store::task::{Moment, QueueName, Task, TaskKind};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -27,7 +27,7 @@ pub fn parse_tasks(
     name: &str,
     queue: Option<&QueueName>,
     origin: Origin<'_>,
-) -> anyhow::Result<Vec<Addressed>> {
+) -> anyhow::Result<Vec<QueuedTask>> {
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     let mut tasks = Vec::new();
     for value in serde_json::Deserializer::from_slice(bytes).into_iter::<Value>() {
@@ -54,7 +54,7 @@ pub fn parse_tasks(
         let queue = queue.with_context(|| {
             format!("task `{}` says nobody to be `assigned_to`; `--queue` names a queue", task.id)
         })?;
-        Ok(Addressed { queue, task })
+        Ok(QueuedTask { queue, task })
     };
     tasks.into_iter().enumerate().map(read).collect()
 }
@@ -67,7 +67,7 @@ pub fn review_of_pull(
     number: u64,
     queue: &QueueName,
     origin: Origin<'_>,
-) -> anyhow::Result<Addressed> {
+) -> anyhow::Result<QueuedTask> {
     let found = github.pull(repository, number)?;
     if found.state == PullState::Closed {
         bail!("{repository}#{number} is closed; there is nothing left to review");
@@ -79,11 +79,11 @@ pub fn review_of_pull(
 /// know the type of a task.
 pub fn check_tasks(
     settings: &AgentSettings,
-    tasks: &[Addressed],
+    tasks: &[QueuedTask],
     warn: &dyn Fn(&str),
 ) -> anyhow::Result<()> {
     for new in tasks {
-        if !settings.roster.works_on(&new.queue) {
+        if !settings.roster.has_agent_for(&new.queue) {
             warn(&format!("no agent that is configured works on `{}`", new.queue));
         } else if !new.task.kind.is_known() {
             // Scripts may have their own kinds of tasks in their own queues.
@@ -92,7 +92,7 @@ pub fn check_tasks(
                 new.task.id,
                 new.task.kind,
                 new.queue,
-                Kind::KNOWN.join(", ")
+                TaskKind::KNOWN.join(", ")
             );
         }
     }
@@ -109,13 +109,13 @@ struct FollowUp {
 
 /// Parses the tasks that follow from another task: `[{"queue": "engineer", "task": {…}}]`. `name`
 /// names the input in errors.
-pub fn parse_follow_ups(bytes: &[u8], name: &str) -> anyhow::Result<Vec<Addressed>> {
+pub fn parse_follow_ups(bytes: &[u8], name: &str) -> anyhow::Result<Vec<QueuedTask>> {
     let list: Vec<FollowUp> = serde_json::from_slice(bytes)
         .with_context(|| format!("`{name}` is no list of {{\"queue\", \"task\"}}"))?;
     let read = |(number, next): (usize, FollowUp)| {
         let task = Task::parse(next.task.to_string().as_bytes());
         let task = task.with_context(|| format!("task {} of `{name}` is none", number + 1))?;
-        Ok(Addressed { queue: next.queue, task })
+        Ok(QueuedTask { queue: next.queue, task })
     };
     list.into_iter().enumerate().map(read).collect()
 }
@@ -146,7 +146,7 @@ mod tests {
         Origin { user: "ann", now: "2026-02-03T12:00:00Z".parse().unwrap() }
     }
 
-    fn parse(text: &str, queue: Option<&str>) -> anyhow::Result<Vec<Addressed>> {
+    fn parse(text: &str, queue: Option<&str>) -> anyhow::Result<Vec<QueuedTask>> {
         let queue = queue.map(|name| name.parse().unwrap());
         parse_tasks(text.as_bytes(), "tasks.json", queue.as_ref(), origin())
     }

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use assay_agents::config::roster::AgentConfig;
 use assay_agents::log::{Level, Log, TaskLog};
-use assay_agents::news::{Announce, Announcers, InTheLog, Word};
-use assay_agents::work::{Failed, Job};
-use assay_agents::workflow::{Publishes, git_failed};
+use assay_agents::notifier::{LogNotifier, Notification, Notifier, Notifiers};
+use assay_agents::task_handler::{HandlerError, Job};
+use assay_agents::workflow::{ChangePublisher, git_error};
 use assay_base::clock::Clock;
 use assay_base::text::first_chars;
 use assay_findings::write::escape::{capitalize, chain, one_line};
@@ -34,14 +34,14 @@ const TITLE: usize = 200;
 const BODY: usize = 4_000;
 
 /// Returns the notifiers that receive the events of agents.
-pub fn notifiers(root: &Path, settings: &AgentSettings, log: &Log) -> anyhow::Result<Announcers> {
-    let mut all: Vec<Box<dyn Announce>> = vec![Box::new(InTheLog)];
+pub fn notifiers(root: &Path, settings: &AgentSettings, log: &Log) -> anyhow::Result<Notifiers> {
+    let mut all: Vec<Box<dyn Notifier>> = vec![Box::new(LogNotifier)];
     let configuration = &settings.configuration;
     if configuration.github.has_key() || configuration.jira.is_configured() {
         let services = configuration.services();
         let mail = publish::mail(configuration.environment(), root, &services, A_MOMENT, |_| {})?;
         let warning = publish::old_outbox(configuration.environment(), root);
-        warning.iter().for_each(|warning| log.tell(Level::Warning, warning));
+        warning.iter().for_each(|warning| log.record(Level::Warning, warning));
         if mail.github.is_some() || mail.jira.is_some() {
             all.push(Box::new(ByMail {
                 mail,
@@ -66,7 +66,7 @@ pub struct ByMail {
 impl ByMail {
     /// Returns the message for a notification; `None` if there is none. If a review is posted, the
     /// ticket is updated after it: a review that is superseded says nothing about the last commits.
-    fn letter(&self, word: &Word<'_>) -> Option<OutboundMessage> {
+    fn letter(&self, word: &Notification<'_>) -> Option<OutboundMessage> {
         let ticket = self.mail.jira.as_ref().and_then(|_| self.ticket(word));
         match self.review(word) {
             Some(review) => Some(OutboundMessage::Review(ReviewMessage { then: ticket, ..review })),
@@ -76,23 +76,23 @@ impl ByMail {
 
     /// Returns the review to post on the pull request; `None` if there is none, or the agent must
     /// not post.
-    fn review(&self, word: &Word<'_>) -> Option<ReviewMessage> {
+    fn review(&self, word: &Notification<'_>) -> Option<ReviewMessage> {
         self.mail.github.as_ref()?;
         word.agent.permit().check(Capability::WriteOnGithub).ok()?;
         let draft = word.review?.draft.clone()?;
-        let (repository, number) = pulls::named_in(&word.task.context)?;
+        let (repository, number) = pulls::pull_in_context(&word.task.context)?;
         Some(ReviewMessage { repository, number, draft, then: None })
     }
 
     /// Returns the update of the ticket; `None` if the task has no ticket, or the agent must not
     /// write there.
-    fn ticket(&self, word: &Word<'_>) -> Option<TicketMessage> {
+    fn ticket(&self, word: &Notification<'_>) -> Option<TicketMessage> {
         let key: TicketKey = text(word.task, "jira_key")?.parse().ok()?;
         let permit = word.agent.permit();
         permit.check(Capability::WriteInJira).ok()?;
         let names = self.jira.names(Some(word.agent));
-        let had_pull = pulls::named_in(&word.task.context).is_some();
-        let event = TicketEvent::Change { event: word.news, review: word.review, had_pull };
+        let had_pull = pulls::pull_in_context(&word.task.context).is_some();
+        let event = TicketEvent::Change { event: word.event, review: word.review, had_pull };
         let TicketUpdate { kind, text, transition } = event.update(names);
         Some(TicketMessage {
             key,
@@ -123,22 +123,22 @@ impl ByMail {
     }
 }
 
-impl Announce for ByMail {
-    fn keep(&self, word: &Word<'_>, log: &TaskLog<'_>) -> Result<(), Failed> {
+impl Notifier for ByMail {
+    fn store(&self, word: &Notification<'_>, log: &TaskLog<'_>) -> Result<(), HandlerError> {
         if let Some(letter) = self.letter(word) {
             self.mail.enqueue(&letter).map_err(|error| {
                 let why = chain(&error);
-                Failed::passing(format!("what came of it cannot be kept to be told: {why}"))
+                HandlerError::transient(format!("what came of it cannot be kept to be told: {why}"))
             })?;
         }
-        self.deliver(&|level, text| log.tell(level, text));
+        self.deliver(&|level, text| log.record(level, text));
         Ok(())
     }
 
-    fn announce(&self, _: &Word<'_>, _: &TaskLog<'_>) {}
+    fn notify_settled(&self, _: &Notification<'_>, _: &TaskLog<'_>) {}
 
-    fn catch_up(&self, log: &Log) {
-        self.deliver(&|level, text| log.tell(level, text));
+    fn deliver_pending(&self, log: &Log) {
+        self.deliver(&|level, text| log.record(level, text));
     }
 }
 
@@ -158,9 +158,9 @@ impl std::fmt::Debug for OnGithub {
     }
 }
 
-impl Publishes for OnGithub {
-    fn pull_head(&self, job: &Job<'_>) -> Result<Option<String>, Failed> {
-        let Some((_, number)) = pulls::named_in(&job.task.context) else { return Ok(None) };
+impl ChangePublisher for OnGithub {
+    fn pull_head(&self, job: &Job<'_>) -> Result<Option<String>, HandlerError> {
+        let Some((_, number)) = pulls::pull_in_context(&job.task.context) else { return Ok(None) };
         let Some(repository) = self.repository(job.task) else { return Ok(None) };
         if !may_publish(job.agent) {
             return Ok(None);
@@ -168,7 +168,7 @@ impl Publishes for OnGithub {
         let pull = self.open_pull(&repository, number)?;
         let branch = &pull.head.branch;
         let head = assay_change::fetch_branch(&self.root, repository.as_str(), branch);
-        head.map(Some).map_err(|error| git_failed(&error))
+        head.map(Some).map_err(|error| git_error(&error))
     }
 
     fn publish(
@@ -177,14 +177,15 @@ impl Publishes for OnGithub {
         branch: &str,
         base: Option<&str>,
         job: &Job<'_>,
-    ) -> Result<Option<Pull>, Failed> {
+    ) -> Result<Option<Pull>, HandlerError> {
         let Some(repository) = self.repository(job.task) else { return Ok(None) };
         if !may_publish(job.agent) {
             job.log.info("Not pushed: the agent has not both permissions `push` and `github`");
             return Ok(None);
         }
-        let head: CommitId = commit.parse().map_err(|_| Failed::lasting("it is no commit"))?;
-        let pull = match pulls::named_in(&job.task.context) {
+        let head: CommitId =
+            commit.parse().map_err(|_| HandlerError::permanent("it is no commit"))?;
+        let pull = match pulls::pull_in_context(&job.task.context) {
             Some((_, number)) => self.push_to_pull(&repository, number, commit)?,
             None => {
                 self.push(&repository, commit, branch)?;
@@ -212,13 +213,22 @@ impl OnGithub {
         }
     }
 
-    fn push(&self, repository: &RepositoryName, commit: &str, branch: &str) -> Result<(), Failed> {
+    fn push(
+        &self,
+        repository: &RepositoryName,
+        commit: &str,
+        branch: &str,
+    ) -> Result<(), HandlerError> {
         let pushed = assay_change::push(&self.root, repository.as_str(), commit, branch);
-        pushed.map_err(|error| git_failed(&error))
+        pushed.map_err(|error| git_error(&error))
     }
 
     /// Returns a pull request that can be pushed to: it is open, and from the repository itself.
-    fn open_pull(&self, repository: &RepositoryName, number: u64) -> Result<PullRequest, Failed> {
+    fn open_pull(
+        &self,
+        repository: &RepositoryName,
+        number: u64,
+    ) -> Result<PullRequest, HandlerError> {
         let pull = self.github.pull(repository, number).map_err(|error| failed(&error))?;
         check_pushable(&pull, repository)?;
         Ok(pull)
@@ -230,7 +240,7 @@ impl OnGithub {
         repository: &RepositoryName,
         number: u64,
         commit: &str,
-    ) -> Result<PullRequest, Failed> {
+    ) -> Result<PullRequest, HandlerError> {
         let pull = self.open_pull(repository, number)?;
         self.push(repository, commit, &pull.head.branch)?;
         Ok(pull)
@@ -243,7 +253,7 @@ impl OnGithub {
         branch: &str,
         base: Option<&str>,
         job: &Job<'_>,
-    ) -> Result<PullRequest, Failed> {
+    ) -> Result<PullRequest, HandlerError> {
         let find = || {
             let found = self.github.pull_of_branch(repository, branch);
             found.map(|found| found.filter(|pull| pull.state == PullState::Open))
@@ -299,15 +309,15 @@ fn new_pull(task: &Task, branch: &str, base: String) -> NewPull {
 }
 
 /// Fails if a pull request must not be pushed to: it is closed, or from a fork.
-fn check_pushable(pull: &PullRequest, repository: &RepositoryName) -> Result<(), Failed> {
+fn check_pushable(pull: &PullRequest, repository: &RepositoryName) -> Result<(), HandlerError> {
     let place = format!("{repository}#{}", pull.number);
     if pull.state == PullState::Closed {
-        return Err(Failed::lasting(format!(
+        return Err(HandlerError::permanent(format!(
             "{place} is closed, so nothing is pushed to it; open it again, or cancel the task"
         )));
     }
     if !pull.is_from(repository) {
-        return Err(Failed::lasting(format!(
+        return Err(HandlerError::permanent(format!(
             "{place} is from a fork, which nobody here may push to, so nothing was changed; a \
              person has to hand the findings to its author, or take the branch into {repository}"
         )));
@@ -324,9 +334,9 @@ fn text<'a>(task: &'a Task, key: &str) -> Option<&'a str> {
     task.context.get(key).and_then(Value::as_str).filter(|text| !text.is_empty())
 }
 
-fn failed(error: &ServiceError) -> Failed {
-    let is_passing = error.is_transient() || error.is_outcome_unknown();
-    Failed { error: chain(error), is_passing }
+fn failed(error: &ServiceError) -> HandlerError {
+    let is_transient = error.is_transient() || error.is_outcome_unknown();
+    HandlerError { error: chain(error), is_transient }
 }
 
 #[cfg(test)]
@@ -383,10 +393,10 @@ mod tests {
             message: String::new(),
             is_outcome_unknown,
         };
-        let is_passing = |error: &ServiceError| failed(error).is_passing;
-        assert!(!is_passing(&refused(404, false)));
-        assert!(is_passing(&refused(502, false)));
+        let is_transient = |error: &ServiceError| failed(error).is_transient;
+        assert!(!is_transient(&refused(404, false)));
+        assert!(is_transient(&refused(502, false)));
         // The write may have succeeded, so the next attempt checks.
-        assert!(is_passing(&refused(404, true)));
+        assert!(is_transient(&refused(404, true)));
     }
 }

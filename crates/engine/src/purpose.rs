@@ -5,7 +5,7 @@
 //! missing, and the user is warned.
 
 use anyhow::Context;
-use assay_agents::work::Job;
+use assay_agents::task_handler::Job;
 use assay_change::Scope;
 use assay_store::pulls::{RepositoryName, TicketKey};
 

@@ -44,7 +44,7 @@ pub fn open(root: &Path, settings: &AgentSettings) -> anyhow::Result<Box<dyn Que
 
 /// Opens the configured queue for reading. A missing file queue is not created.
 pub fn open_to_read(root: &Path, settings: &AgentSettings) -> anyhow::Result<Box<dyn Queue>> {
-    if database(settings)?.is_some() || FileQueue::is_in(&root.join(FOLDER)) {
+    if database(settings)?.is_some() || FileQueue::exists_in(&root.join(FOLDER)) {
         return open(root, settings);
     }
     let queue = FileQueue::empty(Policy::default(), settings.configuration.environment().clock())?;
@@ -67,7 +67,7 @@ pub(crate) fn database(settings: &AgentSettings) -> anyhow::Result<Option<&str>>
 
 /// Returns the queue of an agent. Fails if the roster has no such agent.
 pub fn of_agent(settings: &AgentSettings, agent: &str) -> anyhow::Result<QueueName> {
-    match settings.roster.named(agent) {
+    match settings.roster.find(agent) {
         Some(agent) => Ok(agent.queue.clone()),
         None => {
             let agents = settings.roster.agents().iter();
@@ -98,13 +98,13 @@ pub struct NoTasks {
 /// Finds the entries of the queue's folder that are no tasks.
 pub fn no_tasks(root: &Path, settings: &AgentSettings) -> anyhow::Result<NoTasks> {
     let folder = root.join(FOLDER);
-    if database(settings)?.is_some() || !FileQueue::is_in(&folder) {
+    if database(settings)?.is_some() || !FileQueue::exists_in(&folder) {
         return Ok(NoTasks::default());
     }
     let doubtful =
         FileQueue::open(&folder, Policy::default(), settings.configuration.environment().clock())?
-            .doubtful()?;
-    Ok(NoTasks { set_aside: FileQueue::set_aside(&folder)?, doubtful })
+            .incomplete_files()?;
+    Ok(NoTasks { set_aside: FileQueue::malformed_files(&folder)?, doubtful })
 }
 
 /// Opens the queue at a place that the user names: a folder, the address of a database, or a
@@ -136,7 +136,7 @@ pub fn open_place(
 
 /// Returns true if the queue cannot be reached now, and a retry may help.
 pub fn is_away(error: &anyhow::Error) -> bool {
-    error.chain().filter_map(|cause| cause.downcast_ref()).any(QueueError::is_passing)
+    error.chain().filter_map(|cause| cause.downcast_ref()).any(QueueError::is_transient)
 }
 
 /// Returns true if a place is the address of a database.

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use assay_change::state::{StateKind, UnitLock};
-use assay_store::disk::{self, DiskError, Lock, Sure};
+use assay_store::durable_fs::{self, DiskError, Durability, Lock};
 
 use crate::digest::{Digest, Digester};
 use crate::gate_state::GateState;
@@ -122,7 +122,7 @@ impl GateStore {
         lost: IfDeleted,
         make: impl FnOnce(Option<&GateState>) -> Result<GateState, E>,
     ) -> Result<GateState, E> {
-        disk::make_folder(&self.folder).map_err(StoreError::from)?;
+        durable_fs::make_folder(&self.folder).map_err(StoreError::from)?;
         let _lock = self.lock().map_err(StoreError::from)?;
         let mut held = self.lock_sidecar()?;
         let before = match (self.load(), lost) {
@@ -137,9 +137,9 @@ impl GateStore {
     /// Takes a snapshot of the files of all gates in the folder.
     pub fn snapshot(&self) -> Result<Snapshot, StoreError> {
         let mut files = BTreeMap::new();
-        for name in disk::names(&self.folder)? {
+        for name in durable_fs::list_dir(&self.folder)? {
             if name.starts_with("qr-") {
-                let bytes = disk::read(&self.folder.join(&name))?.unwrap_or_default();
+                let bytes = durable_fs::read(&self.folder.join(&name))?.unwrap_or_default();
                 files.insert(name, bytes);
             }
         }
@@ -148,20 +148,20 @@ impl GateStore {
 
     /// Restores the files of a snapshot. Returns true if another process had changed them.
     pub fn restore(&self, snapshot: &Snapshot) -> Result<bool, StoreError> {
-        disk::make_folder(&self.folder)?;
+        durable_fs::make_folder(&self.folder)?;
         let _lock = self.lock()?;
         let now = self.snapshot()?;
         if now == *snapshot {
             return Ok(false);
         }
         for name in now.0.keys().filter(|name| !snapshot.0.contains_key(*name)) {
-            disk::remove_surely(&self.folder.join(name))?;
+            durable_fs::remove_synced(&self.folder.join(name))?;
         }
         for (name, bytes) in &snapshot.0 {
             if name.ends_with(SIDECAR_SUFFIX) {
                 self.kind.seal_bytes(name, bytes)?;
             }
-            disk::write(&self.folder.join(name), bytes, Sure::OnDisk)?;
+            durable_fs::write(&self.folder.join(name), bytes, Durability::Fsync)?;
         }
         Ok(true)
     }
@@ -198,7 +198,7 @@ impl GateStore {
     }
 
     fn lock(&self) -> Result<Lock, DiskError> {
-        disk::lock(&self.folder.join(format!(".qr-{}.lock", self.phase)))
+        durable_fs::lock(&self.folder.join(format!(".qr-{}.lock", self.phase)))
     }
 
     /// Locks the sidecar against other processes. Fails if its seal is invalid.
@@ -263,10 +263,10 @@ impl GateStore {
             self.write_machine_record(&after.sidecar)?;
             held.mark_changing_with_label(after.sidecar.is_owing().then_some(OPEN_LABEL))?;
             let sidecar = after.sidecar.to_json();
-            disk::write(&self.sidecar_path(), sidecar.as_bytes(), Sure::OnDisk)?;
+            durable_fs::write(&self.sidecar_path(), sidecar.as_bytes(), Durability::Fsync)?;
         }
         if !is_as_written {
-            disk::write(&path, json.as_bytes(), Sure::OnDisk)?;
+            durable_fs::write(&path, json.as_bytes(), Durability::Fsync)?;
         }
         Ok(())
     }
@@ -278,7 +278,7 @@ fn digest_of(text: &str) -> Digest {
 }
 
 fn text_of(path: &Path) -> Result<Option<String>, StoreError> {
-    let Some(bytes) = disk::read(path)? else { return Ok(None) };
+    let Some(bytes) = durable_fs::read(path)? else { return Ok(None) };
     if bytes.len() > MAX_FILE_BYTES {
         return Err(unreadable(path, format!("it is longer than {} MiB", MAX_FILE_BYTES >> 20)));
     }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use assay_change::state::{StateError, StateKind};
-use assay_store::disk::{self, Sure};
+use assay_store::durable_fs::{self, Durability};
 use serde::{Deserialize, Serialize};
 
 use crate::digest::{Digest, Digester};
@@ -110,9 +110,9 @@ impl<'k> MachineRecords<'k> {
     /// Removes the record of a plan's gate, which was passed, and the related records.
     pub(crate) fn clear(&self, at: Option<&str>, bar: &PlanRequirements) -> Result<(), StoreError> {
         let Some(folder) = self.folder()? else { return Ok(()) };
-        let _lock = disk::lock(&folder.join(format!("{}.lock", self.phase)))?;
+        let _lock = durable_fs::lock(&folder.join(format!("{}.lock", self.phase)))?;
         for (path, _) in self.related(&folder, at, bar)? {
-            disk::remove_surely(&path)?;
+            durable_fs::remove_synced(&path)?;
         }
         Ok(())
     }
@@ -126,7 +126,7 @@ impl<'k> MachineRecords<'k> {
     ) -> Result<Vec<(PathBuf, MachineRecord)>, StoreError> {
         let (own, prefix) = (self.name(at), format!("{}.", self.phase));
         let mut records = Vec::new();
-        for name in disk::names(folder)? {
+        for name in durable_fs::list_dir(folder)? {
             if !name.starts_with(&prefix) || !name.ends_with(".json") {
                 continue;
             }
@@ -146,21 +146,21 @@ impl<'k> MachineRecords<'k> {
     ) -> Result<(), StoreError> {
         let Some(folder) = self.folder()? else { return Ok(()) };
         let path = folder.join(self.name(plan));
-        let _lock = disk::lock(&folder.join(format!("{}.lock", self.phase)))?;
+        let _lock = durable_fs::lock(&folder.join(format!("{}.lock", self.phase)))?;
         let before = self.read_file(&path)?;
         let is_there = before.is_some();
         let mut record =
             before.unwrap_or_else(|| MachineRecord::new(self.phase, plan.map(str::to_owned)));
         change(&mut record);
         if record.bar.is_empty() && record.folders.is_empty() && record.passed.is_empty() {
-            return if is_there { Ok(disk::remove_surely(&path)?) } else { Ok(()) };
+            return if is_there { Ok(durable_fs::remove_synced(&path)?) } else { Ok(()) };
         }
         let json = serde_json::to_string_pretty(&record).expect("a record is JSON");
-        Ok(disk::write(&path, (json + "\n").as_bytes(), Sure::OnDisk)?)
+        Ok(durable_fs::write(&path, (json + "\n").as_bytes(), Durability::Fsync)?)
     }
 
     fn read_file(&self, path: &Path) -> Result<Option<MachineRecord>, StoreError> {
-        let Some(bytes) = disk::read(path)? else { return Ok(None) };
+        let Some(bytes) = durable_fs::read(path)? else { return Ok(None) };
         let unreadable = |why: String| StoreError::Unreadable { path: path.to_owned(), why };
         let record: MachineRecord =
             serde_json::from_slice(&bytes).map_err(|error| unreadable(error.to_string()))?;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use assay_change::state::StateError;
-use assay_store::disk::DiskError;
+use assay_store::durable_fs::DiskError;
 
 use crate::phase::Phase;
 

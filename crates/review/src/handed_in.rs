@@ -12,7 +12,7 @@ use assay_findings::gate::ReviewMode;
 use assay_findings::report::Report;
 use assay_findings::synthesis::{Synthesis, SynthesisInputs, synthesize};
 use assay_rules::{RedactedTree, SymbolTree, redact_text};
-use assay_store::reports::{Numbered, ReportError, Reports};
+use assay_store::reports::{NumberedReport, ReportError, ReportStore};
 use assay_store::task::TaskId;
 use serde_json::Value;
 
@@ -45,7 +45,7 @@ pub enum HandedInError {
 #[derive(Debug, Clone)]
 pub struct HandedIn {
     kind: StateKind,
-    reports: Reports,
+    reports: ReportStore,
 }
 
 impl HandedIn {
@@ -53,7 +53,7 @@ impl HandedIn {
     /// could contain instructions.
     pub fn open(state: &State) -> Result<HandedIn, HandedInError> {
         let kind = state.open(KIND)?;
-        let reports = Reports::new(kind.path());
+        let reports = ReportStore::new(kind.path());
         Ok(HandedIn { kind, reports })
     }
 
@@ -62,15 +62,15 @@ impl HandedIn {
         self.kind.create()?;
         let mut held = self.kind.lock_unit(task.as_str())?;
         held.mark_changing()?;
-        let number = self.reports.keep(task, report)?;
+        let number = self.reports.add(task, report)?;
         held.seal()?;
         Ok(number)
     }
 
     /// Returns the reports of a task by their numbers, the oldest first.
-    pub fn of(&self, task: &TaskId) -> Result<Vec<Numbered>, HandedInError> {
+    pub fn of(&self, task: &TaskId) -> Result<Vec<NumberedReport>, HandedInError> {
         let _held = self.kind.lock_unit(task.as_str())?;
-        Ok(self.reports.of(task)?)
+        Ok(self.reports.for_task(task)?)
     }
 }
 
@@ -85,7 +85,7 @@ pub fn read(text: &str, reviewer: &str, folder: &Path) -> Report {
 /// Returns the submitted reports of a task. Fails if any of them cannot be read, since it may have
 /// findings that no other report has.
 pub fn for_task(state: &State, task: &TaskId) -> Result<Vec<Report>, HandedInError> {
-    let read = |(_, kept): Numbered| {
+    let read = |(_, kept): NumberedReport| {
         let report = serde_json::from_value::<Report>(kept?[REPORT].take());
         let report = report.map_err(|error| {
             let message = error.to_string();

@@ -21,8 +21,8 @@ use assay_findings::report::Report;
 use assay_findings::synthesis::Synthesis;
 use assay_findings::verdict;
 use assay_rules::redact;
-use assay_store::ledger::record::{Cost, Left, Run, Said, Sighting};
-use assay_store::ledger::{FindingKey, Ledger, LedgerError, Outcome};
+use assay_store::ledger::record::{ExternalDismissal, Observation, RunCost, RunRecord, VoteRecord};
+use assay_store::ledger::{FindingKey, FindingOutcome, Ledger, LedgerError};
 use assay_store::task::Moment;
 use globset::{Glob, GlobMatcher};
 
@@ -106,7 +106,7 @@ pub fn adopt(state: &State) -> Result<bool, UseError> {
 /// Returns the dismissals of a repository that are in force.
 pub fn dismissals(state: &State) -> Result<Vec<Dismissal>, UseError> {
     let Some(ledger) = open_to_read(state)? else { return Ok(Vec::new()) };
-    let in_force = ledger.in_force()?.into_iter();
+    let in_force = ledger.active_dismissals()?.into_iter();
     let dismissals = in_force.filter_map(|dismissal| {
         // A dismissal whose end cannot be parsed has ended.
         let until = dismissal.until.map(Day::try_from).transpose().ok()?;
@@ -128,13 +128,13 @@ pub fn note_accepted(
     accepted: &[(&Finding, &str)],
     by: &str,
 ) -> Result<(), UseError> {
-    let left = accepted.iter().map(|(finding, reason)| Left {
+    let left = accepted.iter().map(|(finding, reason)| ExternalDismissal {
         fingerprint: finding.fingerprint.clone(),
         file: finding.file.as_ref().map(ToString::to_string).unwrap_or_default(),
         why: redact(&format!("{reason} (accepted by {by})")).into_owned(),
     });
-    let left: Vec<Left> = left.collect();
-    Ok(open(state)?.leave_alone(run, &left)?)
+    let left: Vec<ExternalDismissal> = left.collect();
+    Ok(open(state)?.dismiss_externally(run, &left)?)
 }
 
 /// A pattern of files, as a glob such as `src/*.rs`.
@@ -201,9 +201,9 @@ impl Kept<'_> {
         was_read && !verdict.incomplete
     }
 
-    fn run(&self, lineage: &Lineage) -> Run {
+    fn run(&self, lineage: &Lineage) -> RunRecord {
         let spent = self.synthesis.spent.clone().unwrap_or_default();
-        Run {
+        RunRecord {
             id: self.run.to_owned(),
             at: self.at,
             change: redact(&self.change.title).into_owned(),
@@ -211,7 +211,7 @@ impl Kept<'_> {
             head: lineage.head.clone(),
             verdict: self.synthesis.verdict.state.in_words().to_owned(),
             complete: self.is_complete(),
-            cost: Cost {
+            cost: RunCost {
                 calls: spent.calls,
                 kept_answers: spent.kept_answers,
                 tokens: spent.tokens,
@@ -221,15 +221,15 @@ impl Kept<'_> {
         }
     }
 
-    fn sightings(&self, ledger: &Ledger, lineage: &Lineage) -> Result<Vec<Sighting>, UseError> {
+    fn sightings(&self, ledger: &Ledger, lineage: &Lineage) -> Result<Vec<Observation>, UseError> {
         let Synthesis { findings, dismissed, held_back, pre_existing, .. } = self.synthesis;
-        let raised = findings.iter().map(|finding| (finding, Outcome::Raised));
+        let raised = findings.iter().map(|finding| (finding, FindingOutcome::Raised));
         let left = dismissed.iter().map(|finding| match self.is_dismissed_here(finding) {
-            true => (finding, Outcome::Raised),
-            false => (finding, Outcome::LeftAlone),
+            true => (finding, FindingOutcome::Raised),
+            false => (finding, FindingOutcome::LeftAlone),
         });
-        let held = held_back.iter().map(|finding| (finding, Outcome::HeldBack));
-        let old = pre_existing.iter().map(|finding| (finding, Outcome::PreExisting));
+        let held = held_back.iter().map(|finding| (finding, FindingOutcome::HeldBack));
+        let old = pre_existing.iter().map(|finding| (finding, FindingOutcome::PreExisting));
         let mut before = Before { change: self.change, lineage, known: HashMap::new() };
         let all = raised.chain(left).chain(held).chain(old);
         let renames = self.change.renames()?;
@@ -269,12 +269,12 @@ impl Kept<'_> {
     fn sighting(
         &self,
         finding: &Finding,
-        outcome: Outcome,
+        outcome: FindingOutcome,
         moved_from: Option<String>,
         before: Option<String>,
-    ) -> Sighting {
+    ) -> Observation {
         let safe = |text: &str| redact(text).into_owned();
-        Sighting {
+        Observation {
             id: finding.id.clone(),
             fingerprint: finding.fingerprint.clone(),
             file: finding.file.as_ref().map(ToString::to_string).unwrap_or_default(),
@@ -293,10 +293,10 @@ impl Kept<'_> {
         }
     }
 
-    fn said(&self, cast: &VoteRef) -> Option<Said> {
+    fn said(&self, cast: &VoteRef) -> Option<VoteRecord> {
         let by = |report: &&Report| report.reviewer.name == cast.reviewer;
         let vote = self.review.reports.iter().find(by)?.votes.get(cast.vote)?;
-        Some(Said {
+        Some(VoteRecord {
             reviewer: cast.reviewer.clone(),
             number: cast.vote,
             severity: redact(vote.grade.word()).into_owned(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use assay_agents::config::roster::{self, AgentConfig};
-use assay_agents::workflow::{OWN_AGENT, OWN_TASK, ROOT};
+use assay_agents::workflow::{AGENT_ID_VARIABLE, ROOT_VARIABLE, TASK_ID_VARIABLE};
 use assay_engine::config::agents::AgentSettings;
 use assay_engine::config::service::A_MOMENT;
 use assay_engine::delegated_review::Repository;
@@ -46,8 +46,8 @@ impl ServerContext<'_> {
     /// compared with that tree, and the queue is that of the repository that the agent works for.
     pub fn task_queue(&self) -> anyhow::Result<Server> {
         let root = self.agent_repository();
-        let parent = self.environment.variable(OWN_TASK).map(|id| id.parse());
-        let parent = parent.transpose().context(OWN_TASK)?;
+        let parent = self.environment.variable(TASK_ID_VARIABLE).map(|id| id.parse());
+        let parent = parent.transpose().context(TASK_ID_VARIABLE)?;
         let settings = AgentSettings::on_disk(self.environment, &root)?;
         let agents = settings.roster.agents();
         let configured = &settings.configuration.github;
@@ -129,7 +129,7 @@ impl ServerContext<'_> {
 
     /// Returns the repository that an agent works for, or else the one that is served.
     fn agent_repository(&self) -> PathBuf {
-        self.environment.variable(ROOT).map_or_else(|| self.root.clone(), PathBuf::from)
+        self.environment.variable(ROOT_VARIABLE).map_or_else(|| self.root.clone(), PathBuf::from)
     }
 
     fn log_waits(&self) -> impl Fn(&str) + Send + Sync + 'static {
@@ -144,14 +144,14 @@ impl ServerContext<'_> {
         asked: Option<&str>,
         settings: &'s AgentSettings,
     ) -> anyhow::Result<Option<&'s AgentConfig>> {
-        let id = match (asked, self.environment.variable(OWN_AGENT)) {
+        let id = match (asked, self.environment.variable(AGENT_ID_VARIABLE)) {
             (Some(asked), Some(own)) if *asked != own => {
-                bail!("`--agent {asked}` is not who asks: `{OWN_AGENT}` is `{own}`")
+                bail!("`--agent {asked}` is not who asks: `{AGENT_ID_VARIABLE}` is `{own}`")
             }
             (asked, own) => own.or_else(|| asked.map(str::to_owned)),
         };
         let Some(id) = id else { return Ok(None) };
-        let known = settings.roster.of_worker(&id);
+        let known = settings.roster.find_by_worker(&id);
         known.map(Some).with_context(|| format!("there is no agent `{id}`; see `{}`", roster::PATH))
     }
 }

@@ -14,8 +14,8 @@ use std::collections::BTreeSet;
 use assay_base::hash::short_hash;
 use assay_findings::post::{Fingerprint, ReviewDraft};
 use assay_findings::write::escape::chain;
-use assay_store::disk::DiskError;
-use assay_store::outbox::{self, Held, Outbox};
+use assay_store::durable_fs::DiskError;
+use assay_store::outbox::{self, Outbox, RecipientLock};
 use assay_store::pulls::{RepositoryName, TicketKey};
 use assay_store::task::{Moment, TaskId};
 use jiff::{SignedDuration, Timestamp};
@@ -121,7 +121,7 @@ impl OutboundMessage {
 
 /// Returns true if an outbox contains messages to tickets.
 pub fn has_ticket_updates(outbox: &Outbox) -> Result<bool, DiskError> {
-    Ok(outbox.addressees()?.iter().any(is_ticket_recipient))
+    Ok(outbox.recipients()?.iter().any(is_ticket_recipient))
 }
 
 /// Returns the recipient of messages to a ticket.
@@ -169,9 +169,9 @@ impl Dispatcher {
         self.store(message).map(drop)
     }
 
-    fn store(&self, message: &OutboundMessage) -> Result<outbox::Letter, DiskError> {
+    fn store(&self, message: &OutboundMessage) -> Result<outbox::OutboxMessage, DiskError> {
         let (to, name) = message.recipient_and_name();
-        self.outbox.put(&to, &name, json!(message))
+        self.outbox.enqueue(&to, &name, json!(message))
     }
 
     /// Delivers every due message, and calls `on_delivery` with each result. A failed message
@@ -199,16 +199,16 @@ impl Dispatcher {
         key: &TicketKey,
         now: Moment,
         on_delivery: &dyn Fn(&Delivery),
-    ) -> Result<Vec<outbox::Letter>, DiskError> {
-        let held = self.outbox.hold(&ticket_recipient(key))?;
-        for message in held.letters()? {
+    ) -> Result<Vec<outbox::OutboxMessage>, DiskError> {
+        let held = self.outbox.lock_recipient(&ticket_recipient(key))?;
+        for message in held.messages()? {
             let delivery = self.deliver_one(&held, message, now)?;
             on_delivery(&delivery);
             if matches!(&delivery, Delivery::Retrying(why) if !why.is_transition_failure()) {
                 break;
             }
         }
-        held.letters()
+        held.messages()
     }
 
     /// Returns the messages to a ticket that are not delivered yet, the oldest first. Waits for
@@ -216,8 +216,8 @@ impl Dispatcher {
     pub fn waiting_ticket_updates(
         &self,
         key: &TicketKey,
-    ) -> Result<Vec<outbox::Letter>, DiskError> {
-        self.outbox.hold(&ticket_recipient(key))?.letters()
+    ) -> Result<Vec<outbox::OutboxMessage>, DiskError> {
+        self.outbox.lock_recipient(&ticket_recipient(key))?.messages()
     }
 
     fn deliver_matching(
@@ -229,13 +229,13 @@ impl Dispatcher {
         let (mut seen, mut services_down) = (BTreeSet::new(), BTreeSet::new());
         loop {
             // A posted review may add messages to recipients that were not listed before.
-            let mut new = self.outbox.addressees()?;
+            let mut new = self.outbox.recipients()?;
             new.retain(|to| is_wanted(to) && seen.insert(to.clone()));
             if new.is_empty() {
                 return Ok(());
             }
             for to in new {
-                if let Some(held) = self.outbox.try_hold(&to)? {
+                if let Some(held) = self.outbox.try_lock_recipient(&to)? {
                     self.deliver_to(&held, now, &mut services_down, on_delivery)?;
                 }
             }
@@ -253,7 +253,7 @@ impl Dispatcher {
         let message = OutboundMessage::Review(review);
         let (to, _) = message.recipient_and_name();
         self.enqueue(&message)?;
-        let held = self.outbox.hold(&to)?;
+        let held = self.outbox.lock_recipient(&to)?;
         // Another process may have delivered it meanwhile; to deliver it again does no harm.
         let stored = self.store(&message)?;
         self.deliver_one(&held, stored, now)
@@ -263,7 +263,7 @@ impl Dispatcher {
     /// are down.
     fn deliver_to(
         &self,
-        held: &Held<'_>,
+        held: &RecipientLock<'_>,
         now: Moment,
         services_down: &mut BTreeSet<&'static str>,
         on_delivery: &dyn Fn(&Delivery),
@@ -284,13 +284,13 @@ impl Dispatcher {
 
     fn deliver_one(
         &self,
-        held: &Held<'_>,
-        mut message: outbox::Letter,
+        held: &RecipientLock<'_>,
+        mut message: outbox::OutboxMessage,
         now: Moment,
     ) -> Result<Delivery, DiskError> {
         let error = match self.send(held, &message) {
             Ok(delivery) => {
-                held.arrived(&message)?;
+                held.remove_delivered(&message)?;
                 return Ok(delivery);
             }
             Err(error) => error,
@@ -310,7 +310,7 @@ impl Dispatcher {
             true => {
                 let delay = error.retry_delay(message.tries);
                 let not_before = now.0.checked_add(delay).unwrap_or(Timestamp::MAX);
-                held.failed(message, &why, Moment(not_before))?;
+                held.record_failure(message, &why, Moment(not_before))?;
                 Ok(Delivery::Retrying(error))
             }
             false => {
@@ -319,13 +319,17 @@ impl Dispatcher {
                 {
                     self.enqueue(&OutboundMessage::Ticket(update.without_review(&why)))?;
                 }
-                let place = held.give_up(message, &why)?;
+                let place = held.move_to_undelivered(message, &why)?;
                 Ok(Delivery::DeadLettered(error, place.display().to_string()))
             }
         }
     }
 
-    fn send(&self, held: &Held<'_>, message: &outbox::Letter) -> Result<Delivery, DeliveryError> {
+    fn send(
+        &self,
+        held: &RecipientLock<'_>,
+        message: &outbox::OutboxMessage,
+    ) -> Result<Delivery, DeliveryError> {
         match parse_message(message)? {
             OutboundMessage::Review(review) => self.post_review(held, &review),
             OutboundMessage::Ticket(update) => {
@@ -341,7 +345,7 @@ impl Dispatcher {
     /// Posts a review. The message that follows from it is stored before the review is removed.
     fn post_review(
         &self,
-        held: &Held<'_>,
+        held: &RecipientLock<'_>,
         review: &ReviewMessage,
     ) -> Result<Delivery, DeliveryError> {
         let ReviewMessage { repository, number, draft, then } = review;
@@ -353,7 +357,7 @@ impl Dispatcher {
                 let words = describe_report(&report);
                 // A comment that a user deleted is no longer visible, and is not created again.
                 known.extend(report.visible);
-                held.remember(&json!(known))?;
+                held.set_recipient_data(&json!(known))?;
                 if let Some(update) = then {
                     self.enqueue(&OutboundMessage::Ticket(update.clone()))?;
                 }
@@ -387,26 +391,32 @@ impl Dispatcher {
     }
 }
 
-fn parse_message(message: &outbox::Letter) -> Result<OutboundMessage, DeliveryError> {
+fn parse_message(message: &outbox::OutboxMessage) -> Result<OutboundMessage, DeliveryError> {
     serde_json::from_value(message.body.clone())
         .map_err(|error| DeliveryError::Unreadable(error.to_string()))
 }
 
 /// Removes earlier messages of which only the transition is left: they would move the ticket back.
-fn remove_earlier_transitions(held: &Held<'_>, last: &outbox::Letter) -> Result<(), DiskError> {
-    earlier_transitions(held, last)?.iter().try_for_each(|message| held.arrived(message))
+fn remove_earlier_transitions(
+    held: &RecipientLock<'_>,
+    last: &outbox::OutboxMessage,
+) -> Result<(), DiskError> {
+    earlier_transitions(held, last)?.iter().try_for_each(|message| held.remove_delivered(message))
 }
 
-fn has_earlier_transition(held: &Held<'_>, later: &outbox::Letter) -> Result<bool, DiskError> {
+fn has_earlier_transition(
+    held: &RecipientLock<'_>,
+    later: &outbox::OutboxMessage,
+) -> Result<bool, DiskError> {
     Ok(!earlier_transitions(held, later)?.is_empty())
 }
 
 /// Returns the messages before another one of which only the transition is left.
 fn earlier_transitions(
-    held: &Held<'_>,
-    later: &outbox::Letter,
-) -> Result<Vec<outbox::Letter>, DiskError> {
-    let mut letters = held.letters()?;
+    held: &RecipientLock<'_>,
+    later: &outbox::OutboxMessage,
+) -> Result<Vec<outbox::OutboxMessage>, DiskError> {
+    let mut letters = held.messages()?;
     let before = letters.iter().position(|message| message.name == later.name);
     letters.truncate(before.unwrap_or(letters.len()));
     letters.retain(|message| {
@@ -421,9 +431,12 @@ fn earlier_transitions(
 /// Returns the next due message to a recipient. Messages to a ticket are delivered in order, so a
 /// message that is backing off delays the others, unless only its transition is left. Reviews do
 /// not delay each other: at most one is about the last commit.
-fn next_due(held: &Held<'_>, now: Moment) -> Result<Option<outbox::Letter>, DiskError> {
-    for message in held.letters()? {
-        match (message.rests(now), parse_message(&message)) {
+fn next_due(
+    held: &RecipientLock<'_>,
+    now: Moment,
+) -> Result<Option<outbox::OutboxMessage>, DiskError> {
+    for message in held.messages()? {
+        match (message.is_delayed(now), parse_message(&message)) {
             (false, _) => return Ok(Some(message)),
             (true, Ok(OutboundMessage::Review(_))) => {}
             (true, Ok(OutboundMessage::Ticket(update))) if update.is_commented => {}
@@ -434,8 +447,8 @@ fn next_due(held: &Held<'_>, now: Moment) -> Result<Option<outbox::Letter>, Disk
 }
 
 /// Returns the findings that are known to have had a comment.
-fn known_findings(held: &Held<'_>) -> Result<BTreeSet<Fingerprint>, DiskError> {
-    let memory = held.memory()?.unwrap_or_default();
+fn known_findings(held: &RecipientLock<'_>) -> Result<BTreeSet<Fingerprint>, DiskError> {
+    let memory = held.recipient_data()?.unwrap_or_default();
     Ok(serde_json::from_value(memory).unwrap_or_default())
 }
 

@@ -28,7 +28,7 @@ impl Cycles {
     }
 
     /// Returns true if two tasks are part of the same cycle.
-    pub(crate) fn share(&self, one: &str, other: &str) -> bool {
+    pub(crate) fn is_same_cycle(&self, one: &str, other: &str) -> bool {
         let cycle = self.0.get(one);
         cycle.is_some() && cycle == self.0.get(other)
     }
@@ -124,15 +124,19 @@ mod tests {
             ("e", &["f"]),
             ("f", &["e"]),
         ]));
-        assert!(cycles.share("a", "b") && cycles.share("b", "c") && cycles.share("e", "f"));
+        assert!(
+            cycles.is_same_cycle("a", "b")
+                && cycles.is_same_cycle("b", "c")
+                && cycles.is_same_cycle("e", "f")
+        );
         for (one, other) in [("d", "a"), ("a", "e"), ("b", "x"), ("x", "x"), ("d", "d")] {
-            assert!(!cycles.share(one, other), "{one} {other}");
+            assert!(!cycles.is_same_cycle(one, other), "{one} {other}");
         }
     }
 
     #[test]
     fn a_long_chain_is_searched_without_recursion() {
         let chain = (0..200_000).map(|n| (n.to_string(), vec![(n + 1).to_string()])).collect();
-        assert!(!Cycles::find(&chain).share("0", "1"));
+        assert!(!Cycles::find(&chain).is_same_cycle("0", "1"));
     }
 }

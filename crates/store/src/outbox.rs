@@ -1,10 +1,10 @@
 //! Messages to other services, stored until they are delivered: [`Outbox`].
 //!
-//! A [`Letter`] is on disk before anything depends on it, and is removed only when the dispatcher
-//! confirms its delivery. The messages to one recipient are delivered in the order in which they
-//! were added, by one process at a time ([`Held`]); a failed message may be delayed until its next
-//! attempt. After a crash a message is delivered again. Callers decide on the content of a message,
-//! the retry limit and idempotence.
+//! A [`OutboxMessage`] is on disk before anything depends on it, and is removed only when the
+//! dispatcher confirms its delivery. The messages to one recipient are delivered in the order in
+//! which they were added, by one process at a time ([`RecipientLock`]); a failed message may be
+//! delayed until its next attempt. After a crash a message is delivered again. Callers decide on
+//! the content of a message, the retry limit and idempotence.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use assay_base::clock::Clock;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::disk::{self, DiskError, Lock, Sure};
+use crate::durable_fs::{self, DiskError, Durability, Lock};
 use crate::task::{Moment, TaskId};
 
 /// The folder of messages that could not be delivered, for people.
@@ -20,7 +20,7 @@ const UNDELIVERED: &str = "undelivered";
 
 /// A message to a recipient.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Letter {
+pub struct OutboxMessage {
     /// The name of the message. A new message with the same name and recipient replaces it.
     pub name: TaskId,
     /// The position among the messages to the same recipient.
@@ -40,9 +40,9 @@ pub struct Letter {
     pub not_before: Option<Moment>,
 }
 
-impl Letter {
+impl OutboxMessage {
     /// Returns true if the next attempt is not due yet.
-    pub fn rests(&self, now: Moment) -> bool {
+    pub fn is_delayed(&self, now: Moment) -> bool {
         self.not_before.is_some_and(|then| now < then)
     }
 }
@@ -62,13 +62,18 @@ impl Outbox {
 
     /// Adds a message and returns it as it is stored. The message survives a crash once this
     /// returns.
-    pub fn put(&self, to: &TaskId, name: &TaskId, body: Value) -> Result<Letter, DiskError> {
+    pub fn enqueue(
+        &self,
+        to: &TaskId,
+        name: &TaskId,
+        body: Value,
+    ) -> Result<OutboxMessage, DiskError> {
         let folder = self.folder.join(to.as_str());
-        disk::make_folder(&folder)?;
-        let _desk = self.desk()?;
-        let last = letters(&folder)?.last().map_or(0, |last| last.number);
+        durable_fs::make_folder(&folder)?;
+        let _lock = self.lock_outbox()?;
+        let last = messages(&folder)?.last().map_or(0, |last| last.number);
         let (number, put_at) = (last + 1, Moment::now(&self.clock));
-        let letter = Letter {
+        let message = OutboxMessage {
             name: name.clone(),
             number,
             body,
@@ -77,115 +82,119 @@ impl Outbox {
             last_error: None,
             not_before: None,
         };
-        write(&folder, &letter)?;
-        Ok(letter)
+        write(&folder, &message)?;
+        Ok(message)
     }
 
     /// Returns the recipients that have messages, sorted.
-    pub fn addressees(&self) -> Result<Vec<TaskId>, DiskError> {
-        let mut addressees = Vec::new();
-        for name in disk::names(&self.folder)?.iter().filter(|name| *name != UNDELIVERED) {
+    pub fn recipients(&self) -> Result<Vec<TaskId>, DiskError> {
+        let mut recipients = Vec::new();
+        for name in durable_fs::list_dir(&self.folder)?.iter().filter(|name| *name != UNDELIVERED) {
             let Ok(to) = name.parse::<TaskId>() else { continue };
-            if !letters(&self.folder.join(name))?.is_empty() {
-                addressees.push(to);
+            if !messages(&self.folder.join(name))?.is_empty() {
+                recipients.push(to);
             }
         }
-        addressees.sort();
-        Ok(addressees)
+        recipients.sort();
+        Ok(recipients)
     }
 
     /// Acquires the lock of a recipient; waits while another process delivers to the recipient.
-    pub fn hold(&self, to: &TaskId) -> Result<Held<'_>, DiskError> {
-        let lock = disk::lock(&self.lock_path(to)?)?;
-        Ok(Held { outbox: self, to: to.clone(), _lock: lock })
+    pub fn lock_recipient(&self, to: &TaskId) -> Result<RecipientLock<'_>, DiskError> {
+        let lock = durable_fs::lock(&self.lock_path(to)?)?;
+        Ok(RecipientLock { outbox: self, to: to.clone(), _lock: lock })
     }
 
     /// Acquires the lock of a recipient. Returns `None` if another process delivers to the
     /// recipient.
-    pub fn try_hold(&self, to: &TaskId) -> Result<Option<Held<'_>>, DiskError> {
-        let lock = disk::try_lock(&self.lock_path(to)?)?;
-        Ok(lock.map(|lock| Held { outbox: self, to: to.clone(), _lock: lock }))
+    pub fn try_lock_recipient(&self, to: &TaskId) -> Result<Option<RecipientLock<'_>>, DiskError> {
+        let lock = durable_fs::try_lock(&self.lock_path(to)?)?;
+        Ok(lock.map(|lock| RecipientLock { outbox: self, to: to.clone(), _lock: lock }))
     }
 
     fn lock_path(&self, to: &TaskId) -> Result<PathBuf, DiskError> {
         let locks = self.folder.join("locks");
-        disk::make_folder(&locks)?;
+        durable_fs::make_folder(&locks)?;
         Ok(locks.join(to.as_str()))
     }
 
     /// Acquires the short lock under which messages are added, changed and removed.
-    fn desk(&self) -> Result<Lock, DiskError> {
-        disk::make_folder(&self.folder)?;
-        disk::lock(&self.folder.join(".lock"))
+    fn lock_outbox(&self) -> Result<Lock, DiskError> {
+        durable_fs::make_folder(&self.folder)?;
+        durable_fs::lock(&self.folder.join(".lock"))
     }
 }
 
 /// The messages to a recipient, while this process alone may deliver them.
 #[derive(Debug)]
-pub struct Held<'a> {
+pub struct RecipientLock<'a> {
     outbox: &'a Outbox,
     to: TaskId,
     _lock: Lock,
 }
 
-impl Held<'_> {
+impl RecipientLock<'_> {
     /// Returns the messages, the oldest first.
-    pub fn letters(&self) -> Result<Vec<Letter>, DiskError> {
-        letters(&self.folder())
+    pub fn messages(&self) -> Result<Vec<OutboxMessage>, DiskError> {
+        messages(&self.folder())
     }
 
     /// Removes a delivered message. A message that has replaced it meanwhile stays.
-    pub fn arrived(&self, letter: &Letter) -> Result<(), DiskError> {
-        let _desk = self.outbox.desk()?;
-        match self.is_there(letter)? {
-            true => disk::remove_surely(&path(&self.folder(), &letter.name)),
+    pub fn remove_delivered(&self, message: &OutboxMessage) -> Result<(), DiskError> {
+        let _lock = self.outbox.lock_outbox()?;
+        match self.is_current(message)? {
+            true => durable_fs::remove_synced(&path(&self.folder(), &message.name)),
             false => Ok(()),
         }
     }
 
     /// Records a failed attempt and delays the message until `not_before`.
-    pub fn failed(
+    pub fn record_failure(
         &self,
-        mut letter: Letter,
+        mut message: OutboxMessage,
         why: &str,
         not_before: Moment,
     ) -> Result<(), DiskError> {
-        let _desk = self.outbox.desk()?;
-        if !self.is_there(&letter)? {
+        let _lock = self.outbox.lock_outbox()?;
+        if !self.is_current(&message)? {
             return Ok(());
         }
-        letter.tries = letter.tries.saturating_add(1);
-        letter.last_error = Some(why.to_owned());
-        letter.not_before = Some(not_before);
-        write(&self.folder(), &letter)
+        message.tries = message.tries.saturating_add(1);
+        message.last_error = Some(why.to_owned());
+        message.not_before = Some(not_before);
+        write(&self.folder(), &message)
     }
 
     /// Moves a message that cannot be delivered to the folder for people, and returns its new path.
-    pub fn give_up(&self, mut letter: Letter, why: &str) -> Result<PathBuf, DiskError> {
-        letter.tries = letter.tries.saturating_add(1);
-        letter.last_error = Some(why.to_owned());
-        let aside = self.outbox.folder.join(UNDELIVERED);
-        disk::make_folder(&aside)?;
-        let place = aside.join(format!("{}-{}.json", self.to, letter.name));
-        disk::write(&place, &json(&letter), Sure::OnDisk)?;
-        self.arrived(&letter)?;
+    pub fn move_to_undelivered(
+        &self,
+        mut message: OutboxMessage,
+        why: &str,
+    ) -> Result<PathBuf, DiskError> {
+        message.tries = message.tries.saturating_add(1);
+        message.last_error = Some(why.to_owned());
+        let folder = self.outbox.folder.join(UNDELIVERED);
+        durable_fs::make_folder(&folder)?;
+        let place = folder.join(format!("{}-{}.json", self.to, message.name));
+        durable_fs::write(&place, &json(&message), Durability::Fsync)?;
+        self.remove_delivered(&message)?;
         Ok(place)
     }
 
     /// Returns the stored data about the recipient; `None` if there is none, or it is not JSON.
-    pub fn memory(&self) -> Result<Option<Value>, DiskError> {
-        let bytes = disk::read(&self.memory_path())?;
+    pub fn recipient_data(&self) -> Result<Option<Value>, DiskError> {
+        let bytes = durable_fs::read(&self.recipient_data_path())?;
         Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
     }
 
     /// Replaces the stored data about the recipient.
-    pub fn remember(&self, memory: &Value) -> Result<(), DiskError> {
-        let path = self.memory_path();
-        disk::make_folder(path.parent().unwrap_or(Path::new(".")))?;
-        disk::write(&path, memory.to_string().as_bytes(), Sure::OnDisk)
+    pub fn set_recipient_data(&self, memory: &Value) -> Result<(), DiskError> {
+        let path = self.recipient_data_path();
+        durable_fs::make_folder(path.parent().unwrap_or(Path::new(".")))?;
+        durable_fs::write(&path, memory.to_string().as_bytes(), Durability::Fsync)
     }
 
-    fn memory_path(&self) -> PathBuf {
+    fn recipient_data_path(&self) -> PathBuf {
         self.outbox.folder.join("memory").join(format!("{}.json", self.to))
     }
 
@@ -194,34 +203,34 @@ impl Held<'_> {
     }
 
     /// Returns true if the message is stored and was not replaced.
-    fn is_there(&self, letter: &Letter) -> Result<bool, DiskError> {
-        let there = disk::read(&path(&self.folder(), &letter.name))?;
-        let there = there.and_then(|bytes| serde_json::from_slice::<Letter>(&bytes).ok());
-        Ok(there.is_some_and(|there| there.number == letter.number))
+    fn is_current(&self, message: &OutboxMessage) -> Result<bool, DiskError> {
+        let there = durable_fs::read(&path(&self.folder(), &message.name))?;
+        let there = there.and_then(|bytes| serde_json::from_slice::<OutboxMessage>(&bytes).ok());
+        Ok(there.is_some_and(|there| there.number == message.number))
     }
 }
 
 /// Reads the messages in a folder, the oldest first. Files that are not messages are skipped.
-fn letters(folder: &Path) -> Result<Vec<Letter>, DiskError> {
-    let mut letters = Vec::new();
-    for name in disk::names(folder)?.iter().filter(|name| name.ends_with(".json")) {
-        let bytes = disk::read(&folder.join(name))?.unwrap_or_default();
-        letters.extend(serde_json::from_slice::<Letter>(&bytes).ok());
+fn messages(folder: &Path) -> Result<Vec<OutboxMessage>, DiskError> {
+    let mut messages = Vec::new();
+    for name in durable_fs::list_dir(folder)?.iter().filter(|name| name.ends_with(".json")) {
+        let bytes = durable_fs::read(&folder.join(name))?.unwrap_or_default();
+        messages.extend(serde_json::from_slice::<OutboxMessage>(&bytes).ok());
     }
-    letters.sort_by_key(|letter| letter.number);
-    Ok(letters)
+    messages.sort_by_key(|message| message.number);
+    Ok(messages)
 }
 
 fn path(folder: &Path, name: &TaskId) -> PathBuf {
     folder.join(format!("{name}.json"))
 }
 
-fn json(letter: &Letter) -> Vec<u8> {
-    serde_json::to_vec_pretty(letter).expect("a letter is JSON")
+fn json(message: &OutboxMessage) -> Vec<u8> {
+    serde_json::to_vec_pretty(message).expect("a letter is JSON")
 }
 
-fn write(folder: &Path, letter: &Letter) -> Result<(), DiskError> {
-    disk::write(&path(folder, &letter.name), &json(letter), Sure::OnDisk)
+fn write(folder: &Path, message: &OutboxMessage) -> Result<(), DiskError> {
+    durable_fs::write(&path(folder, &message.name), &json(message), Durability::Fsync)
 }
 
 #[cfg(test)]
@@ -245,16 +254,16 @@ mod tests {
         format!("2026-02-03T{time}Z").parse().unwrap()
     }
 
-    fn first(held: &Held<'_>) -> Letter {
-        held.letters().unwrap().remove(0)
+    fn first(lock: &RecipientLock<'_>) -> OutboxMessage {
+        lock.messages().unwrap().remove(0)
     }
 
     fn bodies(outbox: &Outbox, to: &str) -> Vec<Value> {
         let mut bodies = Vec::new();
-        let held = outbox.hold(&id(to)).unwrap();
-        for letter in held.letters().unwrap() {
-            bodies.push(letter.body.clone());
-            held.arrived(&letter).unwrap();
+        let lock = outbox.lock_recipient(&id(to)).unwrap();
+        for message in lock.messages().unwrap() {
+            bodies.push(message.body.clone());
+            lock.remove_delivered(&message).unwrap();
         }
         bodies
     }
@@ -262,61 +271,61 @@ mod tests {
     #[test]
     fn letters_arrive_in_order_and_once() {
         let (_folder, outbox) = outbox();
-        assert_eq!(outbox.addressees().unwrap(), []);
+        assert_eq!(outbox.recipients().unwrap(), []);
         for number in 1..=12 {
-            outbox.put(&id("ann"), &id(&format!("l{number}")), json!(number)).unwrap();
+            outbox.enqueue(&id("ann"), &id(&format!("l{number}")), json!(number)).unwrap();
         }
-        outbox.put(&id("bob"), &id("l1"), json!("hello")).unwrap();
-        assert_eq!(outbox.addressees().unwrap(), [id("ann"), id("bob")]);
+        outbox.enqueue(&id("bob"), &id("l1"), json!("hello")).unwrap();
+        assert_eq!(outbox.recipients().unwrap(), [id("ann"), id("bob")]);
         let all: Vec<Value> = (1..=12).map(|number| json!(number)).collect();
         assert_eq!(bodies(&outbox, "ann"), all);
         assert_eq!(bodies(&outbox, "ann"), Vec::<Value>::new());
-        assert_eq!(outbox.addressees().unwrap(), [id("bob")]);
+        assert_eq!(outbox.recipients().unwrap(), [id("bob")]);
     }
 
     #[test]
     fn a_letter_of_the_same_name_takes_the_place_of_the_last_even_while_that_is_delivered() {
         let (_folder, outbox) = outbox();
-        outbox.put(&id("ann"), &id("news"), json!("old")).unwrap();
-        let held = outbox.hold(&id("ann")).unwrap();
-        let old = first(&held);
-        outbox.put(&id("ann"), &id("news"), json!("new")).unwrap();
-        held.arrived(&old).unwrap();
-        assert_eq!(first(&held).body, json!("new"));
+        outbox.enqueue(&id("ann"), &id("news"), json!("old")).unwrap();
+        let lock = outbox.lock_recipient(&id("ann")).unwrap();
+        let old = first(&lock);
+        outbox.enqueue(&id("ann"), &id("news"), json!("new")).unwrap();
+        lock.remove_delivered(&old).unwrap();
+        assert_eq!(first(&lock).body, json!("new"));
     }
 
     #[test]
     fn a_letter_that_did_not_arrive_stays_until_it_is_given_up() {
         let (_folder, outbox) = outbox();
-        outbox.put(&id("ann"), &id("news"), json!(1)).unwrap();
-        let held = outbox.hold(&id("ann")).unwrap();
+        outbox.enqueue(&id("ann"), &id("news"), json!(1)).unwrap();
+        let lock = outbox.lock_recipient(&id("ann")).unwrap();
         let (before, then) = (moment("09:59:59.999"), moment("10:00:00.000"));
-        assert!(!first(&held).rests(before));
-        held.failed(first(&held), "nobody is there", then).unwrap();
-        let letter = first(&held);
-        assert_eq!((letter.tries, letter.last_error.as_deref()), (1, Some("nobody is there")));
-        assert!(letter.rests(before) && !letter.rests(then));
-        let place = held.give_up(letter, "nobody lives there").unwrap();
+        assert!(!first(&lock).is_delayed(before));
+        lock.record_failure(first(&lock), "nobody is there", then).unwrap();
+        let message = first(&lock);
+        assert_eq!((message.tries, message.last_error.as_deref()), (1, Some("nobody is there")));
+        assert!(message.is_delayed(before) && !message.is_delayed(then));
+        let place = lock.move_to_undelivered(message, "nobody lives there").unwrap();
         assert!(std::fs::read_to_string(place).unwrap().contains("nobody lives there"));
-        assert_eq!(held.letters().unwrap(), []);
+        assert_eq!(lock.messages().unwrap(), []);
     }
 
     #[test]
     fn whoever_does_not_want_to_wait_is_told_that_somebody_else_delivers() {
         let (_folder, outbox) = outbox();
-        let held = outbox.hold(&id("ann")).unwrap();
-        assert!(outbox.try_hold(&id("ann")).unwrap().is_none());
-        assert!(outbox.try_hold(&id("bob")).unwrap().is_some());
-        drop(held);
-        assert!(outbox.try_hold(&id("ann")).unwrap().is_some());
+        let lock = outbox.lock_recipient(&id("ann")).unwrap();
+        assert!(outbox.try_lock_recipient(&id("ann")).unwrap().is_none());
+        assert!(outbox.try_lock_recipient(&id("bob")).unwrap().is_some());
+        drop(lock);
+        assert!(outbox.try_lock_recipient(&id("ann")).unwrap().is_some());
     }
 
     #[test]
     fn what_is_remembered_is_kept() {
         let (_folder, outbox) = outbox();
-        let held = outbox.hold(&id("ann")).unwrap();
-        assert_eq!(held.memory().unwrap(), None);
-        held.remember(&json!(["a"])).unwrap();
-        assert_eq!(held.memory().unwrap(), Some(json!(["a"])));
+        let lock = outbox.lock_recipient(&id("ann")).unwrap();
+        assert_eq!(lock.recipient_data().unwrap(), None);
+        lock.set_recipient_data(&json!(["a"])).unwrap();
+        assert_eq!(lock.recipient_data().unwrap(), Some(json!(["a"])));
     }
 }

@@ -17,19 +17,19 @@ use assay_base::text::first_chars;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::queue::Addressed;
-use crate::task::{Kind, Moment, QueueName, Task, TaskId};
+use crate::queue::QueuedTask;
+use crate::task::{Moment, QueueName, Task, TaskId, TaskKind};
 
 /// The maximum number of characters of a pull request's title in the title of its task.
-const TITLE: usize = 160;
+const MAX_TITLE_CHARS: usize = 160;
 
 /// The maximum length of a base branch in a task id, in bytes. A longer branch, or one with other
 /// characters than lower-case letters and digits, is replaced by its hash. The hash is one digit
 /// longer, so that it equals no branch.
-const BASE: usize = 15;
+const MAX_BASE_LEN: usize = 15;
 
 /// Prefixes that look like the key of a JIRA project but name something else, such as `UTF-8`.
-const NO_PROJECTS: [&str; 14] = [
+const NON_PROJECT_PREFIXES: [&str; 14] = [
     "AES", "CVE", "CWE", "ES", "HTTP", "IEEE", "IPV", "ISO", "MD", "PEP", "RFC", "RSA", "SHA",
     "UTF",
 ];
@@ -149,15 +149,15 @@ impl TicketKey {
 
     /// Returns the ticket keys in a branch or a title, such as in `feature/PROJ-123-login`. A word
     /// that only looks like a key, such as `UTF-8`, is skipped.
-    pub fn all_in(text: &str) -> impl Iterator<Item = TicketKey> {
+    pub fn find_in(text: &str) -> impl Iterator<Item = TicketKey> {
         let is_inside = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '.';
-        let found = text.split(move |c| !is_inside(c)).filter_map(in_word);
-        found.filter(|key| !NO_PROJECTS.contains(&key.project()))
+        let found = text.split(move |c| !is_inside(c)).filter_map(key_in_word);
+        found.filter(|key| !NON_PROJECT_PREFIXES.contains(&key.project()))
     }
 }
 
 /// Returns the key at the beginning of a word: project, dash, number.
-fn in_word(word: &str) -> Option<TicketKey> {
+fn key_in_word(word: &str) -> Option<TicketKey> {
     let (project, rest) = word.split_once('-')?;
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
     let after = rest[digits..].trim_end_matches('.');
@@ -226,13 +226,13 @@ pub struct Pull {
     /// The URL for people.
     pub url: String,
     /// The trust in the author.
-    pub origin: Origin,
+    pub origin: PullOrigin,
 }
 
 /// The origin of a pull request, which decides from which texts tickets are taken: any user can
 /// open a pull request on a public repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
+pub enum PullOrigin {
     /// The author belongs to the repository: tickets are taken from branch and title.
     Inside,
     /// The branch is in the repository, and the author is not known to belong there: tickets are
@@ -269,26 +269,27 @@ impl Pull {
     }
 
     /// Returns true if the pull request names a ticket, alone or among others.
-    pub fn names(&self, key: &TicketKey) -> bool {
+    pub fn names_ticket(&self, key: &TicketKey) -> bool {
         self.tickets().any(|named| named == *key)
     }
 
     /// Returns the tickets that the branch and the title name, as far as the origin allows.
     fn tickets(&self) -> impl Iterator<Item = TicketKey> {
         let (branch_counts, title_counts) = match self.origin {
-            Origin::Inside => (true, true),
-            Origin::OwnBranch => (true, false),
-            Origin::Outside => (false, false),
+            PullOrigin::Inside => (true, true),
+            PullOrigin::OwnBranch => (true, false),
+            PullOrigin::Outside => (false, false),
         };
         let branch = branch_counts.then_some(&self.branch);
         let title = title_counts.then_some(&self.title);
-        branch.into_iter().chain(title).flat_map(|text| TicketKey::all_in(text))
+        branch.into_iter().chain(title).flat_map(|text| TicketKey::find_in(text))
     }
 
     /// Returns the review task for a queue.
-    pub fn review(&self, queue: &QueueName, by: &str, now: Moment) -> Addressed {
-        let kind: Kind = "review".parse().expect("it is a name");
-        let title: String = self.title.chars().filter(|c| !c.is_control()).take(TITLE).collect();
+    pub fn review(&self, queue: &QueueName, by: &str, now: Moment) -> QueuedTask {
+        let kind: TaskKind = "review".parse().expect("it is a name");
+        let title: String =
+            self.title.chars().filter(|c| !c.is_control()).take(MAX_TITLE_CHARS).collect();
         let title = format!("Review PR #{} - {title}", self.number);
         let mut task = Task::new(self.task_id(), kind, title.trim_end_matches(" - "), now);
         task.created_by = by.to_owned();
@@ -296,12 +297,12 @@ impl Pull {
         task.description =
             format!("Review {}#{} at {}.", self.repository, self.number, self.head.short());
         task.context = self.context();
-        Addressed { queue: queue.clone(), task }
+        QueuedTask { queue: queue.clone(), task }
     }
 
     /// Returns a task for another review against a base branch that the pull request had before;
     /// `when` distinguishes one such time from another.
-    pub fn review_again(&self, when: &str, queue: &QueueName, by: &str, now: Moment) -> Addressed {
+    pub fn review_again(&self, when: &str, queue: &QueueName, by: &str, now: Moment) -> QueuedTask {
         let mut again = self.review(queue, by, now);
         let when = blake3::hash(when.as_bytes()).to_hex();
         again.task.id = self.id_against(&format!("{}.{}", base_in_id(&self.base), &when[..8]));
@@ -327,7 +328,7 @@ impl Pull {
 }
 
 /// Returns the pull request in the context of a task: its repository and its number.
-pub fn named_in(context: &Map<String, Value>) -> Option<(RepositoryName, u64)> {
+pub fn pull_in_context(context: &Map<String, Value>) -> Option<(RepositoryName, u64)> {
     let repository = context.get("github_repo")?.as_str()?.parse().ok()?;
     let number = match context.get("pr_number")? {
         Value::String(text) => text.trim_start_matches('#').parse().ok()?,
@@ -339,14 +340,14 @@ pub fn named_in(context: &Map<String, Value>) -> Option<(RepositoryName, u64)> {
 /// Returns a base branch as it is written in a task id.
 fn base_in_id(base: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
-    match (1..=BASE).contains(&base.len()) && base.bytes().all(is_plain) {
+    match (1..=MAX_BASE_LEN).contains(&base.len()) && base.bytes().all(is_plain) {
         true => base.to_owned(),
-        false => blake3::hash(base.as_bytes()).to_hex()[..BASE + 1].to_owned(),
+        false => blake3::hash(base.as_bytes()).to_hex()[..MAX_BASE_LEN + 1].to_owned(),
     }
 }
 
 /// Returns true if the id is that of the review of a pull request's head, which exists once.
-pub(crate) fn is_of_one_head(id: &TaskId) -> bool {
+pub(crate) fn is_head_review(id: &TaskId) -> bool {
     let Some(rest) = id.as_str().strip_prefix("review-") else { return false };
     rest.rsplit_once('-').is_some_and(|(_, head)| head.parse::<CommitId>().is_ok())
 }
@@ -373,7 +374,7 @@ mod tests {
             branch: branch.into(),
             base: "main".into(),
             url: format!("https://github.example/{repository}/pull/7"),
-            origin: Origin::Inside,
+            origin: PullOrigin::Inside,
         }
     }
 
@@ -395,10 +396,10 @@ mod tests {
         }
         assert_eq!(names.len(), branches.len() + 2, "{names:?}");
         for id in names.into_iter().chain([id("a/b"), long]) {
-            assert!(is_of_one_head(&id.parse().unwrap()), "{id}");
+            assert!(is_head_review(&id.parse().unwrap()), "{id}");
         }
         for other in ["review-qa-1738588800000-a1b2c3", "fix-it", "review-7"] {
-            assert!(!is_of_one_head(&other.parse().unwrap()), "{other}");
+            assert!(!is_head_review(&other.parse().unwrap()), "{other}");
         }
     }
 
@@ -433,21 +434,21 @@ mod tests {
 
     #[test]
     fn whoever_is_not_from_inside_names_no_ticket() {
-        let theirs = Pull { origin: Origin::Outside, ..pull("o/r", "PROJ-1", "PROJ-1: mine") };
+        let theirs = Pull { origin: PullOrigin::Outside, ..pull("o/r", "PROJ-1", "PROJ-1: mine") };
         assert_eq!(theirs.ticket(), None);
-        assert!(!theirs.names(&"PROJ-1".parse().unwrap()));
+        assert!(!theirs.names_ticket(&"PROJ-1".parse().unwrap()));
         assert!(!theirs.context().contains_key("jira_key"));
-        let own = Pull { origin: Origin::OwnBranch, ..pull("o/r", "PROJ-1", "PROJ-2: mine") };
+        let own = Pull { origin: PullOrigin::OwnBranch, ..pull("o/r", "PROJ-1", "PROJ-2: mine") };
         assert_eq!(own.ticket(), Some("PROJ-1".parse().unwrap()));
-        assert!(!own.names(&"PROJ-2".parse().unwrap()), "anybody can write a title");
-        assert!(pull("o/r", "PROJ-1", "PROJ-2").names(&"PROJ-2".parse().unwrap()));
+        assert!(!own.names_ticket(&"PROJ-2".parse().unwrap()), "anybody can write a title");
+        assert!(pull("o/r", "PROJ-1", "PROJ-2").names_ticket(&"PROJ-2".parse().unwrap()));
     }
 
     #[test]
     fn a_context_names_a_pull_request_by_a_number_or_by_its_text() {
         let named = |number: Value| {
             let context = json!({ "github_repo": "o/r", "pr_number": number });
-            named_in(context.as_object().unwrap())
+            pull_in_context(context.as_object().unwrap())
                 .map(|(repository, number)| format!("{repository}#{number}"))
         };
         for number in [json!(7), json!("7"), json!("#7")] {
@@ -456,7 +457,7 @@ mod tests {
         for odd in [json!(-7), json!("seven"), json!(null)] {
             assert_eq!(named(odd), None);
         }
-        assert_eq!(named_in(&pull("o/r", "b", "t").context()).unwrap().1, 7);
+        assert_eq!(pull_in_context(&pull("o/r", "b", "t").context()).unwrap().1, 7);
     }
 
     #[test]

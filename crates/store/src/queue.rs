@@ -1,6 +1,7 @@
 //! The guarantees of a task queue as a trait, [`Queue`], and the types of its operations.
 //!
-//! The stores (`files`, `postgres`) implement the trait. `steps` decides the transitions of a task.
+//! The stores (`files`, `postgres`) implement the trait. `transitions` decides the transitions of a
+//! task.
 
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -8,8 +9,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::disk::DiskError;
-use crate::task::{AgentId, Kind, Moment, QueueName, Status, Task, TaskError, TaskId};
+use crate::durable_fs::DiskError;
+use crate::task::{AgentId, Moment, QueueName, Task, TaskError, TaskId, TaskKind, TaskStatus};
 
 /// The reason why a queue rejected or failed an operation.
 #[derive(Debug, thiserror::Error)]
@@ -19,13 +20,13 @@ pub enum QueueError {
     Task(#[from] TaskError),
     /// A task with this id exists, in whatever status.
     #[error("task `{id}` is already there ({status}, in `{queue}`)")]
-    AlreadyThere {
+    AlreadyExists {
         /// The id of the task.
         id: TaskId,
         /// The queue of the existing task.
         queue: QueueName,
         /// The status of the existing task.
-        status: Status,
+        status: TaskStatus,
     },
     /// The queue has its maximum number of pending tasks.
     #[error(
@@ -40,7 +41,7 @@ pub enum QueueError {
     },
     /// The task has priority 0, which only escalations may have.
     #[error("task `{id}` has priority 0, which is for escalations; 1 comes first among the others")]
-    NotUrgent {
+    ReservedPriority {
         /// The id of the task.
         id: TaskId,
     },
@@ -49,11 +50,11 @@ pub enum QueueError {
     #[error(
         "task `{parent}` is being worked on; a `{kind}` task for the same queue would be it again"
     )]
-    OwnTask {
+    RepeatsParent {
         /// The parent, which is in progress.
         parent: TaskId,
         /// The kind of both tasks.
-        kind: Kind,
+        kind: TaskKind,
     },
     /// No task has this id.
     #[error("there is no task `{0}`")]
@@ -74,7 +75,7 @@ pub enum QueueError {
         /// The task.
         id: TaskId,
         /// The current status.
-        status: Status,
+        status: TaskStatus,
         /// The statuses that allow the operation.
         wanted: &'static str,
         /// The operation, as a participle such as "cancelled".
@@ -82,7 +83,7 @@ pub enum QueueError {
     },
     /// Another process has joined as this agent.
     #[error("agent `{agent}` is running already ({holder}); give this one another name")]
-    AgentRuns {
+    AgentRunning {
         /// The name of the agent.
         agent: AgentId,
         /// Information about the other process, such as its pid.
@@ -127,26 +128,26 @@ pub enum QueueError {
 
 impl QueueError {
     /// Returns true if a retry after a short wait may succeed.
-    pub fn is_passing(&self) -> bool {
+    pub fn is_transient(&self) -> bool {
         match self {
             QueueError::Unreachable { .. } | QueueError::Unwritable { .. } => true,
-            QueueError::File(error) => error.is_passing(),
+            QueueError::File(error) => error.is_transient(),
             _ => false,
         }
     }
 
     /// Returns true if the error rejects one task only, so the rest of the batch can proceed.
-    fn is_about_a_task(&self) -> bool {
+    fn rejects_one_task(&self) -> bool {
         match self {
             QueueError::Task(_)
-            | QueueError::AlreadyThere { .. }
+            | QueueError::AlreadyExists { .. }
             | QueueError::Full { .. }
-            | QueueError::NotUrgent { .. }
-            | QueueError::OwnTask { .. } => true,
+            | QueueError::ReservedPriority { .. }
+            | QueueError::RepeatsParent { .. } => true,
             QueueError::Unknown(_)
             | QueueError::NotHeld { .. }
             | QueueError::WrongStatus { .. }
-            | QueueError::AgentRuns { .. }
+            | QueueError::AgentRunning { .. }
             | QueueError::File(_)
             | QueueError::Index { .. }
             | QueueError::Unreachable { .. }
@@ -199,7 +200,7 @@ impl Policy {
 
 /// A task with its queue.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Addressed {
+pub struct QueuedTask {
     /// The queue.
     pub queue: QueueName,
     /// The task.
@@ -222,7 +223,7 @@ pub struct Lease {
 
 /// A claimed task with its lease.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Claimed {
+pub struct ClaimedTask {
     /// The lease of the task.
     pub lease: Lease,
     /// The task, in progress.
@@ -234,7 +235,7 @@ pub struct Claimed {
 /// Agents claim while they are alive, and scripts for a time. Tasks that wait for a person are not
 /// claimed by agents, so that an escalation never occupies an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tenure {
+pub enum LeaseKind {
     /// The lease ends after this time, or at once when the process that joined under the agent's
     /// name is gone. Agents claim this way, so tasks that wait for a person are skipped.
     WhileAlive(Duration),
@@ -243,18 +244,18 @@ pub enum Tenure {
     ByTime(Duration),
 }
 
-impl Tenure {
+impl LeaseKind {
     /// Returns the time until the lease expires if it is not renewed.
     pub fn time(self) -> Duration {
         match self {
-            Tenure::WhileAlive(time) | Tenure::ByTime(time) => time,
+            LeaseKind::WhileAlive(time) | LeaseKind::ByTime(time) => time,
         }
     }
 }
 
 /// The result of working on a task, as the agent reports it.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Settlement {
+pub enum TaskResult {
     /// The task is done.
     Completed {
         /// The summary of the result.
@@ -262,12 +263,12 @@ pub enum Settlement {
         /// Keys to add to the context of the task, for its later readers.
         context: serde_json::Map<String, serde_json::Value>,
         /// The tasks that follow from this one.
-        follow_ups: Vec<Addressed>,
+        follow_ups: Vec<QueuedTask>,
     },
     /// The attempt failed.
-    Failed(Failure),
+    Failed(AttemptFailure),
     /// The task was not finished, without a failure: it becomes pending again.
-    GivenBack {
+    Released {
         /// The reason why the task was not finished.
         reason: String,
     },
@@ -275,16 +276,16 @@ pub enum Settlement {
 
 /// A failed attempt.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Failure {
+pub struct AttemptFailure {
     /// The error message.
     pub error: String,
     /// The limit of retries.
-    pub again: Again,
+    pub retry_limit: RetryLimit,
 }
 
 /// The limit of retries after a failed attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Again {
+pub enum RetryLimit {
     /// At most this many retries; `None` for the limit of the policy.
     AtMost(Option<u32>),
     /// No retry: the failure is permanent.
@@ -293,7 +294,7 @@ pub enum Again {
 
 /// The effect of settling a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Settled {
+pub enum SettleOutcome {
     /// The task is completed, and its follow-up tasks are pending.
     Completed,
     /// The task was completed before under the same lease, and nothing was changed.
@@ -309,17 +310,18 @@ pub enum Settled {
         escalation: Option<TaskId>,
     },
     /// The task is pending again.
-    GivenBack,
+    Released,
 }
 
 /// The claimability of a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
-pub enum Standing {
+pub enum ClaimState {
     /// The task can be claimed.
     Ready,
     /// The task waits for its retry after a failure, or for its `run_at`.
-    Resting {
+    #[serde(rename = "resting")]
+    Backoff {
         /// Seconds until the task can be claimed, at least 1.
         seconds: u64,
     },
@@ -334,34 +336,37 @@ pub enum Standing {
         reason: String,
     },
     /// An agent holds the lease of the task.
-    Held {
+    #[serde(rename = "held")]
+    Leased {
         /// The agent.
         by: AgentId,
         /// Seconds until the lease expires, unless it is renewed.
         seconds: u64,
     },
     /// The task is completed, failed or cancelled.
-    Over,
+    #[serde(rename = "over")]
+    Done,
 }
 
 /// A task in a list.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Listed {
+pub struct ListedTask {
     /// The queue of the task.
     pub queue: QueueName,
     /// The claimability of the task.
-    pub standing: Standing,
+    #[serde(rename = "standing")]
+    pub claim_state: ClaimState,
     /// The task.
     pub task: Task,
 }
 
 /// The selection of tasks for a list.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Filter {
+pub struct TaskFilter {
     /// Only tasks of this queue; `None` for all queues.
     pub queue: Option<QueueName>,
     /// Only tasks with one of these statuses; if empty, all but completed tasks.
-    pub statuses: Vec<Status>,
+    pub statuses: Vec<TaskStatus>,
     /// Only tasks whose context has this value under this key; `None` for all.
     pub context: Option<(String, String)>,
     /// The maximum number of tasks, in the order in which they would be claimed; of completed
@@ -371,7 +376,7 @@ pub struct Filter {
 
 /// The number of tasks of a queue by state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Count {
+pub struct QueueCounts {
     /// The queue.
     pub queue: QueueName,
     /// Tasks that can be claimed now.
@@ -392,7 +397,7 @@ pub struct Count {
 
 /// A task that was recovered from an agent that is gone.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Recovered {
+pub struct RecoveredTask {
     /// The task.
     pub task: TaskId,
     /// The queue of the task.
@@ -444,7 +449,7 @@ pub struct Heartbeat {
 
 /// The status of an agent: its last heartbeat, and whether it is alive.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Seen {
+pub struct AgentHealth {
     /// The last heartbeat.
     #[serde(flatten)]
     pub heartbeat: Heartbeat,
@@ -456,7 +461,7 @@ pub struct Seen {
 
 /// The target of a pause.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Who {
+pub enum PauseTarget {
     /// A single agent.
     Agent(AgentId),
     /// All agents.
@@ -468,7 +473,7 @@ pub enum Who {
 /// While the registration exists, no other process can join under the name. When it is dropped, or
 /// its process dies, the leases that were claimed [while alive](Tenure::WhileAlive) under the name
 /// end.
-pub trait Presence: Send {}
+pub trait Registration: Send {}
 
 /// A queue of tasks for agents.
 ///
@@ -482,14 +487,14 @@ pub trait Presence: Send {}
 ///   tasks, or not at all.
 /// - The cost of push, claim and settle does not grow with the number of tasks.
 ///
-/// A store does not interpret tasks: [`crate::steps`] decides their transitions.
+/// A store does not interpret tasks: [`crate::transitions`] decides their transitions.
 pub trait Queue: Send + Sync {
     /// Adds tasks to their queues, all or none.
-    fn push(&self, tasks: Vec<Addressed>) -> Result<(), QueueError>;
+    fn push(&self, tasks: Vec<QueuedTask>) -> Result<(), QueueError>;
 
     /// Adds tasks to their queues independently: a rejected task does not affect the others. A task
     /// whose result is `Ok` survives a crash. A large batch costs hardly more than one push.
-    fn push_all(&self, tasks: Vec<Addressed>) -> Vec<Result<(), QueueError>> {
+    fn push_all(&self, tasks: Vec<QueuedTask>) -> Vec<Result<(), QueueError>> {
         push_by_halves(self, tasks)
     }
 
@@ -498,34 +503,34 @@ pub trait Queue: Send + Sync {
         &self,
         queue: &QueueName,
         agent: &AgentId,
-        tenure: Tenure,
+        lease_kind: LeaseKind,
         at_most: usize,
-    ) -> Result<Vec<Claimed>, QueueError>;
+    ) -> Result<Vec<ClaimedTask>, QueueError>;
 
     /// Extends a lease to `time` from now.
     fn renew(&self, lease: &Lease, time: Duration) -> Result<(), QueueError>;
 
     /// Records the result of a task. A task that was already settled under the same lease is
-    /// rejected, except that a repeated completion returns [`Settled::AlreadyCompleted`]: the first
-    /// reply may have been lost.
-    fn settle(&self, lease: &Lease, settlement: Settlement) -> Result<Settled, QueueError>;
+    /// rejected, except that a repeated completion returns [`SettleOutcome::AlreadyCompleted`]: the
+    /// first reply may have been lost.
+    fn settle(&self, lease: &Lease, result: TaskResult) -> Result<SettleOutcome, QueueError>;
 
     /// Settles several tasks independently.
     fn settle_all(
         &self,
-        settlements: Vec<(Lease, Settlement)>,
-    ) -> Vec<Result<Settled, QueueError>> {
-        settlements.into_iter().map(|(lease, what)| self.settle(&lease, what)).collect()
+        results: Vec<(Lease, TaskResult)>,
+    ) -> Vec<Result<SettleOutcome, QueueError>> {
+        results.into_iter().map(|(lease, what)| self.settle(&lease, what)).collect()
     }
 
     /// Returns a task with its claimability.
-    fn get(&self, id: &TaskId) -> Result<Listed, QueueError>;
+    fn get(&self, id: &TaskId) -> Result<ListedTask, QueueError>;
 
     /// Returns the tasks that match a filter.
-    fn list(&self, filter: &Filter) -> Result<Vec<Listed>, QueueError>;
+    fn list(&self, filter: &TaskFilter) -> Result<Vec<ListedTask>, QueueError>;
 
     /// Counts the tasks of all queues.
-    fn count(&self) -> Result<Vec<Count>, QueueError>;
+    fn count(&self) -> Result<Vec<QueueCounts>, QueueError>;
 
     /// Cancels a task that is pending or in progress. An agent that holds the task loses its lease.
     fn cancel(&self, id: &TaskId, by: &str) -> Result<(), QueueError>;
@@ -536,7 +541,7 @@ pub trait Queue: Send + Sync {
     /// Adds tasks with the status that they have, except those whose id exists, and returns the
     /// number of new tasks. A task that was in progress elsewhere becomes pending. A repetition
     /// changes nothing.
-    fn restore(&self, tasks: Vec<Addressed>) -> Result<usize, QueueError>;
+    fn restore(&self, tasks: Vec<QueuedTask>) -> Result<usize, QueueError>;
 
     /// Removes tasks that were completed, failed or cancelled longer ago than this, and returns
     /// their number. Dependencies of a task that is not completed stay. The id of a removed task
@@ -544,7 +549,7 @@ pub trait Queue: Send + Sync {
     fn prune(&self, older_than: Duration) -> Result<usize, QueueError>;
 
     /// Recovers tasks whose lease has expired or whose agent is gone.
-    fn recover(&self) -> Result<Vec<Recovered>, QueueError>;
+    fn recover(&self) -> Result<Vec<RecoveredTask>, QueueError>;
 
     /// Returns a watch that wakes its waiter, from now on, when a task of a queue may be claimable
     /// or something changed for an agent of the queue.
@@ -556,19 +561,19 @@ pub trait Queue: Send + Sync {
 
     /// Registers an agent under its name, and ends the leases that an earlier agent of that name
     /// held.
-    fn join(&self, agent: &AgentId) -> Result<Box<dyn Presence>, QueueError>;
+    fn join(&self, agent: &AgentId) -> Result<Box<dyn Registration>, QueueError>;
 
     /// Stores the heartbeat of an agent.
-    fn beat(&self, heartbeat: &Heartbeat) -> Result<(), QueueError>;
+    fn record_heartbeat(&self, heartbeat: &Heartbeat) -> Result<(), QueueError>;
 
     /// Returns the status of all agents.
-    fn agents(&self) -> Result<Vec<Seen>, QueueError>;
+    fn agents(&self) -> Result<Vec<AgentHealth>, QueueError>;
 
     /// Stops an agent, or all, from claiming tasks. Tasks in progress continue.
-    fn pause(&self, who: &Who) -> Result<(), QueueError>;
+    fn pause(&self, target: &PauseTarget) -> Result<(), QueueError>;
 
     /// Lets an agent claim tasks again. For all agents, pauses of single agents end as well.
-    fn resume(&self, who: &Who) -> Result<(), QueueError>;
+    fn resume(&self, target: &PauseTarget) -> Result<(), QueueError>;
 
     /// Returns true if an agent must not claim tasks.
     fn is_paused(&self, agent: &AgentId) -> Result<bool, QueueError>;
@@ -578,12 +583,12 @@ pub trait Queue: Send + Sync {
 /// tasks.
 fn push_by_halves<Q: Queue + ?Sized>(
     queue: &Q,
-    mut tasks: Vec<Addressed>,
+    mut tasks: Vec<QueuedTask>,
 ) -> Vec<Result<(), QueueError>> {
     match queue.push(tasks.clone()) {
         Ok(()) => tasks.iter().map(|_| Ok(())).collect(),
-        Err(error) if tasks.len() < 2 || !error.is_about_a_task() => {
-            same_for_all(tasks.len(), error)
+        Err(error) if tasks.len() < 2 || !error.rejects_one_task() => {
+            repeat_error(tasks.len(), error)
         }
         Err(_) => {
             let rest = tasks.split_off(tasks.len() / 2);
@@ -595,7 +600,7 @@ fn push_by_halves<Q: Queue + ?Sized>(
 }
 
 /// Copies the error of a batch for each of its members.
-pub(crate) fn same_for_all<T>(number: usize, error: QueueError) -> Vec<Result<T, QueueError>> {
+pub(crate) fn repeat_error<T>(number: usize, error: QueueError) -> Vec<Result<T, QueueError>> {
     let message = error.to_string();
     let again = |_| match &error {
         QueueError::File(DiskError { path, source }) => {
@@ -606,7 +611,7 @@ pub(crate) fn same_for_all<T>(number: usize, error: QueueError) -> Vec<Result<T,
             QueueError::Index { path: path.clone(), message: message.clone() }
         }
         QueueError::Unwritable { message } => QueueError::Unwritable { message: message.clone() },
-        passing if passing.is_passing() => {
+        passing if passing.is_transient() => {
             QueueError::Unreachable { source: message.clone().into() }
         }
         _ => QueueError::Database { message: message.clone() },
@@ -619,17 +624,17 @@ pub(crate) fn same_for_all<T>(number: usize, error: QueueError) -> Vec<Result<T,
 /// A wake-up channel of a queue, for waiting without polling.
 pub struct Watch {
     receiver: Receiver<()>,
-    bell: Bell,
+    waker: Waker,
     _source: Box<dyn Send>,
 }
 
 /// A handle that wakes one [`Watch`] from any thread.
 #[derive(Debug, Clone)]
-pub struct Bell(SyncSender<()>);
+pub struct Waker(SyncSender<()>);
 
-impl Bell {
+impl Waker {
     /// Wakes the watch. Wake-ups that were not consumed yet coalesce.
-    pub fn ring(&self) {
+    pub fn wake(&self) {
         let _ = self.0.try_send(());
     }
 }
@@ -637,20 +642,20 @@ impl Bell {
 impl Watch {
     /// Returns a watch that is woken by the source that `start` returns. The source lives as long
     /// as the watch.
-    pub fn new<S, E>(start: impl FnOnce(Bell) -> Result<S, E>) -> Result<Watch, E>
+    pub fn new<S, E>(start: impl FnOnce(Waker) -> Result<S, E>) -> Result<Watch, E>
     where
         S: Send + 'static,
     {
         let (sender, receiver) = sync_channel(1);
-        let bell = Bell(sender);
-        let source = start(bell.clone())?;
-        Ok(Watch { receiver, bell, _source: Box::new(source) })
+        let waker = Waker(sender);
+        let source = start(waker.clone())?;
+        Ok(Watch { receiver, waker, _source: Box::new(source) })
     }
 
     /// Returns a watch that only its own bell wakes: for a caller that has to poll.
-    pub fn deaf() -> Watch {
+    pub fn none() -> Watch {
         let (sender, receiver) = sync_channel(1);
-        Watch { receiver, bell: Bell(sender), _source: Box::new(()) }
+        Watch { receiver, waker: Waker(sender), _source: Box::new(()) }
     }
 
     /// Waits until something may have changed, or for `at_most`. Returns true if something may have
@@ -663,7 +668,7 @@ impl Watch {
     }
 
     /// Returns the handle that wakes this watch.
-    pub fn bell(&self) -> Bell {
-        self.bell.clone()
+    pub fn waker(&self) -> Waker {
+        self.waker.clone()
     }
 }

@@ -1,4 +1,4 @@
-//! Reports that agents submit for their tasks: [`Reports`].
+//! Reports that agents submit for their tasks: [`ReportStore`].
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
@@ -9,13 +9,13 @@ use serde_json::Value;
 use crate::task::TaskId;
 
 /// The maximum number of reports for a task.
-const MOST: u32 = 100;
+const MAX_REPORTS: u32 = 100;
 
 /// The reason why a report could not be stored or read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
     /// The task has the maximum number of reports.
-    #[error("{MOST} reports were handed in for task `{0}`, and no more are taken")]
+    #[error("{MAX_REPORTS} reports were handed in for task `{0}`, and no more are taken")]
     TooMany(TaskId),
     /// A file or folder cannot be read or written.
     #[error("could not use `{path}`")]
@@ -36,30 +36,30 @@ pub enum ReportError {
 }
 
 /// The number of a report, with the report or the reason why it cannot be read.
-pub type Numbered = (u32, Result<Value, ReportError>);
+pub type NumberedReport = (u32, Result<Value, ReportError>);
 
 /// The reports of all tasks, stored as JSON files in the order of their submission:
 /// `{task}/001.json`.
 ///
 /// Callers decide on the content of a report. A stored report is never changed.
 #[derive(Debug, Clone)]
-pub struct Reports {
+pub struct ReportStore {
     folder: PathBuf,
 }
 
-impl Reports {
+impl ReportStore {
     /// Returns the reports in a folder, which is created with the first report.
-    pub fn new(folder: impl Into<PathBuf>) -> Reports {
-        Reports { folder: folder.into() }
+    pub fn new(folder: impl Into<PathBuf>) -> ReportStore {
+        ReportStore { folder: folder.into() }
     }
 
     /// Stores a report and returns its number, counted from 1.
-    pub fn keep(&self, task: &TaskId, report: &Value) -> Result<u32, ReportError> {
+    pub fn add(&self, task: &TaskId, report: &Value) -> Result<u32, ReportError> {
         let folder = self.folder.join(task.as_str());
         let fail = |source| ReportError::File { path: folder.clone(), source };
         fs::create_dir_all(&folder).map_err(fail)?;
         let first = numbers(&folder).map_err(fail)?.last().map_or(1, |last| last + 1);
-        for number in first..=MOST {
+        for number in first..=MAX_REPORTS {
             match write(&folder, number, report) {
                 Ok(()) => return Ok(number),
                 // Another process has just taken the number.
@@ -72,7 +72,7 @@ impl Reports {
 
     /// Returns the reports of a task with their numbers, the oldest first. A report that cannot be
     /// read is an error at its position and hides no other report.
-    pub fn of(&self, task: &TaskId) -> Result<Vec<Numbered>, ReportError> {
+    pub fn for_task(&self, task: &TaskId) -> Result<Vec<NumberedReport>, ReportError> {
         let folder = self.folder.join(task.as_str());
         let fail = |source| ReportError::File { path: folder.clone(), source };
         let numbers = match numbers(&folder) {
@@ -80,7 +80,7 @@ impl Reports {
             numbers => numbers.map_err(fail)?,
         };
         let read = |number| {
-            let path = place(&folder, number);
+            let path = report_path(&folder, number);
             let bytes = fs::read(&path)
                 .map_err(|source| ReportError::File { path: path.clone(), source })?;
             serde_json::from_slice(&bytes)
@@ -90,7 +90,7 @@ impl Reports {
     }
 }
 
-fn place(folder: &Path, number: u32) -> PathBuf {
+fn report_path(folder: &Path, number: u32) -> PathBuf {
     folder.join(format!("{number:03}.json"))
 }
 
@@ -109,7 +109,7 @@ fn write(folder: &Path, number: u32, report: &Value) -> io::Result<()> {
     let mut draft = tempfile::Builder::new().suffix(".tmp").tempfile_in(folder)?;
     writeln!(draft, "{report:#}")?;
     draft.as_file().sync_all()?;
-    draft.persist_noclobber(place(folder, number)).map_err(|error| error.error)?;
+    draft.persist_noclobber(report_path(folder, number)).map_err(|error| error.error)?;
     File::open(folder)?.sync_all()
 }
 
@@ -122,43 +122,43 @@ mod tests {
     #[test]
     fn reports_come_back_in_order_and_by_task() {
         let folder = tempfile::tempdir().unwrap();
-        let reports = Reports::new(folder.path().join("reports"));
+        let reports = ReportStore::new(folder.path().join("reports"));
         let (one, other): (TaskId, TaskId) = ("one".parse().unwrap(), "other".parse().unwrap());
-        assert!(reports.of(&one).unwrap().is_empty());
-        assert_eq!(reports.keep(&one, &json!({ "n": 1 })).unwrap(), 1);
-        assert_eq!(reports.keep(&one, &json!({ "n": 2 })).unwrap(), 2);
-        assert_eq!(reports.keep(&other, &json!({ "n": 3 })).unwrap(), 1);
+        assert!(reports.for_task(&one).unwrap().is_empty());
+        assert_eq!(reports.add(&one, &json!({ "n": 1 })).unwrap(), 1);
+        assert_eq!(reports.add(&one, &json!({ "n": 2 })).unwrap(), 2);
+        assert_eq!(reports.add(&other, &json!({ "n": 3 })).unwrap(), 1);
         assert_eq!(read(&reports, &one), [(1, json!({ "n": 1 })), (2, json!({ "n": 2 }))]);
     }
 
-    fn read(reports: &Reports, task: &TaskId) -> Vec<(u32, Value)> {
-        let all = reports.of(task).unwrap();
+    fn read(reports: &ReportStore, task: &TaskId) -> Vec<(u32, Value)> {
+        let all = reports.for_task(task).unwrap();
         all.into_iter().filter_map(|(number, report)| Some((number, report.ok()?))).collect()
     }
 
     #[test]
     fn a_damaged_report_hides_no_other_and_numbers_stay_what_they_are() {
         let folder = tempfile::tempdir().unwrap();
-        let reports = Reports::new(folder.path());
+        let reports = ReportStore::new(folder.path());
         let task: TaskId = "one".parse().unwrap();
         for number in 1..=4 {
-            reports.keep(&task, &json!({ "n": number })).unwrap();
+            reports.add(&task, &json!({ "n": number })).unwrap();
         }
         fs::remove_file(folder.path().join("one/001.json")).unwrap();
         fs::write(folder.path().join("one/003.json"), "{").unwrap();
         assert_eq!(read(&reports, &task), [(2, json!({ "n": 2 })), (4, json!({ "n": 4 }))]);
-        let damaged = reports.of(&task).unwrap().remove(1);
+        let damaged = reports.for_task(&task).unwrap().remove(1);
         assert!(matches!(damaged, (3, Err(ReportError::Damaged { .. }))), "{damaged:?}");
     }
 
     #[test]
     fn an_agent_that_never_stops_reporting_is_stopped() {
         let folder = tempfile::tempdir().unwrap();
-        let reports = Reports::new(folder.path());
+        let reports = ReportStore::new(folder.path());
         let task: TaskId = "one".parse().unwrap();
-        for _ in 0..MOST {
-            reports.keep(&task, &Value::Null).unwrap();
+        for _ in 0..MAX_REPORTS {
+            reports.add(&task, &Value::Null).unwrap();
         }
-        assert!(matches!(reports.keep(&task, &Value::Null), Err(ReportError::TooMany(_))));
+        assert!(matches!(reports.add(&task, &Value::Null), Err(ReportError::TooMany(_))));
     }
 }

@@ -61,10 +61,10 @@ pub enum TaskError {
     },
     /// The task depends on itself, or blocks itself.
     #[error("task `{0}` depends on itself")]
-    OnItself(TaskId),
+    DependsOnItself(TaskId),
     /// The named field has control characters.
     #[error("the {0} has control characters in it")]
-    Control(&'static str),
+    ControlCharacters(&'static str),
     /// The JSON is not valid, or is not that of a task.
     #[error("{0}")]
     Json(String),
@@ -126,13 +126,13 @@ name!(
 );
 name!(
     /// The kind of work, such as `review`.
-    Kind,
+    TaskKind,
     "task type"
 );
 
 impl TaskId {
     /// Returns a new id with the time and random digits: `review-qa-1738588800000-a1b2c3`.
-    pub fn fresh(kind: &Kind, who: &str, now: Moment) -> Result<TaskId, TaskError> {
+    pub fn generate(kind: &TaskKind, who: &str, now: Moment) -> Result<TaskId, TaskError> {
         let mut chance = [0; 3];
         getrandom::fill(&mut chance)
             .map_err(|error| TaskError::Json(format!("there are no random numbers: {error}")))?;
@@ -143,7 +143,7 @@ impl TaskId {
     }
 }
 
-impl Kind {
+impl TaskKind {
     /// The kind of a task that waits for a person.
     pub const ESCALATION: &'static str = "escalation";
 
@@ -155,12 +155,12 @@ impl Kind {
 
     /// Returns true if agents support this kind of work.
     pub fn is_known(&self) -> bool {
-        Kind::KNOWN.contains(&self.as_str())
+        TaskKind::KNOWN.contains(&self.as_str())
     }
 
     /// Returns true if a task of this kind waits for a person.
     pub fn is_escalation(&self) -> bool {
-        self.as_str() == Kind::ESCALATION
+        self.as_str() == TaskKind::ESCALATION
     }
 }
 
@@ -184,7 +184,7 @@ impl Priority {
     pub const ESCALATION: Priority = Priority(0);
 
     /// The default priority.
-    pub const MIDDLE: Priority = Priority(50);
+    pub const DEFAULT: Priority = Priority(50);
 
     /// Returns the priority as a number from 0 to 100.
     pub fn get(self) -> u8 {
@@ -205,7 +205,7 @@ impl TryFrom<i64> for Priority {
 
 impl Default for Priority {
     fn default() -> Priority {
-        Priority::MIDDLE
+        Priority::DEFAULT
     }
 }
 
@@ -218,7 +218,7 @@ impl<'de> Deserialize<'de> for Priority {
 /// The status of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Status {
+pub enum TaskStatus {
     /// The task waits to be claimed.
     Pending,
     /// An agent holds the lease of the task.
@@ -231,45 +231,50 @@ pub enum Status {
     Cancelled,
 }
 
-impl Status {
+impl TaskStatus {
     /// All statuses, in the order of a task's life.
-    pub const ALL: [Status; 5] =
-        [Status::Pending, Status::InProgress, Status::Completed, Status::Failed, Status::Cancelled];
+    pub const ALL: [TaskStatus; 5] = [
+        TaskStatus::Pending,
+        TaskStatus::InProgress,
+        TaskStatus::Completed,
+        TaskStatus::Failed,
+        TaskStatus::Cancelled,
+    ];
 
     /// Returns the status as it is written in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
-            Status::Pending => "pending",
-            Status::InProgress => "in_progress",
-            Status::Completed => "completed",
-            Status::Failed => "failed",
-            Status::Cancelled => "cancelled",
+            TaskStatus::Pending => "pending",
+            TaskStatus::InProgress => "in_progress",
+            TaskStatus::Completed => "completed",
+            TaskStatus::Failed => "failed",
+            TaskStatus::Cancelled => "cancelled",
         }
     }
 }
 
-impl fmt::Display for Status {
+impl fmt::Display for TaskStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
 }
 
-impl FromStr for Status {
+impl FromStr for TaskStatus {
     type Err = TaskError;
 
     /// Parses a status in any letter case, with `-` or a space for `_`.
-    fn from_str(text: &str) -> Result<Status, TaskError> {
+    fn from_str(text: &str) -> Result<TaskStatus, TaskError> {
         let word = text.trim().to_lowercase().replace(['-', ' '], "_");
-        let known = Status::ALL.into_iter().find(|status| status.as_str() == word);
+        let known = TaskStatus::ALL.into_iter().find(|status| status.as_str() == word);
         known.ok_or_else(|| {
-            let words = Status::ALL.map(Status::as_str).join(", ");
+            let words = TaskStatus::ALL.map(TaskStatus::as_str).join(", ");
             TaskError::Json(format!("{text:?} is no status; there are {words}"))
         })
     }
 }
 
-impl<'de> Deserialize<'de> for Status {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Status, D::Error> {
+impl<'de> Deserialize<'de> for TaskStatus {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<TaskStatus, D::Error> {
         String::deserialize(from)?.parse().map_err(serde::de::Error::custom)
     }
 }
@@ -339,10 +344,10 @@ pub struct Task {
     pub id: TaskId,
     /// The kind of work.
     #[serde(rename = "type")]
-    pub kind: Kind,
+    pub kind: TaskKind,
     /// The status of the task.
     #[serde(default = "pending")]
-    pub status: Status,
+    pub status: TaskStatus,
     /// The urgency of the task.
     #[serde(default, deserialize_with = "or_default")]
     pub priority: Priority,
@@ -428,8 +433,8 @@ pub struct Task {
     pub rest: Map<String, Value>,
 }
 
-fn pending() -> Status {
-    Status::Pending
+fn pending() -> TaskStatus {
+    TaskStatus::Pending
 }
 
 /// Deserializes `null` as the default value.
@@ -443,12 +448,12 @@ where
 
 impl Task {
     /// Returns a pending task with default values.
-    pub fn new(id: TaskId, kind: Kind, title: impl Into<String>, created_at: Moment) -> Task {
+    pub fn new(id: TaskId, kind: TaskKind, title: impl Into<String>, created_at: Moment) -> Task {
         Task {
             id,
             kind,
-            status: Status::Pending,
-            priority: Priority::MIDDLE,
+            status: TaskStatus::Pending,
+            priority: Priority::DEFAULT,
             created_by: String::new(),
             assigned_to: String::new(),
             created_at,
@@ -508,13 +513,13 @@ impl Task {
             return Err(TaskError::Length { what: "title", length, most: MAX_TITLE });
         }
         if self.title.chars().any(char::is_control) {
-            return Err(TaskError::Control("title"));
+            return Err(TaskError::ControlCharacters("title"));
         }
         if self.depends_on.contains(&self.id) {
-            return Err(TaskError::OnItself(self.id.clone()));
+            return Err(TaskError::DependsOnItself(self.id.clone()));
         }
         if self.blocks.contains(&self.id) {
-            return Err(TaskError::OnItself(self.id.clone()));
+            return Err(TaskError::DependsOnItself(self.id.clone()));
         }
         Ok(())
     }

@@ -10,7 +10,7 @@ use assay_services::browser::flow::{
     self, BaseUrl, Flow, FlowOutcome, PageVisit, ReplayContext, StepStatus,
 };
 use assay_services::browser::{ConsoleEntry, Endpoint, Page, Timeouts};
-use assay_store::disk::{self, Sure};
+use assay_store::durable_fs::{self, Durability};
 
 /// The file with the steps of flows, in the folder of a spec.
 pub const FLOWS: &str = "flows.yaml";
@@ -109,7 +109,8 @@ impl E2eRunner<'_> {
         let own = self.spec.join(FLOWS);
         let files = [own.as_path(), Path::new(SHARED_FLOWS)];
         for file in files {
-            let Some(bytes) = disk::read(&self.root.join(file)).map_err(|it| it.to_string())?
+            let Some(bytes) =
+                durable_fs::read(&self.root.join(file)).map_err(|it| it.to_string())?
             else {
                 continue;
             };
@@ -129,9 +130,9 @@ impl E2eRunner<'_> {
     /// Writes all results as JSON, into the folder of the screenshots.
     fn write_evidence(&self, name: &str, seen: &impl serde::Serialize) -> Result<(), String> {
         let bytes = serde_json::to_vec_pretty(seen).map_err(|error| error.to_string())?;
-        disk::make_folder(&self.evidence).map_err(|error| error.to_string())?;
+        durable_fs::make_folder(&self.evidence).map_err(|error| error.to_string())?;
         let path = self.evidence.join(file_name(name));
-        disk::write(&path, &bytes, Sure::OnDisk).map_err(|error| error.to_string())
+        durable_fs::write(&path, &bytes, Durability::Fsync).map_err(|error| error.to_string())
     }
 
     /// Returns the outcome of a flow, as a single test. Its steps are no tests of their own: steps

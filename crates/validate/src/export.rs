@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use assay_checks::check::{self, CheckOutcome};
 use assay_findings::write::escape::chain;
-use assay_store::disk::{self, Sure};
+use assay_store::durable_fs::{self, Durability};
 
 use crate::artifacts::digest;
 use crate::artifacts::{
@@ -73,7 +73,7 @@ impl Exporter<'_> {
     /// Removes the earlier document once the loop is approved. Leaves a file alone that a person
     /// wrote.
     fn write_shared_file(&self, path: &Path, text: Option<String>) -> Result<(), StepError> {
-        let there = disk::read(path).map_err(fatal_error)?;
+        let there = durable_fs::read(path).map_err(fatal_error)?;
         let is_own =
             there.as_ref().is_none_or(|there| self.loop_state.knows_artifact(&digest(there)));
         let is_approved = matches!(self.loop_state.state, LoopStatus::Approved(_));
@@ -82,7 +82,7 @@ impl Exporter<'_> {
             (Some(text), _) if self.loop_state.knows_artifact(&digest(text.as_bytes())) => {
                 write_if_changed(path, &text)
             }
-            (None, Some(_)) if is_approved => disk::remove(path).map_err(fatal_error),
+            (None, Some(_)) if is_approved => durable_fs::remove(path).map_err(fatal_error),
             (Some(_) | None, _) => Ok(()),
         }
     }
@@ -337,12 +337,12 @@ fn shared_run(check: &CheckOutcome) -> Option<String> {
 
 /// Writes a file unless it has this content already.
 fn write_if_changed(path: &Path, text: &str) -> Result<(), StepError> {
-    if disk::read(path).map_err(fatal_error)?.as_deref() == Some(text.as_bytes()) {
+    if durable_fs::read(path).map_err(fatal_error)?.as_deref() == Some(text.as_bytes()) {
         return Ok(());
     }
-    disk::write(path, text.as_bytes(), Sure::OnDisk).map_err(fatal_error)
+    durable_fs::write(path, text.as_bytes(), Durability::Fsync).map_err(fatal_error)
 }
 
-fn fatal_error(error: disk::DiskError) -> StepError {
+fn fatal_error(error: durable_fs::DiskError) -> StepError {
     StepError::Fatal(chain(&error))
 }

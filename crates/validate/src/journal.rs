@@ -10,7 +10,7 @@
 
 use std::path::{Path, PathBuf};
 
-use assay_store::disk::{self, DiskError, Lock, Sure};
+use assay_store::durable_fs::{self, DiskError, Durability, Lock};
 use serde::{Deserialize, Serialize};
 
 use crate::event::{EpochReason, Event};
@@ -89,17 +89,17 @@ impl Journal {
     /// Opens the journal in the folder of a spec, and waits until no other process has it open for
     /// writing. `seal` is a file elsewhere, which identifies the lines that this machine wrote.
     pub fn open(folder: &Path, seal: &Path) -> Result<Journal, JournalError> {
-        disk::make_folder(folder)?;
-        seal.parent().map_or(Ok(()), disk::make_folder)?;
-        let lock = disk::lock(&seal.with_extension("lock"))?;
+        durable_fs::make_folder(folder)?;
+        seal.parent().map_or(Ok(()), durable_fs::make_folder)?;
+        let lock = durable_fs::lock(&seal.with_extension("lock"))?;
         let path = folder.join(file_names::JOURNAL);
-        let mut bytes = disk::read(&path)?.unwrap_or_default();
+        let mut bytes = durable_fs::read(&path)?.unwrap_or_default();
         let whole = whole_lines(&bytes);
         let (entries, chain) = read(&path, &bytes[..whole])?;
         if whole < bytes.len() {
             // The writer died before the line was complete, so no step followed from it.
             bytes.truncate(whole);
-            disk::write(&path, &bytes, Sure::OnDisk)?;
+            durable_fs::write(&path, &bytes, Durability::Fsync)?;
         }
         let is_own = is_sealed(seal, &entries, &chain)?;
         let seal = seal.to_owned();
@@ -116,7 +116,7 @@ impl Journal {
     /// true with them if this machine wrote all of them.
     pub fn read_sealed(folder: &Path, seal: &Path) -> Result<(Vec<Entry>, bool), JournalError> {
         let path = folder.join(file_names::JOURNAL);
-        let bytes = disk::read(&path)?.unwrap_or_default();
+        let bytes = durable_fs::read(&path)?.unwrap_or_default();
         let (entries, chain) = read(&path, &bytes[..whole_lines(&bytes)])?;
         let is_own = is_sealed(seal, &entries, &chain)?;
         Ok((entries, is_own))
@@ -126,7 +126,7 @@ impl Journal {
     /// wrote them.
     pub fn read(folder: &Path) -> Result<Vec<Entry>, JournalError> {
         let path = folder.join(file_names::JOURNAL);
-        let bytes = disk::read(&path)?.unwrap_or_default();
+        let bytes = durable_fs::read(&path)?.unwrap_or_default();
         Ok(read(&path, &bytes[..whole_lines(&bytes)])?.0)
     }
 
@@ -137,10 +137,10 @@ impl Journal {
 
     /// Appends an event. The line is on the disk when this function returns.
     pub fn add(&mut self, at: &str, event: Event) -> Result<&Entry, JournalError> {
-        if disk::read(&self.path)?.unwrap_or_default() != self.bytes {
+        if durable_fs::read(&self.path)?.unwrap_or_default() != self.bytes {
             // The process that changed the journal may have changed the seal too, so no seal counts
             // any more.
-            disk::write(&self.seal, b"", Sure::OnDisk)?;
+            durable_fs::write(&self.seal, b"", Durability::Fsync)?;
             return Err(JournalError::Meddled { path: self.path.clone() });
         }
         let chain = self.chain.after(at, &event);
@@ -155,9 +155,9 @@ impl Journal {
             // written leaves the earlier line as the last one.
             let before = if self.is_own { self.chain.0.as_str() } else { "" };
             let seal = format!("{before}\n{}\n", chain.0);
-            disk::write(&self.seal, seal.as_bytes(), Sure::OnDisk)?;
+            durable_fs::write(&self.seal, seal.as_bytes(), Durability::Fsync)?;
         }
-        disk::append(&self.path, &line)?;
+        durable_fs::append(&self.path, &line)?;
         self.is_own = is_own;
         self.bytes.extend(&line);
         self.chain = chain;
@@ -172,7 +172,7 @@ fn separates_machines(event: &Event) -> bool {
 
 /// Returns true if this machine wrote the journal that ends with this digest.
 fn is_sealed(seal: &Path, entries: &[Entry], chain: &Chain) -> Result<bool, JournalError> {
-    let sealed = disk::read(seal)?.unwrap_or_default();
+    let sealed = durable_fs::read(seal)?.unwrap_or_default();
     let knows = String::from_utf8_lossy(&sealed).lines().any(|line| line == chain.0);
     Ok(entries.is_empty() || knows)
 }

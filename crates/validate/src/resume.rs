@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use assay_store::disk::{self, DiskError, Sure};
+use assay_store::durable_fs::{self, DiskError, Durability};
 
 use crate::artifacts::digest;
 use crate::ending::Ending;
@@ -76,7 +76,7 @@ pub fn decide_resume(input: ResumeInput<'_>) -> Result<ResumeAction, ResumeError
 fn decide_locally(input: ResumeInput<'_>) -> Result<ResumeAction, ResumeError> {
     let ResumeInput { root, spec, loop_state, tree, resumes, .. } = input;
     let path = spec::file(root, &spec.folder, FIX_REQUEST)?;
-    let request = disk::read(&path)?;
+    let request = durable_fs::read(&path)?;
     let has_request = request.is_some();
     if let Some(feedback) = request.and_then(|bytes| read_feedback(&bytes, loop_state)) {
         return Ok(ResumeAction::BeginEpoch(EpochStart {
@@ -144,12 +144,12 @@ pub(crate) fn archive_feedback(
 ) -> Result<(), ResumeError> {
     let Some(feedback) = &loop_state.feedback else { return Ok(()) };
     let path = spec::file(root, &spec.folder, FIX_REQUEST)?;
-    let Some(bytes) = disk::read(&path)? else { return Ok(()) };
+    let Some(bytes) = durable_fs::read(&path)? else { return Ok(()) };
     if digest(&bytes) != feedback.digest {
         return Ok(());
     }
     let kept = spec::file(root, &spec.folder, &feedback.archived)?;
-    disk::write(&kept, &bytes, Sure::OnDisk)?;
-    disk::remove(&path)?;
+    durable_fs::write(&kept, &bytes, Durability::Fsync)?;
+    durable_fs::remove(&path)?;
     Ok(())
 }

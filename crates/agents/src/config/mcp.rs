@@ -59,7 +59,7 @@ impl McpServers {
     }
 
     /// Returns the servers with additional environment variables for each program.
-    pub fn knowing(&self, variables: &[(String, String)]) -> McpServers {
+    pub fn with_variables(&self, variables: &[(String, String)]) -> McpServers {
         let mut servers = self.clone();
         for server in servers.servers.values_mut().filter(|server| server.command.is_some()) {
             server.env.extend(variables.iter().cloned());

@@ -47,7 +47,7 @@ pub struct AgentConfig {
     /// The permissions of the agent.
     pub permissions: Vec<Permission>,
     /// The transitions of a ticket, by event.
-    pub jira: BTreeMap<Happening, String>,
+    pub jira: BTreeMap<TransitionTrigger, String>,
     /// Further ticket transitions that the agent may make.
     pub transitions: Vec<String>,
     /// The program that does the work; `None` if a model does it alone.
@@ -62,7 +62,7 @@ impl AgentConfig {
 
     /// Returns the permit of the agent for services.
     pub fn permit(&self) -> Permit {
-        let deeds = self.permissions.iter().filter_map(|permission| permission.deed());
+        let deeds = self.permissions.iter().filter_map(|permission| permission.capability());
         let transitions = self.jira.values().chain(&self.transitions).cloned();
         Permit::agent(self.id.as_str(), deeds, transitions)
     }
@@ -100,7 +100,7 @@ impl Permission {
     }
 
     /// Returns the corresponding capability for services; `None` if there is none.
-    fn deed(self) -> Option<Capability> {
+    fn capability(self) -> Option<Capability> {
         match self {
             Permission::Read | Permission::Edit => None,
             Permission::Push => Some(Capability::Push),
@@ -114,7 +114,7 @@ impl Permission {
 /// An event of a change that moves its ticket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Happening {
+pub enum TransitionTrigger {
     /// The change is ready for review.
     CodeReview,
     /// The change is approved.
@@ -174,13 +174,13 @@ impl<'de> Visitor<'de> for CommandVisitor {
     }
 }
 
-/// The number of processes of an agent, from 1 to [`Replicas::MOST`].
+/// The number of processes of an agent, from 1 to [`Replicas::MAX`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Replicas(u32);
 
 impl Replicas {
     /// The maximum number of processes, more than a machine has work for.
-    pub const MOST: u32 = 64;
+    pub const MAX: u32 = 64;
 
     /// Returns the number of processes.
     pub fn get(self) -> u32 {
@@ -199,8 +199,8 @@ impl TryFrom<u32> for Replicas {
 
     fn try_from(number: u32) -> Result<Replicas, String> {
         match number {
-            1..=Replicas::MOST => Ok(Replicas(number)),
-            _ => Err(format!("{number} replicas are not to be had; 1 to {} are", Replicas::MOST)),
+            1..=Replicas::MAX => Ok(Replicas(number)),
+            _ => Err(format!("{number} replicas are not to be had; 1 to {} are", Replicas::MAX)),
         }
     }
 }
@@ -223,7 +223,7 @@ impl<'de> Deserialize<'de> for Replicas {
 /// An agent as it is written in the file; missing fields are taken from the built-in agent.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Stored {
+struct AgentEntry {
     id: AgentId,
     name: Option<String>,
     queue: Option<QueueName>,
@@ -235,15 +235,15 @@ struct Stored {
     prompt: Option<String>,
     model: Option<Tier>,
     permissions: Option<Vec<Permission>>,
-    jira: Option<BTreeMap<Happening, String>>,
+    jira: Option<BTreeMap<TransitionTrigger, String>>,
     transitions: Option<Vec<String>>,
     command: Option<AgentCommand>,
 }
 
-impl Stored {
+impl AgentEntry {
     /// Fills missing fields from `other`.
-    fn or(self, other: Stored) -> Stored {
-        Stored {
+    fn or(self, other: AgentEntry) -> AgentEntry {
+        AgentEntry {
             id: self.id,
             name: self.name.or(other.name),
             queue: self.queue.or(other.queue),
@@ -261,7 +261,7 @@ impl Stored {
         }
     }
 
-    fn resolved(self, usual: &TaskSettings) -> AgentConfig {
+    fn resolve(self, usual: &TaskSettings) -> AgentConfig {
         let seconds = |given: Option<NonZeroU64>, usual: NonZeroU64| {
             Duration::from_secs(given.unwrap_or(usual).get())
         };
@@ -286,10 +286,10 @@ impl Stored {
 }
 
 /// The file: a list of agents, at the top level or under `agents:`.
-struct StoredFile(Vec<Stored>);
+struct RosterFile(Vec<AgentEntry>);
 
-impl<'de> Deserialize<'de> for StoredFile {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<StoredFile, D::Error> {
+impl<'de> Deserialize<'de> for RosterFile {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<RosterFile, D::Error> {
         from.deserialize_any(FileVisitor)
     }
 }
@@ -297,21 +297,21 @@ impl<'de> Deserialize<'de> for StoredFile {
 struct FileVisitor;
 
 impl<'de> Visitor<'de> for FileVisitor {
-    type Value = StoredFile;
+    type Value = RosterFile;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a list of agents, each with an `id`, at the top or under `agents`")
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<StoredFile, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<RosterFile, A::Error> {
         let mut agents = Vec::new();
         while let Some(agent) = items.next_element()? {
             agents.push(agent);
         }
-        Ok(StoredFile(agents))
+        Ok(RosterFile(agents))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<StoredFile, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<RosterFile, A::Error> {
         let mut agents = None;
         while let Some(key) = entries.next_key::<String>()? {
             if key != "agents" {
@@ -319,7 +319,7 @@ impl<'de> Visitor<'de> for FileVisitor {
             }
             agents = entries.next_value()?;
         }
-        Ok(StoredFile(agents.unwrap_or_default()))
+        Ok(RosterFile(agents.unwrap_or_default()))
     }
 }
 
@@ -331,14 +331,14 @@ impl Roster {
     /// Parses the file on top of the built-in agents. A built-in agent that the file does not name
     /// is unchanged.
     pub fn parse(text: Option<&str>, usual: &TaskSettings) -> Result<Roster, ConfigError> {
-        let built_in = read_yaml::<StoredFile>(PATH, BUILT_IN)?.map(|file| file.0);
+        let built_in = read_yaml::<RosterFile>(PATH, BUILT_IN)?.map(|file| file.0);
         // Limits of the built-in agents do not override the settings for all tasks.
-        let give_way =
-            |agent| Stored { poll_interval: None, max_retries: None, timeout: None, ..agent };
-        let mut known: Vec<Stored> =
-            built_in.unwrap_or_default().into_iter().map(give_way).collect();
-        let own = read_yaml::<StoredFile>(PATH, text.unwrap_or_default())?.map(|file| file.0);
-        let mut agents: Vec<Stored> = Vec::new();
+        let without_limits =
+            |agent| AgentEntry { poll_interval: None, max_retries: None, timeout: None, ..agent };
+        let mut known: Vec<AgentEntry> =
+            built_in.unwrap_or_default().into_iter().map(without_limits).collect();
+        let own = read_yaml::<RosterFile>(PATH, text.unwrap_or_default())?.map(|file| file.0);
+        let mut agents: Vec<AgentEntry> = Vec::new();
         for agent in own.unwrap_or_default() {
             if agents.iter().any(|other| other.id == agent.id) {
                 let message = format!("there is more than one agent `{}`", agent.id);
@@ -351,7 +351,7 @@ impl Roster {
             });
         }
         agents.extend(known);
-        Ok(Roster(agents.into_iter().map(|agent| agent.resolved(usual)).collect()))
+        Ok(Roster(agents.into_iter().map(|agent| agent.resolve(usual)).collect()))
     }
 
     /// Returns all agents.
@@ -360,22 +360,22 @@ impl Roster {
     }
 
     /// Returns the agent with an id.
-    pub fn named(&self, id: &str) -> Option<&AgentConfig> {
+    pub fn find(&self, id: &str) -> Option<&AgentConfig> {
         self.0.iter().find(|agent| agent.id.as_str() == id)
     }
 
     /// Returns the agent of a worker, whose name may have a number and a machine:
     /// `engineer-2.host`.
-    pub fn of_worker(&self, name: &str) -> Option<&AgentConfig> {
+    pub fn find_by_worker(&self, name: &str) -> Option<&AgentConfig> {
         let numbered = || name.rsplit_once('-').filter(|(_, number)| is_number(number));
         let on_a_machine = || name.rsplit_once('.').map(|(name, _)| name);
-        self.named(name)
-            .or_else(|| self.named(numbered()?.0))
-            .or_else(|| self.of_worker(on_a_machine()?))
+        self.find(name)
+            .or_else(|| self.find(numbered()?.0))
+            .or_else(|| self.find_by_worker(on_a_machine()?))
     }
 
     /// Returns true if an enabled agent works on a queue.
-    pub fn works_on(&self, queue: &QueueName) -> bool {
+    pub fn has_agent_for(&self, queue: &QueueName) -> bool {
         self.0.iter().any(|agent| agent.enabled && agent.queue == *queue)
     }
 }

@@ -1,4 +1,4 @@
-//! The task handler that runs an agent's own program: [`CommandWork`].
+//! The task handler that runs an agent's own program: [`CommandHandler`].
 
 use std::path::Path;
 
@@ -6,86 +6,93 @@ use assay_findings::verdict::VerdictState;
 use assay_findings::write::escape::chain;
 use assay_review::handed_in;
 
-use super::fix::{commit, lay_out, lay_out_to_push, take_up};
+use super::fix::{check_out, check_out_to_push, commit, finish_earlier_attempt};
 use super::follow_up::after_review;
-use super::runner::in_short;
-use super::{Reviewed, Runner, Shop};
+use super::runner::to_summary;
+use super::{ReviewOutcome, Runner, WorkflowContext};
 use crate::config::roster::Permission;
-use crate::work::{Failed, Job, Outcome, Work};
+use crate::task_handler::{HandlerError, Job, TaskHandler, TaskOutcome};
 
 /// The use of a program's output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Leaves {
+pub enum OutputPolicy {
     /// The changes in the work tree are committed to the branch of the task and reviewed.
-    Changes,
+    Commit,
     /// The output on stdout is the result; changes in the work tree are discarded.
-    Words,
+    Summary,
     /// The findings are the result, from stdout or submitted as reports; changes in the work tree
     /// are discarded. Blocking findings send the change back.
     Findings,
 }
 
 /// The handler that runs an agent's own program in a work tree.
-pub struct CommandWork {
+pub struct CommandHandler {
     /// The shared context.
-    pub shop: Shop,
+    pub workflow_context: WorkflowContext,
     /// The runner of the program.
     pub runner: Runner,
     /// The use of the program's output.
-    pub leaves: Leaves,
+    pub output_policy: OutputPolicy,
 }
 
-impl Work for CommandWork {
-    fn needs(&self) -> Permission {
-        match self.leaves {
-            Leaves::Changes => Permission::Edit,
-            Leaves::Words | Leaves::Findings => Permission::Read,
+impl TaskHandler for CommandHandler {
+    fn required_permission(&self) -> Permission {
+        match self.output_policy {
+            OutputPolicy::Commit => Permission::Edit,
+            OutputPolicy::Summary | OutputPolicy::Findings => Permission::Read,
         }
     }
 
-    fn work(&self, job: &Job<'_>) -> Result<Outcome, Failed> {
+    fn handle(&self, job: &Job<'_>) -> Result<TaskOutcome, HandlerError> {
         let Some(command) = &job.agent.command else {
-            return Err(Failed::lasting(format!(
+            return Err(HandlerError::permanent(format!(
                 "agent `{}` has no program for work of the type `{}`; name one as `command` in \
                  `config/agents.yaml`",
                 job.agent.id, job.task.kind
             )));
         };
-        let tree = match self.leaves {
-            Leaves::Changes => lay_out_to_push(&self.shop, job)?,
-            Leaves::Words | Leaves::Findings => lay_out(&self.shop, job)?,
+        let tree = match self.output_policy {
+            OutputPolicy::Commit => check_out_to_push(&self.workflow_context, job)?,
+            OutputPolicy::Summary | OutputPolicy::Findings => {
+                check_out(&self.workflow_context, job)?
+            }
         };
-        if self.leaves == Leaves::Changes
-            && let Some(outcome) = take_up(&self.shop, job, &tree)?
+        if self.output_policy == OutputPolicy::Commit
+            && let Some(outcome) = finish_earlier_attempt(&self.workflow_context, job, &tree)?
         {
             return Ok(outcome);
         }
         let folder = tree.worktree.path();
-        let said = self.runner.run(command, folder, job)?;
-        match self.leaves {
-            Leaves::Changes => commit(&self.shop, job, &tree, in_short(&said)),
-            Leaves::Words if said.trim().is_empty() => Err(Failed::passing(
+        let output = self.runner.run(command, folder, job)?;
+        match self.output_policy {
+            OutputPolicy::Commit => commit(&self.workflow_context, job, &tree, to_summary(&output)),
+            OutputPolicy::Summary if output.trim().is_empty() => Err(HandlerError::transient(
                 "its program ended well and said nothing, so nothing is done; what it prints is \
                  what counts",
             )),
-            Leaves::Words => Ok(Outcome::done(in_short(&said))),
-            Leaves::Findings => self.after_findings(job, folder, &said),
+            OutputPolicy::Summary => Ok(TaskOutcome::done(to_summary(&output))),
+            OutputPolicy::Findings => self.after_findings(job, folder, &output),
         }
     }
 }
 
-impl CommandWork {
+impl CommandHandler {
     /// Sends a change back if the program reported blocking findings. A program without findings
     /// approves nothing.
-    fn after_findings(&self, job: &Job<'_>, folder: &Path, said: &str) -> Result<Outcome, Failed> {
+    fn after_findings(
+        &self,
+        job: &Job<'_>,
+        folder: &Path,
+        output: &str,
+    ) -> Result<TaskOutcome, HandlerError> {
         let task = &job.task.id;
-        let mut reports = handed_in::for_task(&self.shop.state, task)
-            .map_err(|error| Failed::lasting(chain(&error)))?;
-        let spoken = handed_in::read(said, job.agent.id.as_str(), folder);
-        match &spoken.unusable {
-            None => reports.push(spoken),
+        let mut reports = handed_in::for_task(&self.workflow_context.state, task)
+            .map_err(|error| HandlerError::permanent(chain(&error)))?;
+        let printed = handed_in::read(output, job.agent.id.as_str(), folder);
+        match &printed.unusable {
+            None => reports.push(printed),
             Some(why) if reports.is_empty() => {
-                return Err(Failed::passing(format!(
+                return Err(HandlerError::transient(format!(
                     "its program handed in no findings, and said none that can be read: {why}"
                 )));
             }
@@ -94,7 +101,7 @@ impl CommandWork {
         let synthesis = handed_in::held_against(&reports, folder);
         match synthesis.verdict.state {
             VerdictState::NotReady => {
-                let reviewed = Reviewed {
+                let reviewed = ReviewOutcome {
                     synthesis,
                     draft: None,
                     head: None,
@@ -102,17 +109,17 @@ impl CommandWork {
                     may_answer_later: false,
                     run: None,
                 };
-                after_review(&self.shop.terms(job), job.task, &reviewed)
+                after_review(&self.workflow_context.follow_up_input(job), job.task, &reviewed)
             }
             VerdictState::Incomplete => {
                 let reasons = synthesis.verdict.because.iter().map(|reason| reason.text.as_str());
                 let reasons = reasons.collect::<Vec<_>>().join("; ");
-                Err(Failed::passing(format!(
+                Err(HandlerError::transient(format!(
                     "what its program found cannot be read in full, so the task is not done: {reasons}"
                 )))
             }
             VerdictState::Ready | VerdictState::ReadyWithFixes | VerdictState::NothingToReview => {
-                Ok(Outcome::done(in_short(said)))
+                Ok(TaskOutcome::done(to_summary(output)))
             }
         }
     }

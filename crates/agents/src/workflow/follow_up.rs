@@ -10,40 +10,40 @@ use assay_findings::synthesis::Synthesis;
 use assay_findings::verdict::VerdictState;
 use assay_findings::write::{self, FindingsDocument, ListStyle, describe_for_person};
 use assay_store::pulls::Pull;
-use assay_store::queue::Addressed;
-use assay_store::task::{Kind, Moment, Priority, QueueName, Task, TaskId};
+use assay_store::queue::QueuedTask;
+use assay_store::task::{Moment, Priority, QueueName, Task, TaskId, TaskKind};
 use serde_json::{Map, Value, json};
 
-use super::Reviewed;
-use super::context_keys::{BASES, OWN_BRANCH};
+use super::ReviewOutcome;
+use super::context_keys::{BASE_KEYS, OWN_BRANCH_KEY};
 use super::subject::before;
 use crate::change_event::ChangeEvent;
 use crate::config::framework::{Route, Workflow};
 use crate::config::roster::{Permission, Roster};
-use crate::work::{Failed, Outcome};
+use crate::task_handler::{HandlerError, TaskOutcome};
 
 /// The context key for the number of times that a change was sent back.
-pub(super) const CYCLE: &str = "_review_cycle_count";
+pub(super) const CYCLE_KEY: &str = "_review_cycle_count";
 
 /// The prefix of a commit message's line with that number.
-pub(super) const REVIEW_CYCLE: &str = "Review-Cycle: ";
+pub(super) const CYCLE_TRAILER: &str = "Review-Cycle: ";
 
 /// The context key for the first task of a chain.
-const ROOT: &str = "_root_task_id";
+const ROOT_KEY: &str = "_root_task_id";
 
 /// The context key for the queues that were notified of a change besides the queue of the fix.
-const TOLD: &str = "_also_told";
+const NOTIFIED_KEY: &str = "_also_told";
 
 /// The context key for the implemented spec: a prefix of its folder's name.
-const SPEC: &str = "spec";
+const SPEC_KEY: &str = "spec";
 
 /// Context keys that are dropped from follow-up tasks, so that the next review is not biased by
 /// this one.
-const OF_ONE_REVIEW: [&str; 5] =
+const REVIEW_KEYS: [&str; 5] =
     ["structured_findings", "findings_summary", "verdict", "run", "reviewed_commit"];
 
 /// The inputs of a decision, besides the task.
-pub struct Terms<'a> {
+pub struct FollowUpInput<'a> {
     /// The settings for follow-up tasks.
     pub workflow: &'a Workflow,
     /// The configured agents.
@@ -60,16 +60,16 @@ pub struct Terms<'a> {
 
 /// Decides on the follow-up of a review. Only reviews from the reviewer's queue create tasks.
 pub fn after_review(
-    terms: &Terms<'_>,
+    input: &FollowUpInput<'_>,
     task: &Task,
-    reviewed: &Reviewed,
-) -> Result<Outcome, Failed> {
+    reviewed: &ReviewOutcome,
+) -> Result<TaskOutcome, HandlerError> {
     let verdict = &reviewed.synthesis.verdict;
     let summary = reasons(&reviewed.synthesis);
-    let (word, follow_ups, news) = match verdict.state {
+    let (word, follow_ups, event) = match verdict.state {
         VerdictState::Incomplete => {
             let error = format!("the review is incomplete, so it says nothing: {summary}");
-            return Err(Failed { error, is_passing: reviewed.may_answer_later });
+            return Err(HandlerError { error, is_transient: reviewed.may_answer_later });
         }
         VerdictState::Ready | VerdictState::ReadyWithFixes => {
             ("approved", Vec::new(), ChangeEvent::Approved { summary: summary.clone() })
@@ -79,35 +79,35 @@ pub fn after_review(
             Vec::new(),
             ChangeEvent::NothingToReview { summary: summary.clone() },
         ),
-        VerdictState::NotReady if terms.queue != &terms.workflow.reviewer => {
+        VerdictState::NotReady if input.queue != &input.workflow.reviewer => {
             ("needs_fix", Vec::new(), ChangeEvent::ChangesRequested { summary: summary.clone() })
         }
         VerdictState::NotReady => {
-            let (follow_ups, news) = send_back(terms, task, &reviewed.synthesis, &summary);
-            ("needs_fix", follow_ups, news)
+            let (follow_ups, event) = send_back(input, task, &reviewed.synthesis, &summary);
+            ("needs_fix", follow_ups, event)
         }
     };
     let mut context = Map::new();
     context.insert("verdict".to_owned(), json!(word));
     context.extend(reviewed.run.as_ref().map(|run| ("run".to_owned(), json!(run))));
     let summary = format!("{}: {summary}", verdict.state.in_words());
-    Ok(Outcome { summary, context, follow_ups, news: Some(news), review: None })
+    Ok(TaskOutcome { summary, context, follow_ups, event: Some(event), review: None })
 }
 
 /// Decides on the follow-up of committed work: a review. Work on a spec is validated against the
 /// spec instead, which includes a review.
 pub fn after_commit(
-    terms: &Terms<'_>,
+    input: &FollowUpInput<'_>,
     task: &Task,
     branch: &str,
     pull: Option<&Pull>,
     summary: String,
-) -> Outcome {
+) -> TaskOutcome {
     let spec = spec(task).filter(|_| task.kind.as_str() == "implementation");
     let next = match (spec, pull) {
-        (Some(spec), _) => validation(terms, task, branch, &spec, &summary),
-        (None, Some(pull)) => review_of(terms, task, pull, &summary),
-        (None, None) => review(terms, task, branch, &summary),
+        (Some(spec), _) => validation(input, task, branch, &spec, &summary),
+        (None, Some(pull)) => review_of(input, task, pull, &summary),
+        (None, None) => review(input, task, branch, &summary),
     };
     let mut context = Map::new();
     context.insert("branch_name".to_owned(), json!(branch));
@@ -117,23 +117,23 @@ pub fn after_commit(
         }
     }
     let pull = pull.cloned().map(Box::new);
-    let news = Some(ChangeEvent::ReadyForReview { branch: branch.to_owned(), pull });
-    Outcome { context, follow_ups: vec![next], news, ..Outcome::done(summary) }
+    let event = Some(ChangeEvent::ReadyForReview { branch: branch.to_owned(), pull });
+    TaskOutcome { context, follow_ups: vec![next], event, ..TaskOutcome::done(summary) }
 }
 
 /// Returns the review task of a pull request: the task that a trigger would create, with more
 /// context.
-fn review_of(terms: &Terms<'_>, task: &Task, pull: &Pull, summary: &str) -> Addressed {
-    let mut next = pull.review(&terms.workflow.reviewer, terms.worker, terms.now);
-    let known = follow(terms, task, next.task.id.clone(), "review", &next.task.title);
+fn review_of(input: &FollowUpInput<'_>, task: &Task, pull: &Pull, summary: &str) -> QueuedTask {
+    let mut next = pull.review(&input.workflow.reviewer, input.worker, input.now);
+    let known = new_follow_up(input, task, next.task.id.clone(), "review", &next.task.title);
     next.task.priority = known.priority;
     next.task.acceptance_criteria = known.acceptance_criteria;
     next.task.description =
         format!("{}\n\nIt was worked on for task {}:\n\n{summary}", next.task.description, task.id);
     let mut context = known.context;
     context.retain(|key, _| {
-        let is_of_before = OF_ONE_REVIEW.contains(&key.as_str()) || key == OWN_BRANCH;
-        !is_of_before && !BASES.contains(&key.as_str()) && key != "commit"
+        let is_of_before = REVIEW_KEYS.contains(&key.as_str()) || key == OWN_BRANCH_KEY;
+        !is_of_before && !BASE_KEYS.contains(&key.as_str()) && key != "commit"
     });
     let mut of_pull = pull.context();
     // The ticket of the task is more reliable than one from the name of a branch.
@@ -147,36 +147,41 @@ fn review_of(terms: &Terms<'_>, task: &Task, pull: &Pull, summary: &str) -> Addr
 
 /// Returns the spec that a task names. A spec that is a number may be a JSON number.
 pub(super) fn spec(task: &Task) -> Option<String> {
-    let named = task.context.get(SPEC)?;
+    let named = task.context.get(SPEC_KEY)?;
     let number = || named.as_u64().map(|number| number.to_string());
     named.as_str().map(str::to_owned).or_else(number).filter(|name| !name.is_empty())
 }
 
 /// Returns the review task of a branch.
-pub(super) fn review(terms: &Terms<'_>, task: &Task, branch: &str, summary: &str) -> Addressed {
+pub(super) fn review(
+    input: &FollowUpInput<'_>,
+    task: &Task,
+    branch: &str,
+    summary: &str,
+) -> QueuedTask {
     let (end, again) = match cycle(task) {
         0 => (String::new(), ""),
         cycle => (format!("-c{cycle}"), " again"),
     };
-    let id = name("review", &root(task), &end);
+    let id = derive_id("review", &root(task), &end);
     let title = format!("Review {}{again}", about_branch(task, branch));
-    let review = follow(terms, task, id, "review", &title);
-    on_branch(review, task, branch, summary, &terms.workflow.reviewer)
+    let review = new_follow_up(input, task, id, "review", &title);
+    on_branch(review, task, branch, summary, &input.workflow.reviewer)
 }
 
 /// Returns the validation task of a branch, for the queue that worked on the branch, where failures
 /// are fixed.
 fn validation(
-    terms: &Terms<'_>,
+    input: &FollowUpInput<'_>,
     task: &Task,
     branch: &str,
     spec: &str,
     summary: &str,
-) -> Addressed {
-    let id = name("validation", &root(task), "");
+) -> QueuedTask {
+    let id = derive_id("validation", &root(task), "");
     let title = format!("Validate {} by spec {}", about_branch(task, branch), clean(spec));
-    let validation = follow(terms, task, id, "validation", &title);
-    on_branch(validation, task, branch, summary, terms.queue)
+    let validation = new_follow_up(input, task, id, "validation", &title);
+    on_branch(validation, task, branch, summary, input.queue)
 }
 
 /// Makes a task refer to a branch that was worked on for another task.
@@ -186,44 +191,44 @@ fn on_branch(
     branch: &str,
     summary: &str,
     queue: &QueueName,
-) -> Addressed {
+) -> QueuedTask {
     next.description = format!("`{branch}` was worked on for task {}:\n\n{summary}", task.id);
-    next.context.retain(|key, _| !OF_ONE_REVIEW.contains(&key.as_str()));
+    next.context.retain(|key, _| !REVIEW_KEYS.contains(&key.as_str()));
     // From now on the whole branch is reviewed, which contains the commit.
     next.context.remove("head_commit");
     let commit = next.context.remove("commit");
     let commit = commit.as_ref().and_then(Value::as_str);
     if let Some(commit) =
-        commit.filter(|_| !BASES.iter().any(|key| task.context.contains_key(*key)))
+        commit.filter(|_| !BASE_KEYS.iter().any(|key| task.context.contains_key(*key)))
     {
         next.context.insert("base".to_owned(), json!(before(commit)));
     }
     next.context.insert("branch_name".to_owned(), json!(branch));
-    next.context.insert(OWN_BRANCH.to_owned(), json!(branch));
+    next.context.insert(OWN_BRANCH_KEY.to_owned(), json!(branch));
     next.assigned_to = queue.to_string();
-    Addressed { queue: queue.clone(), task: next }
+    QueuedTask { queue: queue.clone(), task: next }
 }
 
 /// Decides on the follow-up of a fix that changed nothing: a person has to decide.
-pub fn after_nothing(terms: &Terms<'_>, task: &Task, summary: String) -> Outcome {
+pub fn after_empty_fix(input: &FollowUpInput<'_>, task: &Task, summary: String) -> TaskOutcome {
     let reason = format!("nothing more could be mended without a person ({summary})");
-    let mut escalation = escalation(terms, task, "review", &reason);
+    let mut escalation = escalation(input, task, "review", &reason);
     escalation.task.description =
         format!("{}\n\n{}", escalation.task.description, describe_for_person(&task.description));
-    Outcome {
+    TaskOutcome {
         follow_ups: vec![escalation],
-        news: Some(ChangeEvent::Escalated { reason }),
-        ..Outcome::done(summary)
+        event: Some(ChangeEvent::Escalated { reason }),
+        ..TaskOutcome::done(summary)
     }
 }
 
 /// Sends a change back for a fix; after too many cycles, escalates it to a person.
 fn send_back(
-    terms: &Terms<'_>,
+    input: &FollowUpInput<'_>,
     task: &Task,
     synthesis: &Synthesis,
     summary: &str,
-) -> (Vec<Addressed>, ChangeEvent) {
+) -> (Vec<QueuedTask>, ChangeEvent) {
     let cycle = cycle(task) + 1;
     let findings = &synthesis.findings;
     let root = root(task);
@@ -234,47 +239,51 @@ fn send_back(
         review_id: Some(root.as_str()),
         cycle: Some(cycle),
         context: task.context.clone(),
-        version: terms.version,
+        version: input.version,
         ..FindingsDocument::default()
     };
     let fix = write::fix_task(&document, ListStyle::Boxes);
-    let most = terms.workflow.max_review_cycles.get();
+    let most = input.workflow.max_review_cycles.get();
     if cycle > most {
         let reason = format!("the change was sent back {most} times and is still not ready");
-        let mut escalation = escalation(terms, task, "review", &reason);
+        let mut escalation = escalation(input, task, "review", &reason);
         escalation.task.description =
             format!("{}\n\n{}", escalation.task.description, describe_for_person(&fix.description));
         escalation.task.context = with_root(fix.context, &root);
         return (vec![escalation], ChangeEvent::Escalated { reason });
     }
-    let routed = routed(terms, task, findings);
-    let id = name("review-fix", &root, &format!("-c{cycle}"));
-    let mut task = follow(terms, task, id, "fix", &fix.title);
+    let routed = decide_route(input, task, findings);
+    let id = derive_id("review-fix", &root, &format!("-c{cycle}"));
+    let mut task = new_follow_up(input, task, id, "fix", &fix.title);
     task.description = fix.description;
     task.context = with_root(fix.context, &root);
     task.assigned_to = routed.to.to_string();
-    let told = tell(terms, &mut task, &routed.also);
-    let mut follow_ups = vec![Addressed { queue: routed.to, task }];
-    follow_ups.extend(told);
+    let notified = notify_routes(input, &mut task, &routed.also);
+    let mut follow_ups = vec![QueuedTask { queue: routed.to, task }];
+    follow_ups.extend(notified);
     (follow_ups, ChangeEvent::ChangesRequested { summary: summary.to_owned() })
 }
 
 /// The queues for a change that is sent back.
-struct Routed<'a> {
+struct RouteDecision<'a> {
     to: QueueName,
     /// The queues that are notified as well, with the applicable routes.
     also: Vec<(&'a QueueName, &'a Route)>,
 }
 
-fn routed<'a>(terms: &Terms<'a>, task: &Task, findings: &[Finding]) -> Routed<'a> {
-    let routes = terms.workflow.routes.iter().filter(|route| applies(route, findings));
+fn decide_route<'a>(
+    input: &FollowUpInput<'a>,
+    task: &Task,
+    findings: &[Finding],
+) -> RouteDecision<'a> {
+    let routes = input.workflow.routes.iter().filter(|route| applies(route, findings));
     let (mut to, mut also) = (None, Vec::new());
     for route in routes {
-        let known = route.to.as_ref().filter(|queue| terms.roster.works_on(queue));
+        let known = route.to.as_ref().filter(|queue| input.roster.has_agent_for(queue));
         to = to.or_else(|| known.cloned());
         also.extend(route.also.iter().map(|queue| (queue, route)));
     }
-    Routed { to: to.unwrap_or_else(|| who_had_it(terms, task)), also }
+    RouteDecision { to: to.unwrap_or_else(|| author_queue(input, task)), also }
 }
 
 /// Returns true if a route applies to the findings.
@@ -289,61 +298,80 @@ fn applies(route: &Route, findings: &[Finding]) -> bool {
 
 /// Returns the queue of the agent that made the change, if it may edit; else the queue of the
 /// fixer.
-fn who_had_it(terms: &Terms<'_>, task: &Task) -> QueueName {
-    let maker = terms.roster.of_worker(&task.created_by);
+fn author_queue(input: &FollowUpInput<'_>, task: &Task) -> QueueName {
+    let maker = input.roster.find_by_worker(&task.created_by);
     let maker = maker.filter(|agent| agent.may(Permission::Edit));
-    maker.map_or_else(|| terms.workflow.fixer.clone(), |agent| agent.queue.clone())
+    maker.map_or_else(|| input.workflow.fixer.clone(), |agent| agent.queue.clone())
 }
 
 /// Returns the tasks for the queues that are notified as well, once for a change.
-fn tell(terms: &Terms<'_>, fix: &mut Task, also: &[(&QueueName, &Route)]) -> Vec<Addressed> {
-    let told = fix.context.get(TOLD).and_then(Value::as_array).cloned().unwrap_or_default();
-    let mut told: Vec<String> =
-        told.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect();
+fn notify_routes(
+    input: &FollowUpInput<'_>,
+    fix: &mut Task,
+    also: &[(&QueueName, &Route)],
+) -> Vec<QueuedTask> {
+    let notified =
+        fix.context.get(NOTIFIED_KEY).and_then(Value::as_array).cloned().unwrap_or_default();
+    let mut notified: Vec<String> =
+        notified.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect();
     let mut tasks = Vec::new();
     for (queue, route) in also {
-        if told.iter().any(|name| name == queue.as_str()) {
+        if notified.iter().any(|name| name == queue.as_str()) {
             continue;
         }
-        told.push(queue.to_string());
+        notified.push(queue.to_string());
         let level = route.severity.word_in_scheme(Scheme::Qa7);
         let about = about(fix).unwrap_or_else(|| "a change".to_owned());
         let title = format!("{level} findings in the review of {about}");
-        let id =
-            name(&format!("review-{}", level.to_lowercase()), &root(fix), &format!("-{queue}"));
-        let mut task = follow(terms, fix, id, Kind::ESCALATION, &title);
+        let id = derive_id(
+            &format!("review-{}", level.to_lowercase()),
+            &root(fix),
+            &format!("-{queue}"),
+        );
+        let mut task = new_follow_up(input, fix, id, TaskKind::ESCALATION, &title);
         task.priority = one_step_higher(fix.priority);
         task.description = format!("Task {} is to mend them.\n\n{}", fix.id, fix.description);
         task.assigned_to = queue.to_string();
-        tasks.push(Addressed { queue: (*queue).clone(), task });
+        tasks.push(QueuedTask { queue: (*queue).clone(), task });
     }
-    if !told.is_empty() {
-        fix.context.insert(TOLD.to_owned(), json!(told));
+    if !notified.is_empty() {
+        fix.context.insert(NOTIFIED_KEY.to_owned(), json!(notified));
     }
     tasks
 }
 
 /// Returns the task by which a person decides on a review or a validation. A change has one.
-pub(super) fn escalation(terms: &Terms<'_>, task: &Task, of: &str, reason: &str) -> Addressed {
+pub(super) fn escalation(
+    input: &FollowUpInput<'_>,
+    task: &Task,
+    of: &str,
+    reason: &str,
+) -> QueuedTask {
     let about = about(task).unwrap_or_else(|| format!("task {}", root(task)));
     let title = format!("Decide on the {of} of {about}");
-    let id = name(&format!("{of}-escalation"), &root(task), "");
-    let mut escalation = follow(terms, task, id, Kind::ESCALATION, &title);
+    let id = derive_id(&format!("{of}-escalation"), &root(task), "");
+    let mut escalation = new_follow_up(input, task, id, TaskKind::ESCALATION, &title);
     escalation.priority = one_step_higher(task.priority);
     escalation.description = format!("A person has to decide: {reason}.");
     escalation.rest.insert("needs_human_review".to_owned(), Value::Bool(true));
-    let queue = terms.workflow.escalations.clone();
+    let queue = input.workflow.escalations.clone();
     escalation.assigned_to = queue.to_string();
-    Addressed { queue, task: escalation }
+    QueuedTask { queue, task: escalation }
 }
 
 /// Returns a task that follows from another, about the same change.
-fn follow(terms: &Terms<'_>, task: &Task, id: TaskId, kind: &str, title: &str) -> Task {
+fn new_follow_up(
+    input: &FollowUpInput<'_>,
+    task: &Task,
+    id: TaskId,
+    kind: &str,
+    title: &str,
+) -> Task {
     let kind = kind.parse().expect("our kinds are names");
     let title = first_chars(title, 200);
-    let mut next = Task::new(id, kind, title, terms.now);
+    let mut next = Task::new(id, kind, title, input.now);
     next.priority = task.priority;
-    next.created_by = terms.worker.to_owned();
+    next.created_by = input.worker.to_owned();
     next.acceptance_criteria.clone_from(&task.acceptance_criteria);
     next.context = with_root(task.context.clone(), &root(task));
     next
@@ -357,30 +385,30 @@ fn one_step_higher(priority: Priority) -> Priority {
 
 /// Returns the first task of the chain.
 fn root(task: &Task) -> TaskId {
-    let named = task.context.get(ROOT).and_then(Value::as_str);
+    let named = task.context.get(ROOT_KEY).and_then(Value::as_str);
     named.and_then(|name| name.parse().ok()).unwrap_or_else(|| task.id.clone())
 }
 
 fn with_root(mut context: Map<String, Value>, root: &TaskId) -> Map<String, Value> {
-    context.insert(ROOT.to_owned(), json!(root));
+    context.insert(ROOT_KEY.to_owned(), json!(root));
     context
 }
 
 /// Returns the number of times that a change was sent back, from its commit messages.
 pub(super) fn cycle_in(messages: &[String]) -> u32 {
     let lines = messages.iter().flat_map(|message| message.lines());
-    let told = lines.filter_map(|line| line.strip_prefix(REVIEW_CYCLE)?.trim().parse().ok());
-    told.max().unwrap_or(0).min(u32::MAX - 1)
+    let notified = lines.filter_map(|line| line.strip_prefix(CYCLE_TRAILER)?.trim().parse().ok());
+    notified.max().unwrap_or(0).min(u32::MAX - 1)
 }
 
 /// Returns the number of times that the change of a task was sent back.
 pub(super) fn cycle(task: &Task) -> u32 {
-    let count = task.context.get(CYCLE).and_then(Value::as_u64).unwrap_or(0);
+    let count = task.context.get(CYCLE_KEY).and_then(Value::as_u64).unwrap_or(0);
     u32::try_from(count).unwrap_or(u32::MAX - 1)
 }
 
 /// Returns a task id that is derived from the root's, which may have the maximum length.
-fn name(start: &str, root: &TaskId, end: &str) -> TaskId {
+fn derive_id(start: &str, root: &TaskId, end: &str) -> TaskId {
     let whole = format!("{start}-{root}{end}");
     whole.parse().unwrap_or_else(|_| {
         let head = first_chars(&whole, 80);

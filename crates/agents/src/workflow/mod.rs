@@ -2,7 +2,7 @@
 //!
 //! [`follow_up`] decides on follow-up tasks without side effects; [`review`], [`fix`],
 //! [`validation`] and [`command`] do the work and call it. The caller implements how a change is
-//! reviewed, fixed and validated ([`Reviews`], [`Fixes`], [`Validates`]).
+//! reviewed, fixed and validated ([`ChangeReviewer`], [`ChangeFixer`], [`SpecValidator`]).
 
 pub mod command;
 mod context_keys;
@@ -26,16 +26,18 @@ use assay_findings::synthesis::Synthesis;
 use assay_store::pulls::Pull;
 use assay_store::task::Moment;
 
-use self::follow_up::Terms;
-pub use self::runner::{OWN_AGENT, OWN_TASK, ROOT, Runner, may_pass};
-pub use self::subject::failed as git_failed;
+use self::follow_up::FollowUpInput;
+pub use self::runner::{
+    AGENT_ID_VARIABLE, ROOT_VARIABLE, Runner, TASK_ID_VARIABLE, is_transient_io,
+};
+pub use self::subject::git_error;
 use crate::config::framework::Workflow;
 use crate::config::roster::Roster;
-use crate::work::{Failed, Job};
+use crate::task_handler::{HandlerError, Job};
 
 /// The shared context of the task handlers.
 #[derive(Debug, Clone)]
-pub struct Shop {
+pub struct WorkflowContext {
     /// The path of the repository.
     pub root: PathBuf,
     /// The state folder of the repository.
@@ -47,17 +49,17 @@ pub struct Shop {
     /// The configured agents.
     pub roster: Roster,
     /// The publisher of branches and pull requests; `None` if nothing is published.
-    pub publishes: Option<Arc<dyn Publishes>>,
+    pub publisher: Option<Arc<dyn ChangePublisher>>,
     /// The clock for timestamps of follow-up tasks.
     pub clock: Clock,
     /// The version of the program.
     pub version: String,
 }
 
-impl Shop {
+impl WorkflowContext {
     /// Returns the inputs of the decision on a job's follow-up tasks.
-    fn terms<'a>(&'a self, job: &'a Job<'_>) -> Terms<'a> {
-        Terms {
+    fn follow_up_input<'a>(&'a self, job: &'a Job<'_>) -> FollowUpInput<'a> {
+        FollowUpInput {
             workflow: &self.workflow,
             roster: &self.roster,
             queue: job.queue,
@@ -71,21 +73,21 @@ impl Shop {
 /// A service that reviews changes.
 ///
 /// An implementation changes nothing in the repository except the stored review.
-pub trait Reviews: Send + Sync {
+pub trait ChangeReviewer: Send + Sync {
     /// Reviews a change.
-    fn review(&self, scope: &Scope, job: &Job<'_>) -> Result<Reviewed, Failed>;
+    fn review(&self, scope: &Scope, job: &Job<'_>) -> Result<ReviewOutcome, HandlerError>;
 }
 
 /// A service that pushes branches and opens pull requests.
 ///
 /// An implementation only fast-forwards a branch, and is idempotent: a commit that was pushed is
 /// not pushed again, and an existing pull request stays as it is.
-pub trait Publishes: Send + Sync + fmt::Debug {
+pub trait ChangePublisher: Send + Sync + fmt::Debug {
     /// Returns the head commit of the pull request that a task names, fetched from the branch that
     /// work on the task is pushed to. Returns `None` if nothing would be pushed there: the
     /// repository is not configured, or the agent may not push. Fails permanently if the pull
     /// request cannot be pushed to, before any work is done on it.
-    fn pull_head(&self, job: &Job<'_>) -> Result<Option<String>, Failed>;
+    fn pull_head(&self, job: &Job<'_>) -> Result<Option<String>, HandlerError>;
 
     /// Pushes a commit of a local branch, and opens its pull request or finds the existing one.
     /// Returns `None` if the repository is not configured, or the agent may not push.
@@ -95,12 +97,12 @@ pub trait Publishes: Send + Sync + fmt::Debug {
         branch: &str,
         base: Option<&str>,
         job: &Job<'_>,
-    ) -> Result<Option<Pull>, Failed>;
+    ) -> Result<Option<Pull>, HandlerError>;
 }
 
 /// The result of a review.
 #[derive(Debug, Clone)]
-pub struct Reviewed {
+pub struct ReviewOutcome {
     /// The findings and the verdict.
     pub synthesis: Synthesis,
     /// The review for the pull request; `None` if the change is not one.
@@ -118,10 +120,11 @@ pub struct Reviewed {
 /// A service that fixes code.
 ///
 /// An implementation writes only in the given folder, and commits nothing.
-pub trait Fixes: Send + Sync {
+pub trait ChangeFixer: Send + Sync {
     /// Fixes the findings of a task in a folder with the change; `base` is the branch that the
     /// change is based on. Returns a summary of the fix.
-    fn fix(&self, folder: &Path, base: Option<&str>, job: &Job<'_>) -> Result<String, Failed>;
+    fn fix(&self, folder: &Path, base: Option<&str>, job: &Job<'_>)
+    -> Result<String, HandlerError>;
 }
 
 /// A service that validates an implementation against its spec, and fixes what fails.
@@ -129,7 +132,7 @@ pub trait Fixes: Send + Sync {
 /// An implementation writes in the given folder and in the state of the repository outside of git,
 /// and commits nothing. Records of earlier rounds in the spec's folder may be forged: they approve
 /// nothing.
-pub trait Validates: Send + Sync {
+pub trait SpecValidator: Send + Sync {
     /// Runs validation rounds in a folder with the change until the spec is met or a person has to
     /// decide; `base` is the branch that the change is based on. Fails if the rounds could not
     /// finish.
@@ -139,26 +142,26 @@ pub trait Validates: Send + Sync {
         base: Option<&str>,
         spec: &str,
         job: &Job<'_>,
-    ) -> Result<Validated, Failed>;
+    ) -> Result<ValidationOutcome, HandlerError>;
 }
 
 /// The result of a validation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Validated {
+pub enum ValidationOutcome {
     /// The content of the folder meets the spec.
     Approved {
         /// The reason of the approval, in a few words.
         summary: String,
     },
     /// A person has to decide.
-    HandedOver {
+    Escalated {
         /// The reason why a person has to decide.
         reason: String,
         /// The path of the report for the person, relative to the folder.
         paper: String,
     },
     /// The implementation is not finished, so nothing was validated.
-    NotYet {
+    Unfinished {
         /// The missing parts of the implementation.
         missing: String,
     },

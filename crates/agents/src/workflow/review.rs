@@ -1,4 +1,4 @@
-//! The task handler for reviews: [`ReviewWork`].
+//! The task handler for reviews: [`ReviewHandler`].
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -9,40 +9,41 @@ use assay_findings::synthesis::ReportSummary;
 use assay_store::task::Task;
 use serde_json::json;
 
-use super::follow_up::{CYCLE, after_review, cycle, cycle_in};
-use super::{Reviewed, Reviews, Shop, subject};
+use super::follow_up::{CYCLE_KEY, after_review, cycle, cycle_in};
+use super::{ChangeReviewer, ReviewOutcome, WorkflowContext, subject};
 use crate::change_event::RenderedReview;
 use crate::config::roster::Permission;
-use crate::work::{Failed, Job, Outcome, Work};
+use crate::task_handler::{HandlerError, Job, TaskHandler, TaskOutcome};
 
 /// The handler that reviews the change of a task, and approves it or sends it back.
-pub struct ReviewWork<R> {
+pub struct ReviewHandler<R> {
     /// The shared context.
-    pub shop: Shop,
+    pub workflow_context: WorkflowContext,
     /// The reviewer.
-    pub reviews: R,
+    pub reviewer: R,
 }
 
-impl<R: Reviews> Work for ReviewWork<R> {
-    fn needs(&self) -> Permission {
+impl<R: ChangeReviewer> TaskHandler for ReviewHandler<R> {
+    fn required_permission(&self) -> Permission {
         Permission::Read
     }
 
-    fn work(&self, job: &Job<'_>) -> Result<Outcome, Failed> {
-        let root = &self.shop.root;
+    fn handle(&self, job: &Job<'_>) -> Result<TaskOutcome, HandlerError> {
+        let root = &self.workflow_context.root;
         let scope = subject::scope(root, job)?;
-        let before = tip(root, &scope);
-        let reviewed = self.reviews.review(&scope, job)?;
-        tell(job, &reviewed);
-        let head = reviewed.head.clone().or_else(|| tip(root, &scope));
+        let before = last_commit(root, &scope);
+        let reviewed = self.reviewer.review(&scope, job)?;
+        log_reports(job, &reviewed);
+        let head = reviewed.head.clone().or_else(|| last_commit(root, &scope));
         // A pull request is fetched for the review, so its head may differ from the one before.
         if matches!(scope, Scope::Commits(_)) && before != head {
-            return Err(Failed::passing(
+            return Err(HandlerError::transient(
                 "the change moved on while it was reviewed, so nobody can tell what was approved",
             ));
         }
-        let task = in_its_cycle(job.task, &scope, &reviewed.messages);
-        let mut outcome = after_review(&self.shop.terms(job), &task, &reviewed)?;
+        let task = with_cycle(job.task, &scope, &reviewed.messages);
+        let mut outcome =
+            after_review(&self.workflow_context.follow_up_input(job), &task, &reviewed)?;
         outcome.review = Some(RenderedReview {
             ticket: ticket_comment(&reviewed.synthesis, job.context("pr_url").unwrap_or_default()),
             draft: reviewed.draft,
@@ -62,18 +63,18 @@ impl<R: Reviews> Work for ReviewWork<R> {
 /// Returns the task with the number of times that its change was sent back. The commits of a pull
 /// request have the number if the task does not: a trigger may create the task before the agent
 /// that pushed them does.
-fn in_its_cycle<'a>(task: &'a Task, scope: &Scope, messages: &[String]) -> Cow<'a, Task> {
-    let told = cycle_in(messages);
-    if !matches!(scope, Scope::Pull { .. }) || told <= cycle(task) {
+fn with_cycle<'a>(task: &'a Task, scope: &Scope, messages: &[String]) -> Cow<'a, Task> {
+    let cycle_in_commits = cycle_in(messages);
+    if !matches!(scope, Scope::Pull { .. }) || cycle_in_commits <= cycle(task) {
         return Cow::Borrowed(task);
     }
     let mut task = task.clone();
-    task.context.insert(CYCLE.to_owned(), json!(told));
+    task.context.insert(CYCLE_KEY.to_owned(), json!(cycle_in_commits));
     Cow::Owned(task)
 }
 
 /// Returns the last commit of a range of commits; `None` for any other change.
-fn tip(root: &Path, scope: &Scope) -> Option<String> {
+fn last_commit(root: &Path, scope: &Scope) -> Option<String> {
     match scope {
         Scope::Commits(range) => commit_of(root, subject::last(range)).ok(),
         Scope::Automatic | Scope::Against(_) | Scope::Staged | Scope::Pull { .. } => None,
@@ -81,7 +82,7 @@ fn tip(root: &Path, scope: &Scope) -> Option<String> {
 }
 
 /// Logs the status of each reviewer's report.
-fn tell(job: &Job<'_>, reviewed: &Reviewed) {
+fn log_reports(job: &Job<'_>, reviewed: &ReviewOutcome) {
     let reports = &reviewed.synthesis.reports;
     job.log.info(&format!("parsing findings: {} of {} reports", usable(reports), reports.len()));
     for report in reports {

@@ -13,7 +13,7 @@ use tempfile::NamedTempFile;
 
 use crate::config::mcp::McpServers;
 use crate::config::roster::AgentCommand;
-use crate::work::{Failed, Job};
+use crate::task_handler::{HandlerError, Job};
 
 /// The placeholder for the path of the prompt file.
 const PROMPT_FILE: &str = "{prompt_file}";
@@ -22,18 +22,18 @@ const PROMPT_FILE: &str = "{prompt_file}";
 const MCP_CONFIG: &str = "{mcp_config}";
 
 /// The maximum length of a stored summary, in characters.
-const SUMMARY: usize = 4_000;
+const MAX_SUMMARY_CHARS: usize = 4_000;
 
 /// The environment variable with the task id, for an agent's program and its MCP servers.
-pub const OWN_TASK: &str = "AGENT_TASK_ID";
+pub const TASK_ID_VARIABLE: &str = "AGENT_TASK_ID";
 
 /// The environment variable with the root of the repository whose queue the agent works for:
 /// programs run in a work tree.
-pub const ROOT: &str = "ASSAY_ROOT";
+pub const ROOT_VARIABLE: &str = "ASSAY_ROOT";
 
 /// The environment variable with the agent id, whose permissions hold for a program and its MCP
 /// servers.
-pub const OWN_AGENT: &str = "ASSAY_AGENT";
+pub const AGENT_ID_VARIABLE: &str = "ASSAY_AGENT";
 
 /// A runner of agents' own programs.
 #[derive(Debug, Clone, Default)]
@@ -48,7 +48,7 @@ pub struct Runner {
 
 impl Runner {
     /// Returns the names of the environment variables that the supported agent programs need.
-    pub fn needed() -> impl Iterator<Item = &'static str> {
+    pub fn required_variables() -> impl Iterator<Item = &'static str> {
         [AgentKind::Claude, AgentKind::Codex]
             .into_iter()
             .flat_map(|kind| kind.variables().iter())
@@ -61,46 +61,48 @@ impl Runner {
         command: &AgentCommand,
         folder: &Path,
         job: &Job<'_>,
-    ) -> Result<String, Failed> {
+    ) -> Result<String, HandlerError> {
         let prompt = prompt(job);
         let own = self.own_variables(job);
         let mcp = self.mcp_file(&own)?;
         let mcp = mcp.as_ref().map(|file| file.path().display().to_string());
-        let (command, _told) = prepare(command, &prompt, mcp.as_deref())?;
+        let (command, _prompt_file) = prepare(command, &prompt, mcp.as_deref())?;
         let variables = self.variables.iter().chain(&own);
         let command = variables.fold(command, |command, (name, value)| command.env(name, value));
         // A process that the program leaves running could write while the work is committed.
         let command = command.folder(folder).time(job.agent.timeout).kill_leftovers();
         let finished = command.run();
-        let finished = finished.map_err(|error| not_run(&error))?;
-        let said = said(&finished)?;
-        Ok(redact(&said).into_owned())
+        let finished = finished.map_err(|error| to_handler_error(&error))?;
+        let output = parse_output(&finished)?;
+        Ok(redact(&output).into_owned())
     }
 
     /// Returns the environment variables that identify the task, the agent and the repository.
     fn own_variables(&self, job: &Job<'_>) -> [(String, String); 3] {
-        let task = (OWN_TASK.to_owned(), job.task.id.to_string());
-        let agent = (OWN_AGENT.to_owned(), job.agent.id.to_string());
-        [task, agent, (ROOT.to_owned(), self.root.display().to_string())]
+        let task = (TASK_ID_VARIABLE.to_owned(), job.task.id.to_string());
+        let agent = (AGENT_ID_VARIABLE.to_owned(), job.agent.id.to_string());
+        [task, agent, (ROOT_VARIABLE.to_owned(), self.root.display().to_string())]
     }
 
     /// Writes the MCP servers to a file that only this user can read: they may contain keys.
-    fn mcp_file(&self, own: &[(String, String)]) -> Result<Option<NamedTempFile>, Failed> {
+    fn mcp_file(&self, own: &[(String, String)]) -> Result<Option<NamedTempFile>, HandlerError> {
         if self.mcp.servers.is_empty() {
             return Ok(None);
         }
-        temporary(self.mcp.knowing(own).to_json().as_bytes()).map(Some)
+        temporary(self.mcp.with_variables(own).to_json().as_bytes()).map(Some)
     }
 }
 
 /// Truncates the output of a program to the length of a summary.
-pub(super) fn in_short(said: &str) -> String {
-    first_chars(said, SUMMARY).to_owned()
+pub(super) fn to_summary(output: &str) -> String {
+    first_chars(output, MAX_SUMMARY_CHARS).to_owned()
 }
 
-fn temporary(bytes: &[u8]) -> Result<NamedTempFile, Failed> {
+fn temporary(bytes: &[u8]) -> Result<NamedTempFile, HandlerError> {
     let file = NamedTempFile::new().and_then(|mut file| file.write_all(bytes).map(|()| file));
-    file.map_err(|error| Failed::passing(format!("could not write a temporary file: {error}")))
+    file.map_err(|error| {
+        HandlerError::transient(format!("could not write a temporary file: {error}"))
+    })
 }
 
 /// The arguments of Claude Code. It may edit files, on the instructions of the prompt alone: hooks,
@@ -134,7 +136,7 @@ fn prepare(
     command: &AgentCommand,
     prompt: &str,
     mcp: Option<&str>,
-) -> Result<(Command, Option<NamedTempFile>), Failed> {
+) -> Result<(Command, Option<NamedTempFile>), HandlerError> {
     let own = match command {
         AgentCommand::Claude => {
             return Ok((claude(mcp).input(prompt.as_bytes().to_vec()), None));
@@ -147,19 +149,20 @@ fn prepare(
     };
     let has = |mark: &str| own.iter().any(|arg| arg.contains(mark));
     if has(MCP_CONFIG) && mcp.is_none() {
-        return Err(Failed::lasting(
+        return Err(HandlerError::permanent(
             "its command has `{mcp_config}`, and `config/mcp-config.json` names no server",
         ));
     }
-    let told = has(PROMPT_FILE).then(|| temporary(prompt.as_bytes())).transpose()?;
-    let file = told.as_ref().map(|file| file.path().display().to_string()).unwrap_or_default();
+    let prompt_file = has(PROMPT_FILE).then(|| temporary(prompt.as_bytes())).transpose()?;
+    let file =
+        prompt_file.as_ref().map(|file| file.path().display().to_string()).unwrap_or_default();
     let mut args = own
         .iter()
         .map(|arg| arg.replace(PROMPT_FILE, &file).replace(MCP_CONFIG, mcp.unwrap_or_default()));
     let program = args.next().expect("a command has a program");
     let command = Command::new(program).args(args);
-    Ok(match told {
-        Some(told) => (command, Some(told)),
+    Ok(match prompt_file {
+        Some(prompt_file) => (command, Some(prompt_file)),
         None => (command.input(prompt.as_bytes().to_vec()), None),
     })
 }
@@ -183,7 +186,7 @@ fn prompt(job: &Job<'_>) -> String {
 }
 
 /// Returns the result of a program from its stdout. Fails if the program failed.
-fn said(finished: &CommandOutput) -> Result<String, Failed> {
+fn parse_output(finished: &CommandOutput) -> Result<String, HandlerError> {
     let printed = String::from_utf8_lossy(&finished.stdout).trim().to_owned();
     let result = serde_json::from_str::<Value>(&printed).ok();
     let result = result.filter(|value| value["type"] == "result");
@@ -199,29 +202,31 @@ fn said(finished: &CommandOutput) -> Result<String, Failed> {
     let complaint = String::from_utf8_lossy(&finished.stderr);
     let why = [complaint.trim(), &words].into_iter().find(|text| !text.is_empty());
     let why = redact(why.unwrap_or("it gave no reason"));
-    let why = first_chars(&why, SUMMARY);
+    let why = first_chars(&why, MAX_SUMMARY_CHARS);
     let error = format!("its program ended with {}: {why}", finished.status);
     let lasting = ["not logged in", "/login", "unauthorized", "invalid api key"];
     match lasting.iter().any(|words| why.to_lowercase().contains(words)) {
-        true => Err(Failed::lasting(error)),
-        false => Err(Failed::passing(error)),
+        true => Err(HandlerError::permanent(error)),
+        false => Err(HandlerError::transient(error)),
     }
 }
 
-fn not_run(error: &RunError) -> Failed {
+fn to_handler_error(error: &RunError) -> HandlerError {
     let text = chain(error);
     match error {
-        RunError::Start { source, .. } if may_pass(source) => Failed::passing(text),
-        RunError::Start { .. } => Failed::lasting(format!("{text}; see `command` of the agent")),
+        RunError::Start { source, .. } if is_transient_io(source) => HandlerError::transient(text),
+        RunError::Start { .. } => {
+            HandlerError::permanent(format!("{text}; see `command` of the agent"))
+        }
         RunError::TimedOut { .. }
         | RunError::Stalled { .. }
         | RunError::TooMuchOutput { .. }
-        | RunError::StatusUnavailable { .. } => Failed::passing(text),
+        | RunError::StatusUnavailable { .. } => HandlerError::transient(text),
     }
 }
 
 /// Returns true if an error of using a file or starting a program may be transient.
-pub fn may_pass(error: &io::Error) -> bool {
+pub fn is_transient_io(error: &io::Error) -> bool {
     use io::ErrorKind::{InvalidData, InvalidInput, NotADirectory, NotFound, PermissionDenied};
     let lasting = [InvalidData, InvalidInput, NotADirectory, NotFound, PermissionDenied];
     !lasting.contains(&error.kind())

@@ -1,69 +1,71 @@
-//! The task handler for validation against a spec: [`ValidationWork`].
+//! The task handler for validation against a spec: [`ValidationHandler`].
 
 use std::path::Path;
 
 use assay_change::{Scope, Worktree, commit_of};
 use serde_json::{Map, json};
 
-use super::fix::{TaskTree, lay_out, put_on_branch};
-use super::follow_up::{Terms, escalation, review, spec};
-use super::runner::in_short;
-use super::{Shop, Validated, Validates, subject};
+use super::fix::{TaskTree, check_out, commit_to_branch};
+use super::follow_up::{FollowUpInput, escalation, review, spec};
+use super::runner::to_summary;
+use super::{SpecValidator, ValidationOutcome, WorkflowContext, subject};
 use crate::change_event::ChangeEvent;
 use crate::config::roster::Permission;
-use crate::work::{Failed, Job, Outcome, Work};
+use crate::task_handler::{HandlerError, Job, TaskHandler, TaskOutcome};
 
 /// The handler that validates the branch of a task against a spec, and commits the fixes and
 /// reports.
-pub struct ValidationWork<V> {
+pub struct ValidationHandler<V> {
     /// The shared context.
-    pub shop: Shop,
+    pub workflow_context: WorkflowContext,
     /// The validator.
-    pub validates: V,
+    pub validator: V,
 }
 
-impl<V: Validates> Work for ValidationWork<V> {
-    fn needs(&self) -> Permission {
+impl<V: SpecValidator> TaskHandler for ValidationHandler<V> {
+    fn required_permission(&self) -> Permission {
         Permission::Edit
     }
 
-    fn work(&self, job: &Job<'_>) -> Result<Outcome, Failed> {
+    fn handle(&self, job: &Job<'_>) -> Result<TaskOutcome, HandlerError> {
         let Some(spec) = spec(job.task) else {
-            return Err(Failed::lasting(
+            return Err(HandlerError::permanent(
                 "the task names no spec to validate by; name it as `spec` in its context, by the \
                  beginning of the name of its folder",
             ));
         };
-        let root = &self.shop.root;
-        check_is_here(root, job)?;
-        let tree = lay_out(&self.shop, job)?;
+        let root = &self.workflow_context.root;
+        check_change_is_here(root, job)?;
+        let tree = check_out(&self.workflow_context, job)?;
         let TaskTree { branch, worktree, .. } = &tree;
         let base = subject::base(root, job)?;
-        let validated = self.validates.validate(worktree.path(), base.as_deref(), &spec, job)?;
-        let terms = self.shop.terms(job);
+        let validated = self.validator.validate(worktree.path(), base.as_deref(), &spec, job)?;
+        let input = self.workflow_context.follow_up_input(job);
         match validated {
-            Validated::Approved { summary } => {
-                let commit = put_on_branch(job, worktree, branch, &summary)?;
-                let commit = commit.map_or_else(|| unmoved(root, worktree, branch), Ok)?;
+            ValidationOutcome::Approved { summary } => {
+                let commit = commit_to_branch(job, worktree, branch, &summary)?;
+                let commit = commit.map_or_else(|| check_unmoved(root, worktree, branch), Ok)?;
                 Ok(approved(summary, &commit))
             }
-            Validated::HandedOver { reason, paper } => {
-                let reason = in_short(&reason);
+            ValidationOutcome::Escalated { reason, paper } => {
+                let reason = to_summary(&reason);
                 let summary = format!("a person has to decide: {reason}");
-                put_on_branch(job, worktree, branch, &summary)?;
-                Ok(handed_over(&terms, job, branch, &reason, &paper))
+                commit_to_branch(job, worktree, branch, &summary)?;
+                Ok(escalated(&input, job, branch, &reason, &paper))
             }
-            Validated::NotYet { missing } => Ok(not_yet(&terms, job, branch, &missing)),
+            ValidationOutcome::Unfinished { missing } => {
+                Ok(unfinished(&input, job, branch, &missing))
+            }
         }
     }
 }
 
 /// Fails if the change of a task is not in this repository: other content must not be approved in
 /// its place.
-fn check_is_here(root: &Path, job: &Job<'_>) -> Result<(), Failed> {
+fn check_change_is_here(root: &Path, job: &Job<'_>) -> Result<(), HandlerError> {
     let scope = subject::scope(root, job)?;
     if matches!(scope, Scope::Pull { .. }) && job.context("head_commit").is_none() {
-        return Err(Failed::lasting(
+        return Err(HandlerError::permanent(
             "a pull request is validated at a commit that is here; name it as `head_commit` in the \
              task's context",
         ));
@@ -72,32 +74,33 @@ fn check_is_here(root: &Path, job: &Job<'_>) -> Result<(), Failed> {
 }
 
 /// Returns the validated commit if no commit was added. Fails if the branch moved meanwhile.
-fn unmoved(root: &Path, worktree: &Worktree, branch: &str) -> Result<String, Failed> {
-    let validated = commit_of(worktree.path(), "HEAD").map_err(|error| subject::failed(&error))?;
+fn check_unmoved(root: &Path, worktree: &Worktree, branch: &str) -> Result<String, HandlerError> {
+    let validated =
+        commit_of(worktree.path(), "HEAD").map_err(|error| subject::git_error(&error))?;
     match commit_of(root, &format!("refs/heads/{branch}")) {
-        Ok(now) if now != validated => Err(Failed::passing(
+        Ok(now) if now != validated => Err(HandlerError::transient(
             "the change moved on while it was validated, so nobody can tell what was approved",
         )),
         Ok(_) | Err(_) => Ok(validated),
     }
 }
 
-fn approved(summary: String, commit: &str) -> Outcome {
+fn approved(summary: String, commit: &str) -> TaskOutcome {
     let mut context = Map::new();
     context.insert("verdict".to_owned(), json!("approved"));
     context.insert("reviewed_commit".to_owned(), json!(commit));
-    let news = Some(ChangeEvent::Approved { summary: summary.clone() });
-    Outcome { context, news, ..Outcome::done(summary) }
+    let event = Some(ChangeEvent::Approved { summary: summary.clone() });
+    TaskOutcome { context, event, ..TaskOutcome::done(summary) }
 }
 
-fn handed_over(
-    terms: &Terms<'_>,
+fn escalated(
+    input: &FollowUpInput<'_>,
     job: &Job<'_>,
     branch: &str,
     reason: &str,
     paper: &str,
-) -> Outcome {
-    let mut next = escalation(terms, job.task, "validation", reason);
+) -> TaskOutcome {
+    let mut next = escalation(input, job.task, "validation", reason);
     let description = &mut next.task.description;
     description.push_str(&format!(
         "\n\n`{paper}` on the branch `{branch}` tells what was tried, and how to go on."
@@ -106,18 +109,23 @@ fn handed_over(
     next.task.context.insert("escalation_file".to_owned(), json!(paper));
     let mut context = Map::new();
     context.insert("verdict".to_owned(), json!("human_escalation"));
-    Outcome {
+    TaskOutcome {
         context,
         follow_ups: vec![next],
-        news: Some(ChangeEvent::Escalated { reason: reason.to_owned() }),
-        ..Outcome::done(format!("a person has to decide: {reason}"))
+        event: Some(ChangeEvent::Escalated { reason: reason.to_owned() }),
+        ..TaskOutcome::done(format!("a person has to decide: {reason}"))
     }
 }
 
 /// Returns the outcome for an unfinished implementation: it cannot be validated, so it is reviewed.
-fn not_yet(terms: &Terms<'_>, job: &Job<'_>, branch: &str, missing: &str) -> Outcome {
+fn unfinished(
+    input: &FollowUpInput<'_>,
+    job: &Job<'_>,
+    branch: &str,
+    missing: &str,
+) -> TaskOutcome {
     let summary = format!("it is not validated yet, and reviewed instead: {missing}");
-    let next = review(terms, job.task, branch, &summary);
-    let news = Some(ChangeEvent::ReadyForReview { branch: branch.to_owned(), pull: None });
-    Outcome { follow_ups: vec![next], news, ..Outcome::done(summary) }
+    let next = review(input, job.task, branch, &summary);
+    let event = Some(ChangeEvent::ReadyForReview { branch: branch.to_owned(), pull: None });
+    TaskOutcome { follow_ups: vec![next], event, ..TaskOutcome::done(summary) }
 }

@@ -135,7 +135,7 @@ fn what_is_wrong_is_told_with_its_line_and_key() {
 #[test]
 fn the_reviewers_prompt_has_the_six_directives() {
     let roster = roster("").unwrap();
-    let prompt = &roster.named("qa").unwrap().prompt;
+    let prompt = &roster.find("qa").unwrap().prompt;
     for word in ["JSON", "file and line", "mend", "severity", "category", "REQUEST_CHANGES"] {
         assert!(prompt.contains(word), "{word}");
     }
@@ -144,7 +144,7 @@ fn the_reviewers_prompt_has_the_six_directives() {
 #[test]
 fn a_replica_is_known_by_its_agents_name() {
     let roster = roster("- id: qa-2\n").unwrap();
-    let agent = |name| roster.of_worker(name).map(|agent| agent.id.to_string());
+    let agent = |name| roster.find_by_worker(name).map(|agent| agent.id.to_string());
     assert_eq!(agent("engineer-12").as_deref(), Some("engineer"));
     assert_eq!(agent("qa-2").as_deref(), Some("qa-2"));
     assert_eq!(agent("somebody"), None);
@@ -167,7 +167,7 @@ fn mcp_servers_are_read_and_handed_on() {
 fn an_agent_may_do_with_services_what_its_permissions_say() {
     let roster = roster("- id: qa\n  transitions: [Done]\n").unwrap();
     let may =
-        |agent: &str, deed: Capability| roster.named(agent).unwrap().permit().check(deed).is_ok();
+        |agent: &str, deed: Capability| roster.find(agent).unwrap().permit().check(deed).is_ok();
     let all = [
         Capability::WriteOnGithub,
         Capability::Push,
@@ -177,7 +177,7 @@ fn an_agent_may_do_with_services_what_its_permissions_say() {
     assert_eq!(all.map(|deed| may("qa", deed)), [true, false, true, false]);
     assert_eq!(all.map(|deed| may("engineer", deed)), [true, true, true, false]);
     assert_eq!(all.map(|deed| may("architect", deed)), [true; 4]);
-    let qa = roster.named("qa").unwrap().permit();
+    let qa = roster.find("qa").unwrap().permit();
     let moves = ["approved", "Changes Requested", "Done", "Code Review"];
     let may_move = moves.map(|name| qa.check_transition(name).is_ok());
     assert_eq!(may_move, [true, true, true, false]);

@@ -2,12 +2,14 @@
 
 use assay_agents::config::framework::{TaskSettings, Workflow};
 use assay_agents::config::roster::Roster;
-use assay_agents::work::{Failed, Outcome};
-use assay_agents::workflow::Reviewed;
-use assay_agents::workflow::follow_up::{Terms, after_commit, after_nothing, after_review};
+use assay_agents::task_handler::{HandlerError, TaskOutcome};
+use assay_agents::workflow::ReviewOutcome;
+use assay_agents::workflow::follow_up::{
+    FollowUpInput, after_commit, after_empty_fix, after_review,
+};
 use assay_findings::report::Report;
 use assay_findings::synthesis::{SynthesisInputs, synthesize};
-use assay_store::pulls::{Origin, Pull};
+use assay_store::pulls::{Pull, PullOrigin};
 use assay_store::task::{Moment, QueueName, Task};
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
@@ -45,16 +47,23 @@ fn task(id: &str, context: &Value) -> Task {
     Task::parse(json.to_string().as_bytes()).unwrap()
 }
 
-fn with_terms<T>(queue: &str, agents: &str, act: impl FnOnce(&Terms<'_>) -> T) -> T {
+fn with_input<T>(queue: &str, agents: &str, act: impl FnOnce(&FollowUpInput<'_>) -> T) -> T {
     let workflow = Workflow::default();
     let roster = Roster::parse(Some(agents), &TaskSettings::default()).unwrap();
     let queue: QueueName = queue.parse().unwrap();
     let now: Moment = "2026-02-03T11:00:00.000Z".parse().unwrap();
     let worker = "qa-1";
-    act(&Terms { workflow: &workflow, roster: &roster, queue: &queue, worker, now, version: "1" })
+    act(&FollowUpInput {
+        workflow: &workflow,
+        roster: &roster,
+        queue: &queue,
+        worker,
+        now,
+        version: "1",
+    })
 }
 
-fn reviewed(findings: &str) -> Reviewed {
+fn reviewed(findings: &str) -> ReviewOutcome {
     let findings = findings.lines().map(|line| {
         let mut words = line.splitn(3, ' ');
         let (severity, place) = (words.next().unwrap(), words.next().unwrap());
@@ -70,7 +79,7 @@ fn reviewed(findings: &str) -> Reviewed {
         "residual_risks": [], "testing_gaps": [] });
     let report = Report::from_text(&report.to_string(), "qa", None);
     let synthesis = synthesize(&[report], &SynthesisInputs::default());
-    Reviewed {
+    ReviewOutcome {
         synthesis,
         draft: None,
         head: None,
@@ -80,18 +89,18 @@ fn reviewed(findings: &str) -> Reviewed {
     }
 }
 
-fn outcome(case: &Case) -> Result<Outcome, Failed> {
+fn outcome(case: &Case) -> Result<TaskOutcome, HandlerError> {
     let mut task = task("t1", &case.context);
     task.created_by = case.created_by.to_owned();
-    with_terms(case.queue, case.agents, |terms| {
-        after_review(terms, &task, &reviewed(case.findings))
+    with_input(case.queue, case.agents, |input| {
+        after_review(input, &task, &reviewed(case.findings))
     })
 }
 
 /// Checks the verdict and the follow-up tasks: `queue kind id cycle priority`.
 fn check(case: &Case, expected: &Expect) {
     let shown = match outcome(case) {
-        Err(failed) => format!("failed: {failed} (passing: {})", failed.is_passing),
+        Err(failed) => format!("failed: {failed} (passing: {})", failed.is_transient),
         Ok(outcome) => {
             let lines = outcome.follow_ups.iter().map(|next| {
                 let Task { id, kind, priority, context, .. } = &next.task;
@@ -169,12 +178,12 @@ fn an_incomplete_review_approves_nothing() {
     let mut reviewed = reviewed("");
     reviewed.synthesis = synthesize(&[], &SynthesisInputs::default());
     for may_answer_later in [false, true] {
-        let reviewed = Reviewed { may_answer_later, ..reviewed.clone() };
-        let failed = with_terms("qa", "", |terms| {
-            after_review(terms, &task("t1", &json!({})), &reviewed).unwrap_err()
+        let reviewed = ReviewOutcome { may_answer_later, ..reviewed.clone() };
+        let failed = with_input("qa", "", |input| {
+            after_review(input, &task("t1", &json!({})), &reviewed).unwrap_err()
         });
         assert!(failed.error.contains("there is no report at all"), "{failed}");
-        assert_eq!(failed.is_passing, may_answer_later);
+        assert_eq!(failed.is_transient, may_answer_later);
     }
 }
 
@@ -312,8 +321,8 @@ fn what_was_committed_is_reviewed_without_what_was_found_before() {
         "jira_key": "PROJ-1", "structured_findings": {}, "verdict": "needs_fix", "run": "r",
         "_review_cycle_count": 2, "_root_task_id": "t0",
     });
-    let outcome = with_terms("engineer", "", |terms| {
-        after_commit(terms, &task("f", &context), "topic", None, "done".to_owned())
+    let outcome = with_input("engineer", "", |input| {
+        after_commit(input, &task("f", &context), "topic", None, "done".to_owned())
     });
     let [next] = &outcome.follow_ups[..] else { panic!("{outcome:?}") };
     assert_eq!((next.queue.as_str(), next.task.id.as_str()), ("qa", "review-t0-c2"));
@@ -336,11 +345,11 @@ fn what_was_pushed_is_reviewed_as_a_trigger_would_have_it_reviewed() {
         branch: "feature/OTHER-2".to_owned(),
         base: "main".to_owned(),
         url: "https://github.example/o/r/pull/7".to_owned(),
-        origin: Origin::Inside,
+        origin: PullOrigin::Inside,
     };
-    let outcome = with_terms("engineer", "", |terms| {
+    let outcome = with_input("engineer", "", |input| {
         let task = task("f", &context);
-        after_commit(terms, &task, "assay/t0", Some(&pull), "done".to_owned())
+        after_commit(input, &task, "assay/t0", Some(&pull), "done".to_owned())
     });
     let [next] = &outcome.follow_ups[..] else { panic!("{outcome:?}") };
     assert_eq!(next.task.id, pull.task_id());
@@ -351,8 +360,8 @@ fn what_was_pushed_is_reviewed_as_a_trigger_would_have_it_reviewed() {
 #[test]
 fn a_fix_that_changed_nothing_is_for_a_person() {
     let context = json!({ "_root_task_id": "t0", "_review_cycle_count": 1 });
-    let outcome = with_terms("engineer", "", |terms| {
-        after_nothing(terms, &task("f", &context), "no safe fix".to_owned())
+    let outcome = with_input("engineer", "", |input| {
+        after_empty_fix(input, &task("f", &context), "no safe fix".to_owned())
     });
     let [next] = &outcome.follow_ups[..] else { panic!("{outcome:?}") };
     assert_eq!(next.task.id.as_str(), "review-escalation-t0");

@@ -3,6 +3,6 @@
 
 mod config;
 mod follow_up;
-mod seat;
+mod instance_lock;
 mod worker;
 mod workflow;

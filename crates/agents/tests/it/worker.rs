@@ -7,45 +7,46 @@ use std::time::Duration;
 
 use assay_agents::config::framework::{TaskSettings, policy};
 use assay_agents::config::roster::{Permission, Roster};
-use assay_agents::log::{Form, Log};
-use assay_agents::work::{Failed, Job, Outcome, Work, Works};
-use assay_agents::worker::{Ended, Worker};
+use assay_agents::log::{Log, LogFormat};
+use assay_agents::task_handler::{HandlerError, HandlerRegistry, Job, TaskHandler, TaskOutcome};
+use assay_agents::worker::{Worker, WorkerExit};
 use assay_base::clock::Clock;
 use assay_base::shutdown::Shutdown;
 use assay_store::files::FileQueue;
 use assay_store::queue::{
-    Addressed, Claimed, Count, Filter, Heartbeat, Lease, Listed, Presence, Queue, QueueError,
-    Recovered, Seen, Settled, Settlement, Tenure, Watch, Who,
+    AgentHealth, ClaimedTask, Heartbeat, Lease, LeaseKind, ListedTask, PauseTarget, Queue,
+    QueueCounts, QueueError, QueuedTask, RecoveredTask, Registration, SettleOutcome, TaskFilter,
+    TaskResult, Watch,
 };
 use assay_store::task::{AgentId, QueueName, Task, TaskId};
 use tempfile::TempDir;
 
 /// A queue that is unreachable for the next calls of `join` and `settle`, counted separately.
-struct Shaky {
+struct UnreliableQueue {
     queue: FileQueue,
     joins: AtomicU32,
     settlements: AtomicU32,
 }
 
-fn unless_away(left: &AtomicU32) -> Result<(), QueueError> {
+fn fail_while_positive(left: &AtomicU32) -> Result<(), QueueError> {
     match left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)) {
         Ok(_) => Err(QueueError::Unreachable { source: "nobody answers".into() }),
         Err(_) => Ok(()),
     }
 }
 
-impl Queue for Shaky {
-    fn join(&self, agent: &AgentId) -> Result<Box<dyn Presence>, QueueError> {
-        unless_away(&self.joins)?;
+impl Queue for UnreliableQueue {
+    fn join(&self, agent: &AgentId) -> Result<Box<dyn Registration>, QueueError> {
+        fail_while_positive(&self.joins)?;
         self.queue.join(agent)
     }
 
-    fn settle(&self, lease: &Lease, settlement: Settlement) -> Result<Settled, QueueError> {
-        unless_away(&self.settlements)?;
-        self.queue.settle(lease, settlement)
+    fn settle(&self, lease: &Lease, result: TaskResult) -> Result<SettleOutcome, QueueError> {
+        fail_while_positive(&self.settlements)?;
+        self.queue.settle(lease, result)
     }
 
-    fn push(&self, tasks: Vec<Addressed>) -> Result<(), QueueError> {
+    fn push(&self, tasks: Vec<QueuedTask>) -> Result<(), QueueError> {
         self.queue.push(tasks)
     }
 
@@ -53,25 +54,25 @@ impl Queue for Shaky {
         &self,
         queue: &QueueName,
         agent: &AgentId,
-        tenure: Tenure,
+        lease_kind: LeaseKind,
         at_most: usize,
-    ) -> Result<Vec<Claimed>, QueueError> {
-        self.queue.claim(queue, agent, tenure, at_most)
+    ) -> Result<Vec<ClaimedTask>, QueueError> {
+        self.queue.claim(queue, agent, lease_kind, at_most)
     }
 
     fn renew(&self, lease: &Lease, time: Duration) -> Result<(), QueueError> {
         self.queue.renew(lease, time)
     }
 
-    fn get(&self, id: &TaskId) -> Result<Listed, QueueError> {
+    fn get(&self, id: &TaskId) -> Result<ListedTask, QueueError> {
         self.queue.get(id)
     }
 
-    fn list(&self, filter: &Filter) -> Result<Vec<Listed>, QueueError> {
+    fn list(&self, filter: &TaskFilter) -> Result<Vec<ListedTask>, QueueError> {
         self.queue.list(filter)
     }
 
-    fn count(&self) -> Result<Vec<Count>, QueueError> {
+    fn count(&self) -> Result<Vec<QueueCounts>, QueueError> {
         self.queue.count()
     }
 
@@ -83,7 +84,7 @@ impl Queue for Shaky {
         self.queue.retry(id)
     }
 
-    fn restore(&self, tasks: Vec<Addressed>) -> Result<usize, QueueError> {
+    fn restore(&self, tasks: Vec<QueuedTask>) -> Result<usize, QueueError> {
         self.queue.restore(tasks)
     }
 
@@ -91,7 +92,7 @@ impl Queue for Shaky {
         self.queue.prune(older_than)
     }
 
-    fn recover(&self) -> Result<Vec<Recovered>, QueueError> {
+    fn recover(&self) -> Result<Vec<RecoveredTask>, QueueError> {
         self.queue.recover()
     }
 
@@ -103,20 +104,20 @@ impl Queue for Shaky {
         self.queue.next_ready(queue)
     }
 
-    fn beat(&self, heartbeat: &Heartbeat) -> Result<(), QueueError> {
-        self.queue.beat(heartbeat)
+    fn record_heartbeat(&self, heartbeat: &Heartbeat) -> Result<(), QueueError> {
+        self.queue.record_heartbeat(heartbeat)
     }
 
-    fn agents(&self) -> Result<Vec<Seen>, QueueError> {
+    fn agents(&self) -> Result<Vec<AgentHealth>, QueueError> {
         self.queue.agents()
     }
 
-    fn pause(&self, who: &Who) -> Result<(), QueueError> {
-        self.queue.pause(who)
+    fn pause(&self, target: &PauseTarget) -> Result<(), QueueError> {
+        self.queue.pause(target)
     }
 
-    fn resume(&self, who: &Who) -> Result<(), QueueError> {
-        self.queue.resume(who)
+    fn resume(&self, target: &PauseTarget) -> Result<(), QueueError> {
+        self.queue.resume(target)
     }
 
     fn is_paused(&self, agent: &AgentId) -> Result<bool, QueueError> {
@@ -125,35 +126,35 @@ impl Queue for Shaky {
 }
 
 /// A handler in which the first task waits until the second begins, which requests the shutdown.
-struct InTurn {
+struct BlockingHandler {
     begun: Sender<()>,
     seen: Mutex<Receiver<()>>,
     shutdown: Shutdown,
 }
 
-impl Work for InTurn {
-    fn needs(&self) -> Permission {
+impl TaskHandler for BlockingHandler {
+    fn required_permission(&self) -> Permission {
         Permission::Read
     }
 
-    fn work(&self, job: &Job<'_>) -> Result<Outcome, Failed> {
+    fn handle(&self, job: &Job<'_>) -> Result<TaskOutcome, HandlerError> {
         if job.task.id.as_str() == "first" {
             let _ = self.seen.lock().unwrap().recv();
         } else {
             self.shutdown.request();
             self.begun.send(()).unwrap();
         }
-        Ok(Outcome::done(job.task.id.as_str()))
+        Ok(TaskOutcome::done(job.task.id.as_str()))
     }
 }
 
-fn addressed(id: &str) -> Addressed {
+fn addressed(id: &str) -> QueuedTask {
     let json = format!(
         r#"{{ "id": "{id}", "type": "review", "created_at": "2026-02-03T10:00:00.000Z",
               "title": "Review" }}"#
     );
     let task = Task::parse(json.as_bytes()).unwrap();
-    Addressed { queue: "qa".parse().unwrap(), task }
+    QueuedTask { queue: "qa".parse().unwrap(), task }
 }
 
 /// Returns a worker with some tasks, and a queue that fails the given numbers of calls.
@@ -169,20 +170,25 @@ fn worker(
     let queue = FileQueue::open(&folder.path().join("queue"), policy, &Clock::system()).unwrap();
     queue.push(tasks.iter().map(|id| addressed(id)).collect()).unwrap();
     let roster = Roster::parse(Some("- id: qa\n"), &task).unwrap();
-    let mut agent = roster.named("qa").unwrap().clone();
+    let mut agent = roster.find("qa").unwrap().clone();
     agent.timeout = timeout;
     let shutdown = Shutdown::default();
     let (begun, seen) = mpsc::channel();
-    let work = InTurn { begun, seen: Mutex::new(seen), shutdown: shutdown.clone() };
+    let work = BlockingHandler { begun, seen: Mutex::new(seen), shutdown: shutdown.clone() };
     Worker {
-        queue: Arc::new(Shaky { queue, joins: joins.into(), settlements: settlements.into() }),
+        queue: Arc::new(UnreliableQueue {
+            queue,
+            joins: joins.into(),
+            settlements: settlements.into(),
+        }),
         agent: Arc::new(agent),
         name: "qa".parse().unwrap(),
-        works: Arc::new(Works::default().with("review", work)),
+        handlers: Arc::new(HandlerRegistry::default().with("review", work)),
         log: Arc::new(
-            Log::open(&folder.path().join("logs"), "qa", Form::Plain, &Clock::system()).unwrap(),
+            Log::open(&folder.path().join("logs"), "qa", LogFormat::Plain, &Clock::system())
+                .unwrap(),
         ),
-        announce: Arc::new([]),
+        notifiers: Arc::new([]),
         on_wait: Box::new(|_| {}),
         clock: Clock::system(),
         shutdown,
@@ -197,7 +203,7 @@ fn worker(
 fn a_worker_that_could_not_tell_that_it_left_a_task_takes_no_other() {
     let folder = TempDir::new().unwrap();
     let worker = worker(&folder, &["first", "second"], 0, u32::MAX, Duration::from_millis(1));
-    assert_eq!(worker.run().unwrap(), Ended::MidTask);
+    assert_eq!(worker.run().unwrap(), WorkerExit::TaskAbandoned);
     let second = worker.queue.get(&"second".parse().unwrap()).unwrap();
     assert_eq!(second.task.status.to_string(), "pending");
 }
@@ -206,7 +212,7 @@ fn a_worker_that_could_not_tell_that_it_left_a_task_takes_no_other() {
 fn a_worker_waits_for_a_queue_that_it_cannot_join_yet() {
     let folder = TempDir::new().unwrap();
     let worker = worker(&folder, &["second"], 1, 0, Duration::from_secs(60));
-    assert_eq!(worker.run().unwrap(), Ended::Asked);
+    assert_eq!(worker.run().unwrap(), WorkerExit::ShutdownRequested);
     let second = worker.queue.get(&"second".parse().unwrap()).unwrap();
     assert_eq!(second.task.status.to_string(), "completed");
 }
@@ -216,9 +222,9 @@ fn nobody_who_is_told_to_end_waits_for_a_queue_that_is_away() {
     let folder = TempDir::new().unwrap();
     let mut at_join = worker(&folder, &[], u32::MAX, 0, Duration::from_secs(60));
     at_join.shutdown.request();
-    assert_eq!(at_join.run().unwrap(), Ended::Asked);
+    assert_eq!(at_join.run().unwrap(), WorkerExit::ShutdownRequested);
     // The task requests the shutdown, and its outcome cannot be stored.
     at_join = worker(&folder, &["second"], 0, u32::MAX, Duration::from_secs(60));
     at_join.lease = Duration::from_secs(3600);
-    assert_eq!(at_join.run().unwrap(), Ended::Asked);
+    assert_eq!(at_join.run().unwrap(), WorkerExit::ShutdownRequested);
 }

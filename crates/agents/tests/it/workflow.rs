@@ -9,12 +9,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use assay_agents::config::framework::{TaskSettings, Workflow};
 use assay_agents::config::roster::Roster;
-use assay_agents::log::{Form, Log};
-use assay_agents::work::{Failed, Job, Outcome, Work};
-use assay_agents::workflow::command::{CommandWork, Leaves};
-use assay_agents::workflow::fix::FixWork;
-use assay_agents::workflow::review::ReviewWork;
-use assay_agents::workflow::{Fixes, Publishes, Reviewed, Reviews, Runner, Shop};
+use assay_agents::log::{Log, LogFormat};
+use assay_agents::task_handler::{HandlerError, Job, TaskHandler, TaskOutcome};
+use assay_agents::workflow::command::{CommandHandler, OutputPolicy};
+use assay_agents::workflow::fix::FixHandler;
+use assay_agents::workflow::review::ReviewHandler;
+use assay_agents::workflow::{
+    ChangeFixer, ChangePublisher, ChangeReviewer, ReviewOutcome, Runner, WorkflowContext,
+};
 use assay_base::clock::Clock;
 use assay_change::Scope;
 use assay_change::state::State;
@@ -27,55 +29,66 @@ use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-fn shop(repository: &Repository, agents: &str) -> Shop {
-    Shop {
+fn workflow_context(repository: &Repository, agents: &str) -> WorkflowContext {
+    WorkflowContext {
         root: repository.path().to_owned(),
         state: State::new(repository.path(), None),
         worktrees: repository.path().join(".git/assay-worktrees"),
         workflow: Workflow::default(),
         roster: Roster::parse(Some(agents), &TaskSettings::default()).unwrap(),
-        publishes: None,
+        publisher: None,
         clock: Clock::system(),
         version: "1".to_owned(),
     }
 }
 
 /// Runs a handler on a task `t` as the agent `agent`.
-fn work_on(work: &dyn Work, shop: &Shop, kind: &str, context: &Value) -> Result<Outcome, Failed> {
+fn work_on(
+    handler: &dyn TaskHandler,
+    workflow_context: &WorkflowContext,
+    kind: &str,
+    context: &Value,
+) -> Result<TaskOutcome, HandlerError> {
     let json = json!({
         "id": "t", "type": kind, "created_at": "2026-02-03T10:00:00.000Z", "title": "The task",
         "context": context,
     });
     let task = Task::parse(json.to_string().as_bytes()).unwrap();
     let logs = TempDir::new().unwrap();
-    let log = Log::open(logs.path(), "agent", Form::Plain, &Clock::system()).unwrap();
-    let agent = shop.roster.named("agent").unwrap();
-    let (log, worker) = (log.about(&task), "agent".parse().unwrap());
-    work.work(&Job { task: &task, queue: &agent.queue, agent, worker: &worker, log: &log })
+    let log = Log::open(logs.path(), "agent", LogFormat::Plain, &Clock::system()).unwrap();
+    let agent = workflow_context.roster.find("agent").unwrap();
+    let (log, worker) = (log.for_task(&task), "agent".parse().unwrap());
+    handler.handle(&Job { task: &task, queue: &agent.queue, agent, worker: &worker, log: &log })
 }
 
 /// A reviewer that fails with the scope as its message.
-struct Says;
+struct ScopeReviewer;
 
-impl Reviews for Says {
-    fn review(&self, scope: &Scope, _job: &Job<'_>) -> Result<Reviewed, Failed> {
-        Err(Failed::lasting(format!("{scope:?}")))
+impl ChangeReviewer for ScopeReviewer {
+    fn review(&self, scope: &Scope, _job: &Job<'_>) -> Result<ReviewOutcome, HandlerError> {
+        Err(HandlerError::permanent(format!("{scope:?}")))
     }
 }
 
 /// Checks the scope of a review.
 fn check_scope(repository: &Repository, context: &Value, expected: &Expect) {
-    let shop = shop(repository, "- id: agent\n");
-    let work = ReviewWork { shop: shop.clone(), reviews: Says };
-    let failed = work_on(&work, &shop, "review", context).unwrap_err();
+    let workflow_context = workflow_context(repository, "- id: agent\n");
+    let work =
+        ReviewHandler { workflow_context: workflow_context.clone(), reviewer: ScopeReviewer };
+    let failed = work_on(&work, &workflow_context, "review", context).unwrap_err();
     expected.assert_eq(&failed.error);
 }
 
 /// A fixer that writes a file, if one is given.
-struct Writes(Option<(&'static str, &'static str)>);
+struct FileFixer(Option<(&'static str, &'static str)>);
 
-impl Fixes for Writes {
-    fn fix(&self, folder: &Path, _base: Option<&str>, _job: &Job<'_>) -> Result<String, Failed> {
+impl ChangeFixer for FileFixer {
+    fn fix(
+        &self,
+        folder: &Path,
+        _base: Option<&str>,
+        _job: &Job<'_>,
+    ) -> Result<String, HandlerError> {
         if let Some((path, text)) = self.0 {
             let file = folder.join(path);
             fs::create_dir_all(file.parent().unwrap()).unwrap();
@@ -89,14 +102,19 @@ fn fix(
     repository: &Repository,
     file: Option<(&'static str, &'static str)>,
     context: &Value,
-) -> Result<Outcome, Failed> {
-    let shop = shop(repository, "- id: agent\n  permissions: [read, edit]\n");
-    let work = FixWork { shop: shop.clone(), fixes: Writes(file), runner: Runner::default() };
-    work_on(&work, &shop, "fix", context)
+) -> Result<TaskOutcome, HandlerError> {
+    let workflow_context =
+        workflow_context(repository, "- id: agent\n  permissions: [read, edit]\n");
+    let work = FixHandler {
+        workflow_context: workflow_context.clone(),
+        fixer: FileFixer(file),
+        runner: Runner::default(),
+    };
+    work_on(&work, &workflow_context, "fix", context)
 }
 
 /// Returns the context of the only follow-up task.
-fn next(outcome: &Outcome) -> Value {
+fn next(outcome: &TaskOutcome) -> Value {
     let [next] = &outcome.follow_ups[..] else { panic!("{outcome:?}") };
     Value::Object(next.task.context.clone())
 }
@@ -163,10 +181,15 @@ fn a_fix_that_was_committed_before_a_crash_is_reviewed() {
 }
 
 /// A fixer that adds a line to a file at each call.
-struct Appends;
+struct AppendingFixer;
 
-impl Fixes for Appends {
-    fn fix(&self, folder: &Path, _base: Option<&str>, _job: &Job<'_>) -> Result<String, Failed> {
+impl ChangeFixer for AppendingFixer {
+    fn fix(
+        &self,
+        folder: &Path,
+        _base: Option<&str>,
+        _job: &Job<'_>,
+    ) -> Result<String, HandlerError> {
         let file = folder.join("lines");
         let before = fs::read_to_string(&file).unwrap_or_default();
         fs::write(file, before + "one more\n").unwrap();
@@ -176,13 +199,13 @@ impl Fixes for Appends {
 
 /// A remote whose pull request is at a local branch, and that fails the first pushes.
 #[derive(Debug)]
-struct Remote {
+struct FakeRemote {
     pull: Option<(std::path::PathBuf, &'static str)>,
     refuses: AtomicUsize,
 }
 
-impl Publishes for Remote {
-    fn pull_head(&self, _job: &Job<'_>) -> Result<Option<String>, Failed> {
+impl ChangePublisher for FakeRemote {
+    fn pull_head(&self, _job: &Job<'_>) -> Result<Option<String>, HandlerError> {
         let head = |(root, branch): &(std::path::PathBuf, &str)| {
             assay_change::commit_of(root, branch).unwrap()
         };
@@ -195,11 +218,11 @@ impl Publishes for Remote {
         _branch: &str,
         _base: Option<&str>,
         _job: &Job<'_>,
-    ) -> Result<Option<Pull>, Failed> {
+    ) -> Result<Option<Pull>, HandlerError> {
         let left = self.refuses.load(Ordering::Relaxed);
         if left > 0 {
             self.refuses.store(left - 1, Ordering::Relaxed);
-            return Err(Failed::passing("the remote is out"));
+            return Err(HandlerError::transient("the remote is out"));
         }
         if let Some((root, branch)) = &self.pull {
             assay_testkit::git(root, &["update-ref", &format!("refs/heads/{branch}"), commit]);
@@ -209,9 +232,13 @@ impl Publishes for Remote {
 }
 
 /// Runs a task until it succeeds, and returns the number of attempts.
-fn try_until_done(shop: &Shop, context: &Value) -> usize {
-    let work = FixWork { shop: shop.clone(), fixes: Appends, runner: Runner::default() };
-    let attempts = (1..9).find(|_| work_on(&work, shop, "fix", context).is_ok());
+fn try_until_done(workflow_context: &WorkflowContext, context: &Value) -> usize {
+    let work = FixHandler {
+        workflow_context: workflow_context.clone(),
+        fixer: AppendingFixer,
+        runner: Runner::default(),
+    };
+    let attempts = (1..9).find(|_| work_on(&work, workflow_context, "fix", context).is_ok());
     attempts.expect("it is done some time")
 }
 
@@ -222,21 +249,21 @@ fn however_often_a_task_is_tried_it_makes_one_commit() {
     let pulls = [None, Some((repository.path().to_owned(), "remote/topic"))];
     for (pull, branch) in pulls.into_iter().zip(["topic", "remote/topic"]) {
         let is_pull = pull.is_some();
-        let remote = Remote { pull, refuses: AtomicUsize::new(3) };
-        let shop = Shop {
-            publishes: Some(Arc::new(remote)),
-            ..shop(&repository, "- id: agent\n  permissions: [read, edit]\n")
+        let remote = FakeRemote { pull, refuses: AtomicUsize::new(3) };
+        let workflow_context = WorkflowContext {
+            publisher: Some(Arc::new(remote)),
+            ..workflow_context(&repository, "- id: agent\n  permissions: [read, edit]\n")
         };
         let context = match is_pull {
             true => json!({ "github_repo": "o/r", "pr_number": 7 }),
             false => json!({ "branch_name": "topic" }),
         };
-        assert_eq!(try_until_done(&shop, &context), 4, "{branch}");
+        assert_eq!(try_until_done(&workflow_context, &context), 4, "{branch}");
         let count = repository.git(&["rev-list", "--count", &format!("main..{branch}")]);
         assert_eq!(count, "1", "{branch}");
         assert_eq!(repository.git(&["show", &format!("{branch}:lines")]), "one more");
         // Another run, as after a crash just before the task was settled.
-        assert_eq!(try_until_done(&shop, &context), 1);
+        assert_eq!(try_until_done(&workflow_context, &context), 1);
         assert_eq!(repository.git(&["rev-list", "--count", &format!("main..{branch}")]), "1");
     }
 }
@@ -246,19 +273,23 @@ fn a_pull_request_that_moved_on_is_mended_at_its_head() {
     let repository = Repository::new();
     repository.git(&["branch", "remote/topic"]);
     let pull = Some((repository.path().to_owned(), "remote/topic"));
-    let remote = Remote { pull, refuses: AtomicUsize::new(1) };
-    let shop = Shop {
-        publishes: Some(Arc::new(remote)),
-        ..shop(&repository, "- id: agent\n  permissions: [read, edit]\n")
+    let remote = FakeRemote { pull, refuses: AtomicUsize::new(1) };
+    let workflow_context = WorkflowContext {
+        publisher: Some(Arc::new(remote)),
+        ..workflow_context(&repository, "- id: agent\n  permissions: [read, edit]\n")
     };
-    let work = FixWork { shop: shop.clone(), fixes: Appends, runner: Runner::default() };
+    let work = FixHandler {
+        workflow_context: workflow_context.clone(),
+        fixer: AppendingFixer,
+        runner: Runner::default(),
+    };
     let context = json!({ "github_repo": "o/r", "pr_number": 7 });
-    work_on(&work, &shop, "fix", &context).unwrap_err();
+    work_on(&work, &workflow_context, "fix", &context).unwrap_err();
     assert_eq!(repository.git(&["branch", "--list", "assay/*"]), "", "nothing is left behind");
     let tree = ["commit-tree", "remote/topic^{tree}", "-p", "remote/topic", "-m", "theirs"];
     let theirs = repository.git(&tree);
     repository.git(&["update-ref", "refs/heads/remote/topic", &theirs]);
-    work_on(&work, &shop, "fix", &context).unwrap();
+    work_on(&work, &workflow_context, "fix", &context).unwrap();
     assert_eq!(repository.git(&["rev-parse", "remote/topic^"]), theirs);
 }
 
@@ -272,7 +303,7 @@ fn a_pull_request_that_nothing_here_tells_of_is_not_worked_on() {
     for context in nowhere {
         let failed = fix(&repository, Some(("b", "2\n")), &context).unwrap_err();
         assert!(failed.error.starts_with("the task is about o/r#7, and nothing here"), "{failed}");
-        assert!(!failed.is_passing && failed.error.contains("`github.repositories`"), "{failed}");
+        assert!(!failed.is_transient && failed.error.contains("`github.repositories`"), "{failed}");
     }
     assert_eq!(repository.git(&["branch", "--list"]), "* main");
 }
@@ -290,35 +321,40 @@ fn what_agents_go_by_is_not_theirs_to_change() {
     ] {
         let failed = fix(&repository, Some((path, "x\n")), &json!({})).unwrap_err();
         assert!(failed.error.contains(&format!("changes `{path}`")), "{failed}");
-        assert!(!failed.is_passing);
+        assert!(!failed.is_transient);
     }
     assert_eq!(repository.git(&["branch", "--list", "assay/*"]), "");
     fix(&repository, Some((".assay-notes", "x\n")), &json!({})).unwrap();
 }
 
 /// Runs a planning task with an agent's own program.
-fn plan(repository: &Repository, command: &str) -> Result<Outcome, Failed> {
-    let shop = shop(repository, &format!("- id: agent\n  command: [sh, -c, '{command}']\n"));
+fn plan(repository: &Repository, command: &str) -> Result<TaskOutcome, HandlerError> {
+    let workflow_context =
+        workflow_context(repository, &format!("- id: agent\n  command: [sh, -c, '{command}']\n"));
     let runner = Runner { root: repository.path().to_owned(), ..Runner::default() };
-    let work = CommandWork { shop: shop.clone(), runner, leaves: Leaves::Words };
-    work_on(&work, &shop, "planning", &json!({}))
+    let work = CommandHandler {
+        workflow_context: workflow_context.clone(),
+        runner,
+        output_policy: OutputPolicy::Summary,
+    };
+    work_on(&work, &workflow_context, "planning", &json!({}))
 }
 
 #[test]
 fn a_program_that_says_nothing_has_done_nothing() {
     let repository = Repository::new();
     let failed = plan(&repository, "true").unwrap_err();
-    assert!(failed.error.contains("said nothing") && failed.is_passing, "{failed}");
+    assert!(failed.error.contains("said nothing") && failed.is_transient, "{failed}");
     assert_eq!(plan(&repository, "echo a plan; echo b > b").unwrap().summary, "a plan");
     assert_eq!(repository.git(&["branch", "--list"]), "* main");
 }
 
 /// A reviewer that approves, after moving the branch `topic` if a target is given.
-struct Approves<'a>(&'a Repository, Option<&'a str>);
+struct ApprovingReviewer<'a>(&'a Repository, Option<&'a str>);
 
-impl Reviews for Approves<'_> {
-    fn review(&self, _scope: &Scope, _job: &Job<'_>) -> Result<Reviewed, Failed> {
-        let Approves(repository, moved) = self;
+impl ChangeReviewer for ApprovingReviewer<'_> {
+    fn review(&self, _scope: &Scope, _job: &Job<'_>) -> Result<ReviewOutcome, HandlerError> {
+        let ApprovingReviewer(repository, moved) = self;
         if let Some(to) = moved {
             repository.git(&["update-ref", "refs/heads/topic", to]);
         }
@@ -326,7 +362,7 @@ impl Reviews for Approves<'_> {
             r#"{ "reviewer": "qa", "findings": [], "residual_risks": [], "testing_gaps": [] }"#;
         let report = Report::from_text(report, "qa", None);
         let synthesis = synthesize(&[report], &SynthesisInputs::default());
-        Ok(Reviewed {
+        Ok(ReviewOutcome {
             synthesis,
             draft: None,
             head: None,
@@ -344,10 +380,13 @@ fn an_approval_names_the_commit_that_it_is_about() {
     repository.write("a", "1\n");
     repository.commit("second");
     let context = json!({ "branch_name": "topic" });
-    let shop = shop(&repository, "- id: agent\n");
+    let workflow_context = workflow_context(&repository, "- id: agent\n");
     let review = |moved| {
-        let work = ReviewWork { shop: shop.clone(), reviews: Approves(&repository, moved) };
-        work_on(&work, &shop, "review", &context)
+        let work = ReviewHandler {
+            workflow_context: workflow_context.clone(),
+            reviewer: ApprovingReviewer(&repository, moved),
+        };
+        work_on(&work, &workflow_context, "review", &context)
     };
     let approved = review(None).unwrap();
     assert_eq!(approved.context["verdict"], "approved");

@@ -7,8 +7,8 @@ use assay_engine::finding_ledger::{Dismissal, FindingLedger, Since, Span};
 use assay_findings::grade::Grade;
 use assay_findings::identity::Day;
 use assay_review::ledger::{self, FileGlob};
-use assay_store::ledger::State;
-use assay_store::ledger::query::{Entry, Filter, History};
+use assay_store::ledger::FindingState;
+use assay_store::ledger::query::{FindingEntry, FindingFilter, History};
 use assay_store::task::Moment;
 use clap::ValueEnum;
 use jiff::Timestamp;
@@ -131,7 +131,7 @@ struct Listed<'a> {
     version: u32,
     /// The number of reviews in the ledger: with none, the state of findings is unknown.
     runs: u64,
-    findings: &'a [Entry],
+    findings: &'a [FindingEntry],
 }
 
 /// The JSON output of `show`.
@@ -169,18 +169,18 @@ pub(super) fn list(args: &ListArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Ready)
 }
 
-fn wanted(state: StateArg) -> Option<State> {
+fn wanted(state: StateArg) -> Option<FindingState> {
     match state {
-        StateArg::Open => Some(State::Open),
-        StateArg::Gone => Some(State::Gone),
-        StateArg::Dismissed => Some(State::Dismissed),
+        StateArg::Open => Some(FindingState::Open),
+        StateArg::Gone => Some(FindingState::Gone),
+        StateArg::Dismissed => Some(FindingState::Dismissed),
         StateArg::All => None,
     }
 }
 
 impl ListArgs {
-    fn filter(&self, now: Timestamp) -> anyhow::Result<Filter> {
-        Ok(Filter {
+    fn filter(&self, now: Timestamp) -> anyhow::Result<FindingFilter> {
+        Ok(FindingFilter {
             state: wanted(self.state),
             impact: self.severity.as_ref().map(|grade| grade.impact().level()),
             category: self.category.clone(),
@@ -228,7 +228,7 @@ pub(super) fn reopen(args: &ReopenArgs) -> anyhow::Result<Exit> {
     tell("reopened", &ledger.reopen(&args.ids, &user_name(&root))?)
 }
 
-fn tell(what: &str, entries: &[Entry]) -> anyhow::Result<Exit> {
+fn tell(what: &str, entries: &[FindingEntry]) -> anyhow::Result<Exit> {
     for entry in entries {
         terminal::ledger::print_line(what, entry)?;
     }

@@ -6,8 +6,8 @@ use anstyle::Style;
 use assay_engine::wording::count;
 use assay_findings::finding::Finding;
 use assay_findings::write::escape;
-use assay_store::ledger::query::{Entry, Heard, History, Look};
-use assay_store::ledger::{Outcome, State};
+use assay_store::ledger::query::{FindingEntry, History, ReviewerVote, RunOutcome};
+use assay_store::ledger::{FindingOutcome, FindingState};
 use assay_store::task::Moment;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -35,8 +35,8 @@ struct Columns {
 
 /// Prints findings as a table.
 pub(crate) fn print_list(
-    entries: &[Entry],
-    state: Option<State>,
+    entries: &[FindingEntry],
+    state: Option<FindingState>,
     now: Moment,
 ) -> anyhow::Result<()> {
     let mut out = Styled::new();
@@ -72,8 +72,8 @@ fn columns() -> usize {
 }
 
 impl Columns {
-    fn of(entries: &[Entry], with_state: bool, now: Moment, room: Option<usize>) -> Columns {
-        let widest = |heading: &str, text: &dyn Fn(&Entry) -> String| {
+    fn of(entries: &[FindingEntry], with_state: bool, now: Moment, room: Option<usize>) -> Columns {
+        let widest = |heading: &str, text: &dyn Fn(&FindingEntry) -> String| {
             let texts = entries.iter().map(|entry| text(entry).width());
             texts.chain([heading.width()]).max().unwrap_or_default()
         };
@@ -102,7 +102,7 @@ impl Columns {
     }
 
     /// Colours the severity of a row.
-    fn coloured(&self, row: &str, entry: &Entry) -> String {
+    fn coloured(&self, row: &str, entry: &FindingEntry) -> String {
         let style = style_of(entry);
         let (id, rest) = row.split_at(entry.id.len());
         let (severity, rest) = rest.split_at(2 + escape::one_line(&entry.severity).len());
@@ -110,17 +110,17 @@ impl Columns {
     }
 }
 
-fn style_of(entry: &Entry) -> Style {
+fn style_of(entry: &FindingEntry) -> Style {
     match (entry.state, entry.impact) {
-        (State::Gone | State::Dismissed, _) => DIM,
-        (State::Open, 0 | 1) => RED,
-        (State::Open, 2 | 3) => YELLOW,
-        (State::Open, _) => CYAN,
+        (FindingState::Gone | FindingState::Dismissed, _) => DIM,
+        (FindingState::Open, 0 | 1) => RED,
+        (FindingState::Open, 2 | 3) => YELLOW,
+        (FindingState::Open, _) => CYAN,
     }
 }
 
 /// Prints the action that was taken on a finding.
-pub(crate) fn print_line(what: &str, entry: &Entry) -> anyhow::Result<()> {
+pub(crate) fn print_line(what: &str, entry: &FindingEntry) -> anyhow::Result<()> {
     let line = format!("{} {} ({})", entry.id, entry.title, place(entry));
     writeln!(Styled::new(), "{GREEN}{what}{GREEN:#} {}", escape::one_line(&line))?;
     Ok(())
@@ -194,7 +194,7 @@ fn write_finding(out: &mut impl Write, finding: &Finding) -> anyhow::Result<()> 
 
 /// An event in the history of a finding.
 enum Event<'a> {
-    Look(&'a Look),
+    Look(&'a RunOutcome),
     Decided(&'static str, String),
 }
 
@@ -223,36 +223,36 @@ impl Event<'_> {
     }
 }
 
-fn in_words(look: &Look) -> (Style, &'static str) {
+fn in_words(look: &RunOutcome) -> (Style, &'static str) {
     match look.outcome {
-        Outcome::Raised if look.why.is_some() => (YELLOW, "left alone"),
-        Outcome::Raised => (RED, "seen"),
-        Outcome::LeftAlone => (YELLOW, "left alone"),
-        Outcome::HeldBack => (CYAN, "held back"),
-        Outcome::PreExisting => (CYAN, "pre-existing"),
-        Outcome::Absent => (GREEN, "gone"),
+        FindingOutcome::Raised if look.why.is_some() => (YELLOW, "left alone"),
+        FindingOutcome::Raised => (RED, "seen"),
+        FindingOutcome::LeftAlone => (YELLOW, "left alone"),
+        FindingOutcome::HeldBack => (CYAN, "held back"),
+        FindingOutcome::PreExisting => (CYAN, "pre-existing"),
+        FindingOutcome::Absent => (GREEN, "gone"),
     }
 }
 
-fn told(look: &Look) -> String {
+fn told(look: &RunOutcome) -> String {
     let line = look.line.map(|line| format!(":{line}")).unwrap_or_default();
     let place = look.file.as_ref().map(|file| format!("{file}{line} in ")).unwrap_or_default();
     let why = look.why.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
     format!("{place}run {} ({}){why}", look.run, look.change)
 }
 
-fn said(vote: &Heard) -> String {
+fn said(vote: &ReviewerVote) -> String {
     let sure = vote.confidence.map(|sure| format!(", {sure}% sure")).unwrap_or_default();
     escape::one_line(&format!("{}: {}{sure}", vote.reviewer, vote.severity))
 }
 
-fn place(entry: &Entry) -> String {
+fn place(entry: &FindingEntry) -> String {
     let Some(file) = &entry.file else { return "the change".to_owned() };
     let line = entry.line.map(|line| format!(":{line}")).unwrap_or_default();
     escape::one_line(&format!("{file}{line}"))
 }
 
-fn age(entry: &Entry, now: Moment) -> String {
+fn age(entry: &FindingEntry, now: Moment) -> String {
     match now.0.duration_since(entry.first_seen.0).as_hours() / 24 {
         ..=0 => "today".to_owned(),
         days => count(usize::try_from(days).unwrap_or_default(), "day"),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
-use assay_agents::config::roster::{AgentConfig, Happening};
+use assay_agents::config::roster::{AgentConfig, TransitionTrigger};
 use assay_sandbox::KeySource;
 use assay_services::http::ServerUrl;
 use assay_services::jira::{Flavour, Jira};
@@ -193,14 +193,17 @@ impl StoredJira {
 
     /// Returns the names of the workflow's steps; those of `agent` take precedence.
     pub fn names(&self, agent: Option<&AgentConfig>) -> StepNames {
-        let own = |what: Happening, usual: &str| {
+        let own = |what: TransitionTrigger, usual: &str| {
             let own = agent.and_then(|agent| agent.jira.get(&what));
             own.map_or(usual, String::as_str).to_owned()
         };
         StepNames {
-            code_review: own(Happening::CodeReview, &self.statuses.code_review),
-            approved: own(Happening::Approved, &self.statuses.approved),
-            changes_requested: own(Happening::ChangesRequested, &self.statuses.changes_requested),
+            code_review: own(TransitionTrigger::CodeReview, &self.statuses.code_review),
+            approved: own(TransitionTrigger::Approved, &self.statuses.approved),
+            changes_requested: own(
+                TransitionTrigger::ChangesRequested,
+                &self.statuses.changes_requested,
+            ),
         }
     }
 }

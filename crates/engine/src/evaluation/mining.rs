@@ -12,8 +12,8 @@ use assay_eval::mining::{
     subject,
 };
 use assay_eval::set::{Case, Label};
-use assay_store::ledger::State as FindingState;
-use assay_store::ledger::query::Filter;
+use assay_store::ledger::FindingState;
+use assay_store::ledger::query::FindingFilter;
 use serde::Deserialize;
 
 /// The maximum number of files and of changed lines of a change that becomes a case.
@@ -421,7 +421,7 @@ impl Claim {
 pub fn decided_findings(state: &State, today: &str) -> anyhow::Result<Vec<Claim>> {
     let Some(ledger) = assay_review::ledger::open_to_read(state)? else { return Ok(Vec::new()) };
     let mut claims = Vec::new();
-    for entry in ledger.list(&Filter::default(), today)? {
+    for entry in ledger.list(&FindingFilter::default(), today)? {
         let fate = match entry.state {
             FindingState::Open => continue,
             FindingState::Gone => ClaimFate::Gone,

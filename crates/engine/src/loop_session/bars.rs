@@ -9,7 +9,7 @@ use anyhow::Context;
 use assay_change::Change;
 use assay_findings::grounding::TreeError;
 use assay_findings::path::RepoPath;
-use assay_store::disk::{self, Sure};
+use assay_store::durable_fs::{self, Durability};
 use assay_validate::file_names::{self, SPEC_HOMES};
 use assay_validate::loop_state::LoopState;
 use assay_validate::plan::{self, ImplementationPlan};
@@ -70,11 +70,11 @@ impl Place {
     ) -> anyhow::Result<()> {
         let folder =
             self.environment.state_of(&self.root).home_folder(STATE)?.join(&self.spec.name);
-        disk::make_folder(&folder)?;
+        durable_fs::make_folder(&folder)?;
         let branch = change.lineage()?.branch;
         let remembered = RememberedBar { bar: bar.clone(), branch, is_approved };
         let text = serde_json::to_vec(&remembered)?;
-        Ok(disk::write(&folder.join(BAR), &text, Sure::OnDisk)?)
+        Ok(durable_fs::write(&folder.join(BAR), &text, Durability::Fsync)?)
     }
 
     /// Reads the bars stored on this machine: of this spec, of removed specs with the same number,
@@ -86,9 +86,9 @@ impl Place {
         let branch = change.lineage()?.branch;
         let is_new = !is_at_base(change, &self.spec.folder)?;
         let mut bars = Vec::new();
-        for name in disk::names(&outside)? {
+        for name in durable_fs::list_dir(&outside)? {
             let path = outside.join(&name).join(BAR);
-            let Some(bytes) = disk::read(&path)? else { continue };
+            let Some(bytes) = durable_fs::read(&path)? else { continue };
             let known: RememberedBar = serde_json::from_slice(&bytes).with_context(|| {
                 format!(
                     "`{}` cannot be read, so it is not known what the spec was held against; \

@@ -7,7 +7,7 @@ use std::time::Duration;
 use assay_base::clock::Clock;
 use assay_findings::write::escape::chain;
 use assay_services::dispatcher::{Delivery, Dispatcher, OutboundMessage, TicketMessage};
-use assay_store::disk::DiskError;
+use assay_store::durable_fs::DiskError;
 use assay_store::outbox::{self, Outbox};
 use assay_store::pulls::TicketKey;
 use assay_store::task::Moment;
@@ -101,7 +101,7 @@ impl<'a> Ticket<'a> {
     }
 
     /// Warns of waiting updates of this ticket.
-    fn warn_of(&self, waiting: Result<Vec<outbox::Letter>, DiskError>) {
+    fn warn_of(&self, waiting: Result<Vec<outbox::OutboxMessage>, DiskError>) {
         match waiting {
             Ok(waiting) if waiting.is_empty() => {}
             Ok(waiting) => {

@@ -10,7 +10,7 @@ use assay_gates::plan::Plan;
 use assay_gates::subject::Subject;
 use assay_gates::text::write::verified;
 use assay_gates::verifier::Verifiers;
-use assay_store::disk::fault::{self, Fault};
+use assay_store::durable_fs::fault::{self, Fault};
 use tempfile::TempDir;
 
 use crate::answers::{LENIENT, handed_in};
@@ -96,7 +96,7 @@ fn seen(folder: &Path, step: &str) -> String {
 fn dies_where_it_is_told_to() {
     let (Ok(folder), Ok(step)) = (std::env::var(FOLDER), std::env::var(STEP)) else { return };
     let write: usize = std::env::var(WRITE).unwrap().parse().unwrap();
-    fault::at(write, Fault::Die);
+    fault::inject(write, Fault::Die);
     make(Path::new(&folder), &step).unwrap();
 }
 
@@ -105,9 +105,9 @@ fn whole(step: &str) -> (usize, String, String) {
     let folder = TempDir::new().unwrap();
     prepare(folder.path(), step);
     let before = seen(folder.path(), step);
-    fault::at(usize::MAX, Fault::Die);
+    fault::inject(usize::MAX, Fault::Die);
     make(folder.path(), step).unwrap();
-    let writes = fault::none().len();
+    let writes = fault::clear().len();
     (writes, before, seen(folder.path(), step))
 }
 
@@ -144,9 +144,9 @@ fn a_disk_that_fails_at_any_write_leaves_the_gate_as_it_was() {
         for (write, fault) in (1..=writes).flat_map(|n| [(n, Fault::Full), (n, Fault::ReadOnly)]) {
             let folder = TempDir::new().unwrap();
             prepare(folder.path(), step);
-            fault::at(write, fault);
+            fault::inject(write, fault);
             let failed = make(folder.path(), step);
-            fault::none();
+            fault::clear();
             let error = failed.expect_err("the disk fails");
             assert!(error.to_string().contains("could not use"), "{error}");
             let now = seen(folder.path(), step);

@@ -12,8 +12,8 @@ use anyhow::{Context, bail, ensure};
 use assay_base::clock::Clock;
 use assay_store::files::FileQueue;
 use assay_store::postgres::PgQueue;
-use assay_store::queue::{Addressed, Filter, Policy, Queue, Settlement, Tenure};
-use assay_store::task::{Moment, Status, Task};
+use assay_store::queue::{LeaseKind, Policy, Queue, QueuedTask, TaskFilter, TaskResult};
+use assay_store::task::{Moment, Task, TaskStatus};
 use assay_testenv::postgres::{Durable, PrivatePostgres, in_schema};
 use assay_testenv::workspace::{answers, target_folder};
 
@@ -189,21 +189,21 @@ fn fill(place: &Place, tasks: usize) -> anyhow::Result<()> {
 }
 
 fn fill_more(place: &Place, so_far: usize) -> anyhow::Result<usize> {
-    let new: Vec<Addressed> = (0..50).map(|n| first(&format!("m{so_far}-{n}"))).collect();
+    let new: Vec<QueuedTask> = (0..50).map(|n| first(&format!("m{so_far}-{n}"))).collect();
     let with_next = new.len() * 2;
     open(&place.queue)?.push(new)?;
     Ok(with_next)
 }
 
-fn first(id: &str) -> Addressed {
+fn first(id: &str) -> QueuedTask {
     task(id, QUEUES[0])
 }
 
-fn task(id: &str, queue: &str) -> Addressed {
+fn task(id: &str, queue: &str) -> QueuedTask {
     let name = id.parse().expect("it is a name");
     let kind = "review".parse().expect("it is a name");
     let task = Task::new(name, kind, format!("Task {id}"), Moment::now(&Clock::system()));
-    Addressed { queue: queue.parse().expect("it is a name"), task }
+    QueuedTask { queue: queue.parse().expect("it is a name"), task }
 }
 
 /// Starts a worker, optionally under another command, such as for another clock.
@@ -233,8 +233,8 @@ pub(crate) fn work(place: &str, agent: &str, log: &Path) -> anyhow::Result<bool>
     loop {
         let mut idle = true;
         for name in QUEUES {
-            let tenure = Tenure::WhileAlive(LEASE);
-            let Some(claimed) = queue.claim(&name.parse()?, &agent, tenure, 1)?.pop() else {
+            let lease_kind = LeaseKind::WhileAlive(LEASE);
+            let Some(claimed) = queue.claim(&name.parse()?, &agent, lease_kind, 1)?.pop() else {
                 continue;
             };
             idle = false;
@@ -244,7 +244,7 @@ pub(crate) fn work(place: &str, agent: &str, log: &Path) -> anyhow::Result<bool>
                 _ => Vec::new(),
             };
             let (summary, context) = ("done".to_owned(), serde_json::Map::new());
-            let done = Settlement::Completed { summary, context, follow_ups };
+            let done = TaskResult::Completed { summary, context, follow_ups };
             match queue.settle(&claimed.lease, done) {
                 // A single write, so that writes of other processes do not interleave.
                 Ok(_) => log.write_all(format!("{id}\n").as_bytes())?,
@@ -260,9 +260,9 @@ pub(crate) fn work(place: &str, agent: &str, log: &Path) -> anyhow::Result<bool>
 /// Checks that all tasks are completed, none was completed twice, and no task is left.
 fn check(place: &Place, tasks: usize) -> anyhow::Result<usize> {
     let queue = open(&place.queue)?;
-    let left = queue.list(&Filter::default())?;
+    let left = queue.list(&TaskFilter::default())?;
     ensure!(left.is_empty(), "{} tasks are left, such as `{}`", left.len(), left[0].task.id);
-    let filter = Filter { statuses: vec![Status::Completed], ..Filter::default() };
+    let filter = TaskFilter { statuses: vec![TaskStatus::Completed], ..TaskFilter::default() };
     let done = queue.list(&filter)?;
     ensure!(done.len() == tasks, "{} tasks are completed, not {tasks}", done.len());
     let mut times: BTreeMap<String, usize> = BTreeMap::new();

@@ -20,8 +20,8 @@ use assay_findings::path::RepoPath;
 use assay_findings::report::ReviewerKind;
 use assay_rules::{RedactedTree, reads_text_only};
 use assay_store::ledger::Ledger;
-use assay_store::ledger::query::Seen;
-use assay_store::ledger::record::Sighting;
+use assay_store::ledger::query::OpenFinding;
+use assay_store::ledger::record::Observation;
 
 use super::{Before, Kept, UseError};
 
@@ -33,14 +33,14 @@ pub(super) fn absent(
     kept: &Kept<'_>,
     ledger: &Ledger,
     lineage: &Lineage,
-    sightings: &[Sighting],
-) -> Result<Vec<Seen>, UseError> {
+    sightings: &[Observation],
+) -> Result<Vec<OpenFinding>, UseError> {
     if !kept.is_complete() {
         return Ok(Vec::new());
     }
     let files = files(kept.change);
     let whole = (!kept.change.is_limited).then_some("");
-    let candidates = ledger.seen_in(files.keys().copied().chain(whole))?;
+    let candidates = ledger.open_findings(files.keys().copied().chain(whole))?;
     let there: HashSet<(&str, &str)> = sightings.iter().flat_map(places).collect();
     let redacted = RedactedTree(kept.change.tree());
     let ground = Grounder::new(Some(&redacted), None);
@@ -53,14 +53,14 @@ pub(super) fn absent(
 }
 
 /// Returns a resolved finding in the form of a synthesis.
-pub(super) fn resolved(seen: &Seen) -> Option<ResolvedFinding> {
+pub(super) fn resolved(seen: &OpenFinding) -> Option<ResolvedFinding> {
     serde_json::from_str::<Finding>(&seen.finding)
         .ok()
         .map(|finding| ResolvedFinding::from(&finding))
 }
 
 /// Returns the file of a finding, and its file before a rename.
-fn places(sighting: &Sighting) -> impl Iterator<Item = (&str, &str)> {
+fn places(sighting: &Observation) -> impl Iterator<Item = (&str, &str)> {
     let files = std::iter::once(&sighting.file).chain(&sighting.moved_from);
     files.map(|file| (sighting.fingerprint.as_str(), file.as_str()))
 }
@@ -103,7 +103,7 @@ struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    fn is_gone(&mut self, seen: &Seen) -> bool {
+    fn is_gone(&mut self, seen: &OpenFinding) -> bool {
         self.lineage.follows(seen.branch.as_deref(), seen.head.as_deref())
             && match self.files.get(seen.file.as_str()) {
                 Some(Touched { diff: FileDiff { new_path: None, .. }, .. }) => true,
@@ -121,7 +121,7 @@ impl Judge<'_> {
 
     /// Returns true if every reviewer that had voted for a finding has read these hunks, with a
     /// readable report.
-    fn was_looked_for(&self, seen: &Seen, hunks: &Range<usize>) -> bool {
+    fn was_looked_for(&self, seen: &OpenFinding, hunks: &Range<usize>) -> bool {
         let review = self.kept.review;
         let finding = serde_json::from_str::<Finding>(&seen.finding).ok();
         let rule = finding.and_then(|finding| finding.rule);
@@ -151,7 +151,7 @@ impl Judge<'_> {
     /// Returns true if a finding, if it still existed, would have been among the code that was
     /// read: its file is compared with the same text as when it was seen, or its code is no longer
     /// in the file. A persona that does not mention unchanged code has not declared it correct.
-    fn would_show(&mut self, seen: &Seen, path: &str) -> bool {
+    fn would_show(&mut self, seen: &OpenFinding, path: &str) -> bool {
         let Ok(path) = RepoPath::exact(path) else { return false };
         let before = self.before.of(Some(&path));
         if before.is_some() && before == seen.before && !self.is_from_a_persona(seen) {
@@ -162,7 +162,7 @@ impl Judge<'_> {
     }
 
     /// Returns true if a persona had voted for a finding.
-    fn is_from_a_persona(&self, seen: &Seen) -> bool {
+    fn is_from_a_persona(&self, seen: &OpenFinding) -> bool {
         let mut looks = self.kept.review.looks.iter();
         looks.any(|looks| {
             looks.kind == ReviewerKind::Persona && seen.reviewers.contains(&looks.reviewer)

@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use assay_change::{Change, state as work_tree};
-use assay_store::ledger::State;
-use assay_store::ledger::known::Known;
+use assay_store::ledger::FindingState;
+use assay_store::ledger::known_finding::KnownFinding;
 
 use super::{UseError, open_to_read};
 use crate::memory::{Memory, named_files};
@@ -23,21 +23,21 @@ pub fn memory(
     let Some(ledger) = open_to_read(state)? else { return Ok(None) };
     let same = runs::of_the_same(state, change)?;
     let files = named_files(change);
-    let known = ledger.known_in(files, &same, OF_A_FILE, today)?;
+    let known = ledger.known_findings(files, &same, OF_A_FILE, today)?;
     Ok(Memory::of(by_relevance(known).iter().map(in_words)))
 }
 
 /// Sorts dismissed findings first, then those of several runs, then the rest; the newest of each
 /// first. The first of every file comes before the second of any.
-fn by_relevance(mut known: Vec<Known>) -> Vec<Known> {
-    let weight = |it: &Known| match (it.entry.state, it.runs) {
-        (State::Dismissed, _) => 0,
-        (State::Open | State::Gone, 2..) => 1,
-        (State::Open | State::Gone, _) => 2,
+fn by_relevance(mut known: Vec<KnownFinding>) -> Vec<KnownFinding> {
+    let weight = |it: &KnownFinding| match (it.entry.state, it.runs) {
+        (FindingState::Dismissed, _) => 0,
+        (FindingState::Open | FindingState::Gone, 2..) => 1,
+        (FindingState::Open | FindingState::Gone, _) => 2,
     };
     known.sort_by_key(|it| (weight(it), Reverse(it.last), it.entry.impact, it.entry.key));
     let mut of_file: HashMap<Option<String>, usize> = HashMap::new();
-    let mut places: Vec<(usize, Known)> = Vec::with_capacity(known.len());
+    let mut places: Vec<(usize, KnownFinding)> = Vec::with_capacity(known.len());
     for it in known {
         let place = of_file.entry(it.entry.file.clone()).or_default();
         places.push((*place, it));
@@ -47,17 +47,17 @@ fn by_relevance(mut known: Vec<Known>) -> Vec<Known> {
     places.into_iter().map(|(_, it)| it).collect()
 }
 
-fn in_words(known: &Known) -> String {
-    let Known { entry, runs, last, why } = known;
+fn in_words(known: &KnownFinding) -> String {
+    let KnownFinding { entry, runs, last, why } = known;
     let file = entry.file.as_deref().unwrap_or("the change");
     let line = entry.line.map(|line| format!(":{line}")).unwrap_or_default();
     let times = if *runs == 1 { "1 run".to_owned() } else { format!("{runs} runs") };
     let day = last.0.strftime("%Y-%m-%d");
     let became = match (entry.state, why) {
-        (State::Open, _) => "still open when somebody last looked".to_owned(),
-        (State::Gone, _) => "gone since".to_owned(),
-        (State::Dismissed, None) => "dismissed".to_owned(),
-        (State::Dismissed, Some(why)) => format!("dismissed: {why}"),
+        (FindingState::Open, _) => "still open when somebody last looked".to_owned(),
+        (FindingState::Gone, _) => "gone since".to_owned(),
+        (FindingState::Dismissed, None) => "dismissed".to_owned(),
+        (FindingState::Dismissed, Some(why)) => format!("dismissed: {why}"),
     };
     let (severity, title) = (&entry.severity, &entry.title);
     format!("{file}{line}: {severity} \"{title}\", raised in {times}, last on {day}; {became}")

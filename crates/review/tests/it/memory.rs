@@ -3,10 +3,10 @@
 use assay_change::state as work_tree;
 use assay_change::{Change, Scope, Selection};
 use assay_review::{ledger, memory};
-use assay_store::ledger::decision::Terms;
-use assay_store::ledger::query::Filter;
-use assay_store::ledger::record::{Cost, Run, Sighting};
-use assay_store::ledger::{Ledger, Outcome};
+use assay_store::ledger::decision::DismissalTerms;
+use assay_store::ledger::query::FindingFilter;
+use assay_store::ledger::record::{Observation, RunCost, RunRecord};
+use assay_store::ledger::{FindingOutcome, Ledger};
 use assay_testkit::Repository;
 use expect_test::{Expect, expect};
 
@@ -31,7 +31,7 @@ fn change(repository: &Repository) -> Change {
 
 /// Adds a run on a day in June that saw findings, each given as `file title`.
 fn saw(ledger: &mut Ledger, day: u32, findings: &[&str]) {
-    let run = Run {
+    let run = RunRecord {
         id: format!("202606{day:02}-120000-000"),
         at: format!("2026-06-{day:02}T12:00:00Z").parse().unwrap(),
         change: "staged changes".into(),
@@ -39,13 +39,13 @@ fn saw(ledger: &mut Ledger, day: u32, findings: &[&str]) {
         head: None,
         verdict: "ready".into(),
         complete: true,
-        cost: Cost::default(),
+        cost: RunCost::default(),
     };
-    let sightings: Vec<Sighting> = findings
+    let sightings: Vec<Observation> = findings
         .iter()
         .map(|finding| {
             let (file, title) = finding.split_once(' ').unwrap();
-            Sighting {
+            Observation {
                 id: "0123456789ab".into(),
                 fingerprint: title.to_owned(),
                 file: file.to_owned(),
@@ -56,7 +56,7 @@ fn saw(ledger: &mut Ledger, day: u32, findings: &[&str]) {
                 impact: 3,
                 category: "correctness".into(),
                 rule: None,
-                outcome: Outcome::Raised,
+                outcome: FindingOutcome::Raised,
                 why: None,
                 before: None,
                 finding: "{}".into(),
@@ -72,9 +72,9 @@ fn state(repository: &Repository) -> work_tree::State {
 }
 
 fn dismiss(ledger: &mut Ledger, title: &str, reason: &str) {
-    let all = ledger.list(&Filter::default(), TODAY).unwrap();
+    let all = ledger.list(&FindingFilter::default(), TODAY).unwrap();
     let key = all.iter().find(|entry| entry.title == title).unwrap().key;
-    let terms = Terms { by: "ada", reason, until: None };
+    let terms = DismissalTerms { by: "ada", reason, until: None };
     ledger.dismiss(&[key], terms, "2026-06-14T12:00:00Z".parse().unwrap()).unwrap();
 }
 

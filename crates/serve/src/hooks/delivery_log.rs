@@ -10,7 +10,7 @@ use std::collections::{HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use assay_store::disk::{self, DiskError, Sure};
+use assay_store::durable_fs::{self, DiskError, Durability};
 use assay_store::task::TaskId;
 
 /// The maximum number of deliveries that are retained.
@@ -79,11 +79,11 @@ impl DeliveryLog {
     /// Opens the file and reads its deliveries. Lines that cannot be parsed are skipped.
     pub(super) fn open(path: &Path) -> Result<(DeliveryLog, RecentDeliveries), DiskError> {
         if let Some(folder) = path.parent() {
-            disk::make_folder(folder)?;
+            durable_fs::make_folder(folder)?;
         }
         let mut log_file = DeliveryLog { path: path.to_owned(), lines: 0 };
         let mut deliveries = RecentDeliveries::default();
-        let bytes = disk::read(path)?.unwrap_or_default();
+        let bytes = durable_fs::read(path)?.unwrap_or_default();
         for line in String::from_utf8_lossy(&bytes).lines() {
             log_file.lines += 1;
             let pair = line.split_once(' ');
@@ -105,12 +105,12 @@ impl DeliveryLog {
         if self.lines + new.len() <= 2 * MAX_DELIVERIES {
             self.lines += new.len();
             let text: String = new.iter().map(format_line).collect();
-            return disk::append(&self.path, text.as_bytes());
+            return durable_fs::append(&self.path, text.as_bytes());
         }
         // The lock is released before the file is written, so that no request waits for the disk.
         let text = all.lock().unwrap_or_else(PoisonError::into_inner).lines();
         self.lines = text.lines().count();
-        disk::write(&self.path, text.as_bytes(), Sure::OnDisk)
+        durable_fs::write(&self.path, text.as_bytes(), Durability::Fsync)
     }
 }
 
@@ -143,7 +143,7 @@ mod tests {
         let (mut log_file, deliveries) = DeliveryLog::open(&path).unwrap();
         insert_all(&mut log_file, &Mutex::new(deliveries), 1..3);
         // A process that is killed during a write leaves a part of a line.
-        disk::append(&path, b"d-3").unwrap();
+        durable_fs::append(&path, b"d-3").unwrap();
         let (_, deliveries) = DeliveryLog::open(&path).unwrap();
         assert!(deliveries.contains(&key(1)));
         assert!(!deliveries.contains(&(key(1).0, key(2).1)));

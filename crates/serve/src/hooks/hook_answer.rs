@@ -3,7 +3,7 @@
 use std::fmt;
 
 use assay_store::queue::QueueError;
-use assay_store::task::{Status, TaskId};
+use assay_store::task::{TaskId, TaskStatus};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
@@ -134,8 +134,8 @@ impl HookAnswer {
     pub(super) fn from_push(task: TaskId, done: &Result<(), QueueError>) -> HookAnswer {
         let Err(error) = done else { return HookAnswer::queued(task) };
         match error {
-            QueueError::AlreadyThere { status, .. } => {
-                let is_task_completed = *status == Status::Completed;
+            QueueError::AlreadyExists { status, .. } => {
+                let is_task_completed = *status == TaskStatus::Completed;
                 HookAnswer {
                     is_task_completed,
                     ..HookAnswer::already_there(task, error.to_string())
@@ -144,14 +144,14 @@ impl HookAnswer {
             QueueError::Full { .. }
             | QueueError::Unreachable { .. }
             | QueueError::Unwritable { .. } => HookAnswer::retry_later(error.to_string()),
-            QueueError::Task(_) | QueueError::NotUrgent { .. } | QueueError::OwnTask { .. } => {
-                HookAnswer::unprocessable(error.to_string())
-            }
+            QueueError::Task(_)
+            | QueueError::ReservedPriority { .. }
+            | QueueError::RepeatsParent { .. } => HookAnswer::unprocessable(error.to_string()),
             // The sender gets no details of an internal error; the log has them.
             QueueError::Unknown(_)
             | QueueError::NotHeld { .. }
             | QueueError::WrongStatus { .. }
-            | QueueError::AgentRuns { .. }
+            | QueueError::AgentRunning { .. }
             | QueueError::File(_)
             | QueueError::Index { .. }
             | QueueError::Database { .. }

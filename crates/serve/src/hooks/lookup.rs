@@ -110,7 +110,7 @@ fn pulls_naming(
             OpenPulls::Unchanged => Vec::new(),
         };
         let pulls = open.iter().map(|pull| pull.pull(repository));
-        found.extend(pulls.filter(|pull| pull.names(key)));
+        found.extend(pulls.filter(|pull| pull.names_ticket(key)));
     }
     Ok(found)
 }

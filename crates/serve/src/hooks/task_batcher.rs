@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use assay_findings::write::escape::chain;
-use assay_store::queue::{Addressed, Queue, QueueError};
+use assay_store::queue::{Queue, QueueError, QueuedTask};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, timeout_at};
 
@@ -26,7 +26,7 @@ const MAX_BATCH: usize = 64;
 
 /// A task that waits to be pushed.
 struct PendingTask {
-    task: Addressed,
+    task: QueuedTask,
     delivery: Option<DeliveryId>,
     answer: oneshot::Sender<HookAnswer>,
 }
@@ -54,7 +54,7 @@ impl TaskBatcher {
     /// again.
     pub(super) async fn push_task(
         &self,
-        task: Addressed,
+        task: QueuedTask,
         delivery: Option<DeliveryId>,
         until: Instant,
     ) -> HookAnswer {
@@ -124,7 +124,7 @@ impl BatchPusher {
         let mut seen = Vec::new();
         for (PendingTask { task, delivery, answer }, done) in pending.into_iter().zip(&done) {
             let id = task.task.id;
-            if matches!(done, Ok(()) | Err(QueueError::AlreadyThere { .. })) {
+            if matches!(done, Ok(()) | Err(QueueError::AlreadyExists { .. })) {
                 let new = delivery.map(|delivery| (delivery, id.clone()));
                 new.iter().for_each(|new: &DeliveryKey| lock(&self.deliveries).insert(new.clone()));
                 seen.extend(new);
@@ -142,10 +142,10 @@ impl BatchPusher {
 fn concerns_operator(error: &&QueueError) -> bool {
     !matches!(
         error,
-        QueueError::AlreadyThere { .. }
+        QueueError::AlreadyExists { .. }
             | QueueError::Full { .. }
             | QueueError::Task(_)
-            | QueueError::NotUrgent { .. }
-            | QueueError::OwnTask { .. }
+            | QueueError::ReservedPriority { .. }
+            | QueueError::RepeatsParent { .. }
     )
 }

@@ -5,8 +5,8 @@ use std::fmt;
 use assay_services::github::PullRequest;
 use assay_services::http::ServiceError;
 use assay_services::jira::Jira;
-use assay_store::pulls::{Origin, Pull, TicketKey};
-use assay_store::task::Status;
+use assay_store::pulls::{Pull, PullOrigin, TicketKey};
+use assay_store::task::TaskStatus;
 
 /// The required status of a ticket, and the client that reads it.
 pub struct TicketStatusFilter {
@@ -46,7 +46,7 @@ pub enum SkipReason {
         status: String,
     },
     /// The task exists already, with this status.
-    AlreadyThere(Status),
+    AlreadyThere(TaskStatus),
 }
 
 impl SkipReason {
@@ -110,8 +110,8 @@ impl PullFilter {
         let Some(wanted) = &self.status else { return Ok(None) };
         let Some(ticket) = pull.ticket() else {
             return Ok(Some(match pull.origin {
-                Origin::Inside => SkipReason::NoTicket,
-                Origin::OwnBranch | Origin::Outside => SkipReason::FromOutside,
+                PullOrigin::Inside => SkipReason::NoTicket,
+                PullOrigin::OwnBranch | PullOrigin::Outside => SkipReason::FromOutside,
             }));
         };
         Ok(match wanted.tickets.status_of(&ticket)? {

@@ -236,7 +236,7 @@ impl PullPoller {
         let id = task.task.id.clone();
         match self.queue.push(vec![task]) {
             Ok(()) => report.queued.push((id, pull)),
-            Err(QueueError::AlreadyThere { status, .. }) => {
+            Err(QueueError::AlreadyExists { status, .. }) => {
                 report.skipped.push((pull, SkipReason::AlreadyThere(status)));
             }
             Err(error) => {

@@ -2,7 +2,7 @@
 
 use assay_base::clock::Clock;
 use assay_store::files::FileQueue;
-use assay_store::pulls::Origin;
+use assay_store::pulls::PullOrigin;
 use assay_store::queue::Policy;
 use assay_store::task::Moment;
 use assay_testkit::github::{self as fake, Access, Fault, NewPull, Server, sha};
@@ -111,7 +111,7 @@ fn one_that_another_trigger_queued_is_there() {
         branch: "topic".to_owned(),
         base: "main".to_owned(),
         url: String::new(),
-        origin: Origin::Inside,
+        origin: PullOrigin::Inside,
     };
     fixture
         .queue()

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use assay_store::task::{Status, TaskId};
+use assay_store::task::{TaskId, TaskStatus};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -47,5 +47,5 @@ fn cancel(tools: &TaskTools, input: &Input) -> Result<Output, Refusal> {
         None => "mcp".to_owned(),
     };
     tools.queue.cancel(id, &by).map_err(|error| Refusal::of(&error))?;
-    Ok(Output { success: true, task_id: id.to_string(), status: Status::Cancelled.to_string() })
+    Ok(Output { success: true, task_id: id.to_string(), status: TaskStatus::Cancelled.to_string() })
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use assay_store::queue::Filter;
-use assay_store::task::Status;
+use assay_store::queue::TaskFilter;
+use assay_store::task::TaskStatus;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -54,22 +54,22 @@ pub(super) fn tool(tools: &Arc<TaskTools>) -> Tool {
 }
 
 fn progress(tools: &TaskTools, epic_key: String) -> Result<Output, Refusal> {
-    let filter = Filter {
+    let filter = TaskFilter {
         queue: None,
-        statuses: Status::ALL.to_vec(),
+        statuses: TaskStatus::ALL.to_vec(),
         context: Some(("epic_key".to_owned(), epic_key.clone())),
         limit: None,
     };
     let tasks = tools.list(&filter)?;
     let mut by_status: BTreeMap<String, usize> =
-        Status::ALL.iter().map(|status| (status.to_string(), 0)).collect();
+        TaskStatus::ALL.iter().map(|status| (status.to_string(), 0)).collect();
     let mut by_type = BTreeMap::new();
     for listed in &tasks {
         *by_status.entry(listed.task.status.to_string()).or_default() += 1;
         *by_type.entry(listed.task.kind.to_string()).or_default() += 1;
     }
     let total = tasks.len();
-    let is_open = |status: Status| status != Status::Completed;
+    let is_open = |status: TaskStatus| status != TaskStatus::Completed;
     let mut open: Vec<TaskLine> = tasks
         .into_iter()
         .filter(|listed| is_open(listed.task.status))

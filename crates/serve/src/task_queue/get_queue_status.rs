@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use assay_store::queue::{AgentState, Count, Seen};
+use assay_store::queue::{AgentHealth, AgentState, QueueCounts};
 use assay_store::task::AgentId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -50,10 +50,11 @@ struct StatusCounts {
     cancelled: usize,
 }
 
-impl From<Count> for StatusCounts {
-    fn from(count: Count) -> StatusCounts {
-        let Count { ready, waiting, blocked, in_progress, completed, failed, cancelled, .. } =
-            count;
+impl From<QueueCounts> for StatusCounts {
+    fn from(count: QueueCounts) -> StatusCounts {
+        let QueueCounts {
+            ready, waiting, blocked, in_progress, completed, failed, cancelled, ..
+        } = count;
         let queue = count.queue.to_string();
         StatusCounts { queue, ready, waiting, blocked, in_progress, completed, failed, cancelled }
     }
@@ -79,8 +80,8 @@ struct Worker {
     paused: bool,
 }
 
-impl From<Seen> for Worker {
-    fn from(seen: Seen) -> Worker {
+impl From<AgentHealth> for Worker {
+    fn from(seen: AgentHealth) -> Worker {
         let beat = seen.heartbeat;
         Worker {
             id: beat.agent.to_string(),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use assay_base::text::first_chars;
-use assay_store::queue::{QueueError, Standing};
+use assay_store::queue::{ClaimState, QueueError};
 use assay_store::task::{Task, TaskId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -39,7 +39,7 @@ struct Output {
     /// The claim state: `state`, and its details.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Map<String, Value>")]
-    standing: Option<Standing>,
+    standing: Option<ClaimState>,
     /// The error if there is no such task.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "String")]
@@ -62,7 +62,7 @@ fn details(tools: &TaskTools, input: &Input) -> Result<Output, Refusal> {
         Ok(listed) => Ok(Output {
             task: Some(to_json(&listed.task)),
             queue: Some(listed.queue.to_string()),
-            standing: Some(listed.standing),
+            standing: Some(listed.claim_state),
             error: None,
         }),
         // An unknown task is an answer and not a refusal: the caller may want to know whether it

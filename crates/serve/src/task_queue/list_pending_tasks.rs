@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use assay_store::queue::Filter;
-use assay_store::task::{AgentId, Status};
+use assay_store::queue::TaskFilter;
+use assay_store::task::{AgentId, TaskStatus};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -46,9 +46,9 @@ pub(super) fn tool(tools: &Arc<TaskTools>) -> Tool {
 
 fn list(tools: &TaskTools, input: &Input) -> Result<Output, Refusal> {
     let queue = input.agent_id.as_ref().map(|agent| tools.agents.queue_of(agent)).transpose()?;
-    let filter = Filter {
+    let filter = TaskFilter {
         queue: queue.cloned(),
-        statuses: vec![Status::Pending],
+        statuses: vec![TaskStatus::Pending],
         context: None,
         limit: Some(limit(input.limit)),
     };

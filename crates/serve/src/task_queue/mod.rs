@@ -24,7 +24,7 @@ use assay_base::clock::Clock;
 use assay_review::handed_in::HandedIn;
 use assay_services::github::GitHub;
 use assay_store::pulls::RepositoryName;
-use assay_store::queue::{Filter, Listed, Queue, QueueError};
+use assay_store::queue::{ListedTask, Queue, QueueError, TaskFilter};
 use assay_store::task::{AgentId, QueueName, TaskId};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -95,7 +95,7 @@ pub struct TaskTools {
 
 impl TaskTools {
     /// Returns a task. Refuses an unknown id.
-    fn task(&self, id: &TaskId) -> Result<Listed, Refusal> {
+    fn task(&self, id: &TaskId) -> Result<ListedTask, Refusal> {
         self.queue.get(id).map_err(|error| match error {
             QueueError::Unknown(id) => Refusal::new(format!(
                 "there is no task `{id}`; list_pending_tasks tells which there are"
@@ -104,12 +104,12 @@ impl TaskTools {
         })
     }
 
-    fn list(&self, filter: &Filter) -> Result<Vec<Listed>, Refusal> {
+    fn list(&self, filter: &TaskFilter) -> Result<Vec<ListedTask>, Refusal> {
         self.queue.list(filter).map_err(|error| Refusal::of(&error))
     }
 
     /// Returns the task that the caller works on, or `None` if the caller is not an agent.
-    fn parent(&self) -> Result<Option<Listed>, Refusal> {
+    fn parent(&self) -> Result<Option<ListedTask>, Refusal> {
         let Some(id) = &self.parent else { return Ok(None) };
         self.queue.get(id).map(Some).map_err(|error| match error {
             QueueError::Unknown(id) => Refusal::new(format!(
@@ -167,10 +167,10 @@ struct TaskLine {
     depends_on: Vec<String>,
 }
 
-impl From<Listed> for TaskLine {
-    fn from(listed: Listed) -> TaskLine {
-        let Listed { queue, standing, task } = listed;
-        let (state, blocked_because) = describe_claim_state(standing);
+impl From<ListedTask> for TaskLine {
+    fn from(listed: ListedTask) -> TaskLine {
+        let ListedTask { queue, claim_state, task } = listed;
+        let (state, blocked_because) = describe_claim_state(claim_state);
         TaskLine {
             id: task.id.to_string(),
             kind: task.kind.to_string(),
@@ -188,15 +188,17 @@ impl From<Listed> for TaskLine {
 }
 
 /// Returns the word for a claim state, and the reason if the task is blocked.
-fn describe_claim_state(standing: assay_store::queue::Standing) -> (&'static str, Option<String>) {
-    use assay_store::queue::Standing;
-    match standing {
-        Standing::Ready => ("ready", None),
-        Standing::Resting { .. } => ("resting", None),
-        Standing::Waiting { .. } => ("waiting", None),
-        Standing::Blocked { reason } => ("blocked", Some(reason)),
-        Standing::Held { .. } => ("held", None),
-        Standing::Over => ("over", None),
+fn describe_claim_state(
+    claim_state: assay_store::queue::ClaimState,
+) -> (&'static str, Option<String>) {
+    use assay_store::queue::ClaimState;
+    match claim_state {
+        ClaimState::Ready => ("ready", None),
+        ClaimState::Backoff { .. } => ("resting", None),
+        ClaimState::Waiting { .. } => ("waiting", None),
+        ClaimState::Blocked { reason } => ("blocked", Some(reason)),
+        ClaimState::Leased { .. } => ("held", None),
+        ClaimState::Done => ("over", None),
     }
 }
 

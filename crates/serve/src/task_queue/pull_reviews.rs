@@ -2,8 +2,8 @@
 //! triggers create.
 
 use assay_findings::write::escape::chain;
-use assay_store::pulls::{Pull, RepositoryName, named_in};
-use assay_store::task::{Kind, Task};
+use assay_store::pulls::{Pull, RepositoryName, pull_in_context};
+use assay_store::task::{Task, TaskKind};
 use serde_json::{Map, Value};
 
 use super::TaskTools;
@@ -48,8 +48,8 @@ pub(super) fn complete_review_task(tools: &TaskTools, task: &mut Task) -> Result
 
 /// Returns the pull request that a task asks to review, if any.
 fn subject(task: &Task) -> Option<(RepositoryName, u64)> {
-    let review: Kind = "review".parse().expect("it is a name");
-    named_in(&task.context).filter(|_| task.kind == review)
+    let review: TaskKind = "review".parse().expect("it is a name");
+    pull_in_context(&task.context).filter(|_| task.kind == review)
 }
 
 /// Adds the facts of a pull request to a context. A ticket in the context has precedence: the

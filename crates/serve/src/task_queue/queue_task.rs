@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use assay_store::interval::Interval;
-use assay_store::queue::{Addressed, QueueError};
-use assay_store::task::{AgentId, Kind, MAX_TASK, Moment, Priority, Task, TaskId};
+use assay_store::queue::{QueueError, QueuedTask};
+use assay_store::task::{AgentId, MAX_TASK, Moment, Priority, Task, TaskId, TaskKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -33,7 +33,7 @@ struct Input {
     /// The type of work: review, fix, implementation, validation, architecture, planning,
     /// qa_verification or escalation.
     #[schemars(with = "NameSchema", length(max = 40))]
-    task_type: Kind,
+    task_type: TaskKind,
     /// The title, on one line.
     #[schemars(length(min = 1, max = 1_000))]
     title: Title,
@@ -108,7 +108,7 @@ fn queue(tools: &TaskTools, input: Input) -> Result<Output, Refusal> {
         return Err(Refusal::new(format!(
             "no agent knows work of the type `{}`; there are: {}",
             input.task_type,
-            Kind::KNOWN.join(", ")
+            TaskKind::KNOWN.join(", ")
         )));
     }
     for id in &input.depends_on {
@@ -116,7 +116,7 @@ fn queue(tools: &TaskTools, input: Input) -> Result<Output, Refusal> {
     }
     let parent = tools.parent()?.map(|listed| listed.task);
     let now = Moment::now(&tools.clock);
-    let id = TaskId::fresh(&input.task_type, input.agent_id.as_str(), now);
+    let id = TaskId::generate(&input.task_type, input.agent_id.as_str(), now);
     let id = id.map_err(|error| Refusal::of(&error))?;
     let mut task = Task::new(id, input.task_type, input.title.as_str(), now);
     task.priority = input.priority;
@@ -145,9 +145,9 @@ fn queue(tools: &TaskTools, input: Input) -> Result<Output, Refusal> {
             format!("the task has {size} bytes, and may have {most}; shorten its context");
         return Err(Refusal::new(message));
     }
-    match tools.queue.push(vec![Addressed { queue: queue.clone(), task: task.clone() }]) {
+    match tools.queue.push(vec![QueuedTask { queue: queue.clone(), task: task.clone() }]) {
         Ok(()) => Ok(Output::of(task, queue.to_string(), false)),
-        Err(QueueError::AlreadyThere { id, queue, .. }) => {
+        Err(QueueError::AlreadyExists { id, queue, .. }) => {
             Ok(Output::of(tools.task(&id)?.task, queue.to_string(), true))
         }
         Err(error) => Err(Refusal::of(&error)),

@@ -6,8 +6,8 @@ use std::path::Path;
 use assay_base::clock::Clock;
 use assay_change::state::State;
 use assay_store::files::FileQueue;
-use assay_store::pulls::{Origin, Pull};
-use assay_store::queue::{Addressed, Policy, Settlement, Tenure};
+use assay_store::pulls::{Pull, PullOrigin};
+use assay_store::queue::{LeaseKind, Policy, QueuedTask, TaskResult};
 use assay_store::task::{Moment, Task};
 use assay_testkit::github::{self as fake, Access, Fault, NewPull, sha};
 use expect_test::{Expect, expect};
@@ -91,7 +91,7 @@ impl TaskQueueFixture {
         whole.as_object_mut().unwrap().extend(task.as_object().unwrap().clone());
         let task = Task::parse(whole.to_string().as_bytes()).unwrap();
         let id = task.id.clone();
-        self.queue().push(vec![Addressed { queue: "qa".parse().unwrap(), task }]).unwrap();
+        self.queue().push(vec![QueuedTask { queue: "qa".parse().unwrap(), task }]).unwrap();
         id
     }
 
@@ -174,7 +174,7 @@ fn what_is_trusted_comes_from_the_task_that_is_worked_on() {
         "context": { "github_repo": "real/repo", "workflow": "default", "_review_cycle_count": 2 },
     }));
     let agent = "qa-1".parse().unwrap();
-    let time = Tenure::ByTime(std::time::Duration::from_secs(60));
+    let time = LeaseKind::ByTime(std::time::Duration::from_secs(60));
     fixture.queue().claim(&"qa".parse().unwrap(), &agent, time, 1).unwrap();
     fixture.parent = Some(parent.clone());
     let made_up =
@@ -198,7 +198,7 @@ fn what_a_strangers_pull_request_may_not_name_no_task_that_follows_from_it_names
     let context = json!({ "github_repo": "o/r", "pr_number": 7 });
     let parent = fixture.push(json!({ "context": context }));
     let agent = "qa-1".parse().unwrap();
-    let time = Tenure::ByTime(std::time::Duration::from_secs(60));
+    let time = LeaseKind::ByTime(std::time::Duration::from_secs(60));
     fixture.queue().claim(&"qa".parse().unwrap(), &agent, time, 1).unwrap();
     fixture.parent = Some(parent);
     let mut asked = with("context", json!({ "jira_key": "PROJ-1", "pr_number": 7 }));
@@ -236,7 +236,7 @@ fn the_review_of_a_pull_request_is_the_task_that_every_trigger_makes() {
         branch: "feature/PROJ-7".to_owned(),
         base: "main".to_owned(),
         url: "https://github.com/o/r/pull/7".to_owned(),
-        origin: Origin::Inside,
+        origin: PullOrigin::Inside,
     };
     let made = pull.review(&"qa".parse().unwrap(), "webhook", Moment::now(&Clock::system())).task;
     assert_eq!((&task.id, &task.context), (&made.id, &made.context));
@@ -413,9 +413,9 @@ fn an_epic_is_as_far_as_its_tasks() {
     fixture.push(json!({ "id": "c", "context": { "epic_key": "PROJ-200" } }));
     let queue = fixture.queue();
     let (name, agent) = ("qa".parse().unwrap(), "qa-1".parse().unwrap());
-    let time = Tenure::ByTime(std::time::Duration::from_secs(60));
+    let time = LeaseKind::ByTime(std::time::Duration::from_secs(60));
     let claimed = queue.claim(&name, &agent, time, 1).unwrap();
-    let done = Settlement::Completed {
+    let done = TaskResult::Completed {
         summary: "done".into(),
         context: Default::default(),
         follow_ups: vec![],

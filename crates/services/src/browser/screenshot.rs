@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use assay_store::disk::{self, DiskError, Sure};
+use assay_store::durable_fs::{self, DiskError, Durability};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::json;
@@ -57,10 +57,10 @@ impl Screenshot {
     /// Writes the screenshot to a folder, which is created if it is missing, under the next number
     /// and a name. Returns the file name.
     pub fn save(&self, folder: &Path, name: &str) -> Result<String, DiskError> {
-        disk::make_folder(folder)?;
+        durable_fs::make_folder(folder)?;
         let number = next_number(folder);
         let file = format!("{number:03}-{}.png", file_name(name));
-        disk::write(&folder.join(&file), &self.png, Sure::InMemory)?;
+        durable_fs::write(&folder.join(&file), &self.png, Durability::PageCache)?;
         Ok(file)
     }
 }

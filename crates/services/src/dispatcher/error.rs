@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use assay_base::backoff::Backoff;
-use assay_store::disk::DiskError;
+use assay_store::durable_fs::DiskError;
 
 use crate::http::ServiceError;
 use crate::jira::JiraError;

@@ -1,6 +1,6 @@
 //! Pull requests: reads, finds, opens and updates them.
 
-use assay_store::pulls::{CommitId, Origin, Pull, RepositoryName};
+use assay_store::pulls::{CommitId, Pull, PullOrigin, RepositoryName};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -52,12 +52,14 @@ pub enum Association {
 
 /// Returns the origin of a pull request. A bot that pushes to the repository was installed there,
 /// so its branches are trusted.
-pub fn origin(is_own_branch: bool, is_by_bot: bool, association: Association) -> Origin {
+pub fn origin(is_own_branch: bool, is_by_bot: bool, association: Association) -> PullOrigin {
     match (is_own_branch, association) {
-        (_, Association::Owner | Association::Member | Association::Collaborator) => Origin::Inside,
-        (true, Association::Other) if is_by_bot => Origin::Inside,
-        (true, Association::Other) => Origin::OwnBranch,
-        (false, Association::Other) => Origin::Outside,
+        (_, Association::Owner | Association::Member | Association::Collaborator) => {
+            PullOrigin::Inside
+        }
+        (true, Association::Other) if is_by_bot => PullOrigin::Inside,
+        (true, Association::Other) => PullOrigin::OwnBranch,
+        (false, Association::Other) => PullOrigin::Outside,
     }
 }
 

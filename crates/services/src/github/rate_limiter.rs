@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use assay_store::disk::{self, DiskError, Lock, Sure};
+use assay_store::durable_fs::{self, DiskError, Durability, Lock};
 
 use crate::http::{Request, RequestEffect, Response, ServiceClock, Transport, TransportError};
 
@@ -44,9 +44,9 @@ impl RateLimiter {
             why: format!("nobody can keep count of writes: {error}: {}", error.source),
             may_have_arrived: false,
         };
-        disk::make_folder(&self.folder).map_err(state_error)?;
+        durable_fs::make_folder(&self.folder).map_err(state_error)?;
         loop {
-            let lock = disk::lock(&self.folder.join("writes.lock")).map_err(state_error)?;
+            let lock = durable_fs::lock(&self.folder.join("writes.lock")).map_err(state_error)?;
             let now = clock.now();
             let mut writes = self.recent_writes(now).map_err(state_error)?;
             let wait = delay_before_next(&writes, now);
@@ -65,7 +65,7 @@ impl RateLimiter {
     /// Returns the times of the writes within the last hour, the oldest first. Unreadable state
     /// counts as no writes: in the end, GitHub enforces its limits itself.
     fn recent_writes(&self, now: Duration) -> Result<Vec<Duration>, DiskError> {
-        let bytes = disk::read(&self.folder.join("writes.json"))?.unwrap_or_default();
+        let bytes = durable_fs::read(&self.folder.join("writes.json"))?.unwrap_or_default();
         let millis: Vec<u64> = serde_json::from_slice(&bytes).unwrap_or_default();
         let writes = millis.into_iter().map(Duration::from_millis);
         // After the clock was set back, writes must not be blocked for longer than an hour.
@@ -78,7 +78,7 @@ impl RateLimiter {
     fn store(&self, writes: &[Duration]) -> Result<(), DiskError> {
         let millis: Vec<u128> = writes.iter().map(Duration::as_millis).collect();
         let text = serde_json::to_vec(&millis).expect("numbers are JSON");
-        disk::write(&self.folder.join("writes.json"), &text, Sure::InMemory)
+        durable_fs::write(&self.folder.join("writes.json"), &text, Durability::PageCache)
     }
 }
 

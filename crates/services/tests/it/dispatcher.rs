@@ -94,8 +94,8 @@ impl DispatcherFixture {
     /// the start.
     fn check_waiting(&self, expected: Expect) {
         let mut waiting = String::new();
-        for to in self.dispatcher.outbox.addressees().unwrap() {
-            for letter in self.dispatcher.outbox.hold(&to).unwrap().letters().unwrap() {
+        for to in self.dispatcher.outbox.recipients().unwrap() {
+            for letter in self.dispatcher.outbox.lock_recipient(&to).unwrap().messages().unwrap() {
                 let rest = letter.not_before.map(|then| then.0.duration_since(self.began.0));
                 let rest =
                     rest.map_or(String::new(), |rest| format!(" rests {} s", rest.as_secs()));
@@ -228,7 +228,12 @@ fn a_comment_that_somebody_deleted_stays_deleted() {
     let review = post.review_of("head 1");
     let deleted: Vec<_> = review.draft.posts().iter().map(|post| &post.fingerprint).collect();
     let to: TaskId = "pull-octo.demo-1".parse().unwrap();
-    post.dispatcher.outbox.hold(&to).unwrap().remember(&json!(deleted)).unwrap();
+    post.dispatcher
+        .outbox
+        .lock_recipient(&to)
+        .unwrap()
+        .set_recipient_data(&json!(deleted))
+        .unwrap();
     for _ in 0..3 {
         post.enqueue_review("head 1");
         post.dispatcher.deliver(post.began, &|_| {}).unwrap();
@@ -432,7 +437,7 @@ fn whoever_delivers_to_somebody_is_not_waited_for() {
     post.enqueue_review("head 1");
     post.enqueue_ticket_message("task-1", None);
     let to: TaskId = "pull-octo.demo-1".parse().unwrap();
-    let held = post.dispatcher.outbox.hold(&to).unwrap();
+    let held = post.dispatcher.outbox.lock_recipient(&to).unwrap();
     post.deliver(expect![[r#"
         PROJ-1 was told
     "#]]);
@@ -488,7 +493,7 @@ fn letters_of_earlier_versions_arrive() {
     let mut review = json!(OutboundMessage::Review(post.review_of("head 1")));
     review.as_object_mut().unwrap().remove("then");
     let [to, name] = ["pull-octo.demo-1", "review"].map(|name| name.parse::<TaskId>().unwrap());
-    post.dispatcher.outbox.put(&to, &name, review).unwrap();
+    post.dispatcher.outbox.enqueue(&to, &name, review).unwrap();
     post.deliver(expect![[r#"
         the review stands on octo/demo#1: 1 new
     "#]]);

@@ -18,16 +18,16 @@ use std::path::{Path, PathBuf};
 use assay_base::clock::Uptime;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use crate::disk::{self, DiskError, fault};
-use crate::queue::{QueueError, Tenure};
-use crate::task::{QueueName, Status, TaskId};
+use crate::durable_fs::{self, DiskError, fault};
+use crate::queue::{LeaseKind, QueueError};
+use crate::task::{QueueName, TaskId, TaskStatus};
 
 /// The version of the tables, which grows with every change: an index of another version is
 /// rebuilt.
-const SHAPE: i64 = 3;
+const SCHEMA_VERSION: i64 = 3;
 
 /// The maximum size of the page cache, in KiB.
-const CACHE: i64 = 2_048;
+const MAX_CACHE_KIB: i64 = 2_048;
 
 const TABLES: &str = "
     CREATE TABLE boot (id TEXT NOT NULL);
@@ -88,16 +88,16 @@ const TABLES: &str = "
 
 /// The version of a file: its inode, size and modification time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Stamp {
+pub(super) struct FileVersion {
     inode: i64,
     size: i64,
     changed: i64,
 }
 
-impl Stamp {
-    pub(super) fn of(file: &fs::Metadata) -> Stamp {
+impl FileVersion {
+    pub(super) fn of(file: &fs::Metadata) -> FileVersion {
         let number = |n: u64| i64::from_ne_bytes(n.to_ne_bytes());
-        Stamp { inode: number(file.ino()), size: number(file.size()), changed: changed(file) }
+        FileVersion { inode: number(file.ino()), size: number(file.size()), changed: changed(file) }
     }
 }
 
@@ -108,26 +108,26 @@ pub(super) fn changed(file: &fs::Metadata) -> i64 {
 
 /// The indexed properties of a task.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Entry {
+pub(super) struct IndexEntry {
     pub(super) id: TaskId,
     pub(super) queue: QueueName,
     pub(super) file: String,
-    pub(super) stamp: Stamp,
-    pub(super) status: Status,
+    pub(super) version: FileVersion,
+    pub(super) status: TaskStatus,
     pub(super) priority: u8,
     /// The creation time of the task, in milliseconds since the Unix epoch.
     pub(super) created: i64,
     /// The number of dependencies that are not completed.
     pub(super) open_dependencies: usize,
     /// The end of the task's delay; `None` if the task is not delayed.
-    pub(super) rests_until: Option<Uptime>,
+    pub(super) delayed_until: Option<Uptime>,
     /// True if the task waits for a person.
     pub(super) describe_for_person: bool,
 }
 
 /// The state of a queue's folder at its last scan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Swept {
+pub(super) struct ScanRecord {
     /// The modification time of the folder; 0 if the next scan is due in any case.
     pub(super) changed: i64,
     /// The time of the scan.
@@ -149,7 +149,7 @@ pub(super) struct Index {
 
 /// The state of an index that was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum IndexState {
     Filled,
     Empty,
 }
@@ -158,14 +158,14 @@ const COLUMNS: &str = "id, queue, file, inode, size, changed, status, priority, 
 
 impl Index {
     /// Opens the index of this boot, or creates an empty one.
-    pub(super) fn open(path: &Path, boot: &str) -> Result<(Index, Found), QueueError> {
-        match Index::open_there(path, boot) {
-            Ok(Some(index)) => Ok((index, Found::Filled)),
+    pub(super) fn open(path: &Path, boot: &str) -> Result<(Index, IndexState), QueueError> {
+        match Index::open_existing(path, boot) {
+            Ok(Some(index)) => Ok((index, IndexState::Filled)),
             // Any damage is repaired by rebuilding the index from the files.
             Ok(None) | Err(_) => {
                 remove_files(path)?;
-                let made = Index::begin(path, boot);
-                Ok((made.map_err(|error| damaged(path, &error))?, Found::Empty))
+                let made = Index::create(path, boot);
+                Ok((made.map_err(|error| damaged(path, &error))?, IndexState::Empty))
             }
         }
     }
@@ -191,13 +191,13 @@ impl Index {
         let _ = remove_files(&path);
     }
 
-    fn open_there(path: &Path, boot: &str) -> rusqlite::Result<Option<Index>> {
+    fn open_existing(path: &Path, boot: &str) -> rusqlite::Result<Option<Index>> {
         if !path.is_file() {
             return Ok(None);
         }
         let connection = connect(path)?;
-        let shape: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-        if shape != SHAPE {
+        let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+        if version != SCHEMA_VERSION {
             return Ok(None);
         }
         let of: Option<String> =
@@ -205,11 +205,11 @@ impl Index {
         Ok((of.as_deref() == Some(boot)).then(|| Index::new(connection, path)))
     }
 
-    fn begin(path: &Path, boot: &str) -> rusqlite::Result<Index> {
+    fn create(path: &Path, boot: &str) -> rusqlite::Result<Index> {
         let mut connection = connect(path)?;
         let transaction = connection.transaction()?;
         transaction.execute_batch(TABLES)?;
-        transaction.pragma_update(None, "user_version", SHAPE)?;
+        transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
         transaction.commit()?;
         let index = Index::new(connection, path);
         index.connection.execute("INSERT INTO boot VALUES (?)", [boot])?;
@@ -222,32 +222,32 @@ impl Index {
     }
 
     /// Returns true if the file still exists: another process may have deleted it.
-    pub(super) fn is_there(&self) -> bool {
+    pub(super) fn is_current(&self) -> bool {
         fs::metadata(&self.path).is_ok_and(|file| Some(file.ino()) == self.inode)
     }
 
     /// Begins a transaction.
-    pub(super) fn begin_changes(&self) -> Result<(), QueueError> {
+    pub(super) fn begin_transaction(&self) -> Result<(), QueueError> {
         self.run("BEGIN IMMEDIATE")
     }
 
     /// Commits the transaction. Returns false on failure.
-    pub(super) fn keep_changes(&self) -> bool {
+    pub(super) fn commit_transaction(&self) -> bool {
         !self.is_broken.get()
             && fault::point("index").is_ok()
             && self.connection.execute_batch("COMMIT").is_ok()
     }
 
     /// Rolls the transaction back. Returns false on failure.
-    pub(super) fn drop_changes(&self) -> bool {
+    pub(super) fn roll_back(&self) -> bool {
         !self.is_broken.get() && self.run("ROLLBACK").is_ok()
     }
 
     fn run(&self, statement: &str) -> Result<(), QueueError> {
-        self.connection.execute_batch(statement).map_err(|error| self.wrong(&error))
+        self.connection.execute_batch(statement).map_err(|error| self.to_error(&error))
     }
 
-    fn wrong(&self, error: &rusqlite::Error) -> QueueError {
+    fn to_error(&self, error: &rusqlite::Error) -> QueueError {
         damaged(&self.path, error)
     }
 
@@ -274,18 +274,18 @@ impl Index {
             .connection
             .prepare_cached(sql)
             .and_then(|mut it| it.query_map(values, read)?.collect::<rusqlite::Result<Vec<T>>>());
-        rows.map_err(|error| self.wrong(&error))
+        rows.map_err(|error| self.to_error(&error))
     }
 
     /// Adds a task with its dependencies, or replaces it.
     pub(super) fn put(
         &self,
-        entry: &Entry,
+        entry: &IndexEntry,
         needs: &[TaskId],
         blocks: &[TaskId],
     ) -> Result<(), QueueError> {
         self.remove(&entry.id)?;
-        self.unblock(&entry.id)?;
+        self.remove_blocks(&entry.id)?;
         for blocked in blocks {
             self.execute(
                 "INSERT OR IGNORE INTO blocks VALUES (?, ?)",
@@ -300,14 +300,14 @@ impl Index {
                 entry.id.as_str(),
                 entry.queue.as_str(),
                 entry.file,
-                entry.stamp.inode,
-                entry.stamp.size,
-                entry.stamp.changed,
+                entry.version.inode,
+                entry.version.size,
+                entry.version.changed,
                 entry.status.as_str(),
                 entry.priority,
                 entry.created,
                 i64::try_from(entry.open_dependencies).unwrap_or(i64::MAX),
-                entry.rests_until.map_or(0, |until| until.as_millis().max(1)),
+                entry.delayed_until.map_or(0, |until| until.as_millis().max(1)),
                 entry.describe_for_person,
             ],
         )?;
@@ -328,12 +328,12 @@ impl Index {
     }
 
     /// Removes the dependencies that a task declared in its `blocks`.
-    pub(super) fn unblock(&self, id: &TaskId) -> Result<(), QueueError> {
+    pub(super) fn remove_blocks(&self, id: &TaskId) -> Result<(), QueueError> {
         self.execute("DELETE FROM blocks WHERE needs = ?", [id.as_str()]).map(|_| ())
     }
 
     /// Returns a task, or `None` if it is not in the index.
-    pub(super) fn get(&self, id: &TaskId) -> Result<Option<Entry>, QueueError> {
+    pub(super) fn get(&self, id: &TaskId) -> Result<Option<IndexEntry>, QueueError> {
         let sql = format!("SELECT {COLUMNS} FROM tasks WHERE id = ?");
         Ok(self.rows(&sql, [id.as_str()], entry)?.pop())
     }
@@ -343,17 +343,17 @@ impl Index {
     pub(super) fn next(
         &self,
         queue: &QueueName,
-        tenure: Tenure,
+        lease_kind: LeaseKind,
         now: Uptime,
-    ) -> Result<Option<Entry>, QueueError> {
+    ) -> Result<Option<IndexEntry>, QueueError> {
         self.execute(
             "UPDATE tasks SET rests_until = 0
              WHERE queue = ? AND rests_until > 0 AND rests_until <= ?",
             params![queue.as_str(), now.as_millis()],
         )?;
-        let open_to = match tenure {
-            Tenure::WhileAlive(_) => "INDEXED BY turn_of_agents WHERE for_a_person = 0 AND",
-            Tenure::ByTime(_) => "INDEXED BY turn WHERE",
+        let open_to = match lease_kind {
+            LeaseKind::WhileAlive(_) => "INDEXED BY turn_of_agents WHERE for_a_person = 0 AND",
+            LeaseKind::ByTime(_) => "INDEXED BY turn WHERE",
         };
         let sql = format!(
             "SELECT {COLUMNS} FROM tasks {open_to} queue = ? AND ready = 1
@@ -363,7 +363,7 @@ impl Index {
     }
 
     /// Returns the time at which the first delayed task of a queue becomes claimable.
-    pub(super) fn rest_over(&self, queue: &QueueName) -> Result<Option<Uptime>, QueueError> {
+    pub(super) fn first_delay_end(&self, queue: &QueueName) -> Result<Option<Uptime>, QueueError> {
         let first = self.rows(
             "SELECT rests_until FROM tasks INDEXED BY resting
              WHERE queue = ? AND rests_until > 0 AND status = 'pending' AND open_dependencies = 0
@@ -378,8 +378,8 @@ impl Index {
     pub(super) fn list(
         &self,
         queue: Option<&QueueName>,
-        status: Status,
-    ) -> Result<Vec<Entry>, QueueError> {
+        status: TaskStatus,
+    ) -> Result<Vec<IndexEntry>, QueueError> {
         let sql = format!(
             "SELECT {COLUMNS} FROM tasks WHERE status = ?1 AND (?2 IS NULL OR queue = ?2)
              ORDER BY priority, created, id"
@@ -388,27 +388,31 @@ impl Index {
     }
 
     /// Returns the indexed files of a queue.
-    pub(super) fn files(&self, queue: &QueueName) -> Result<HashMap<String, Stamp>, QueueError> {
+    pub(super) fn files(
+        &self,
+        queue: &QueueName,
+    ) -> Result<HashMap<String, FileVersion>, QueueError> {
         let sql = "SELECT file, inode, size, changed FROM tasks WHERE queue = ?";
         let read = |row: &Row<'_>| {
-            let stamp = Stamp { inode: row.get(1)?, size: row.get(2)?, changed: row.get(3)? };
-            Ok((row.get(0)?, stamp))
+            let version =
+                FileVersion { inode: row.get(1)?, size: row.get(2)?, changed: row.get(3)? };
+            Ok((row.get(0)?, version))
         };
         Ok(self.rows(sql, [queue.as_str()], read)?.into_iter().collect())
     }
 
     /// Returns the task that is indexed for a file.
-    pub(super) fn in_file(
+    pub(super) fn find_by_file(
         &self,
         queue: &QueueName,
         file: &str,
-    ) -> Result<Option<Entry>, QueueError> {
+    ) -> Result<Option<IndexEntry>, QueueError> {
         let sql = format!("SELECT {COLUMNS} FROM tasks WHERE queue = ? AND file = ?");
         Ok(self.rows(&sql, params![queue.as_str(), file], entry)?.pop())
     }
 
     /// Returns the tasks that depend on a task.
-    pub(super) fn waiting_for(&self, id: &TaskId) -> Result<Vec<TaskId>, QueueError> {
+    pub(super) fn dependents(&self, id: &TaskId) -> Result<Vec<TaskId>, QueueError> {
         let sql = "SELECT task FROM dependencies WHERE needs = ?1
              UNION SELECT task FROM blocks WHERE needs = ?1";
         self.rows(sql, [id.as_str()], |row| name(row, 0))
@@ -440,7 +444,7 @@ impl Index {
     }
 
     /// Returns at most `most` tasks of a queue that have open dependencies.
-    pub(super) fn waiting(
+    pub(super) fn with_open_dependencies(
         &self,
         queue: &QueueName,
         most: usize,
@@ -452,7 +456,7 @@ impl Index {
     }
 
     /// Sets the number of a task's open dependencies.
-    pub(super) fn set_open(&self, id: &TaskId, open: usize) -> Result<(), QueueError> {
+    pub(super) fn set_open_dependencies(&self, id: &TaskId, open: usize) -> Result<(), QueueError> {
         let open = i64::try_from(open).unwrap_or(i64::MAX);
         let sql =
             "UPDATE tasks SET open_dependencies = ?2 WHERE id = ?1 AND open_dependencies <> ?2";
@@ -460,7 +464,7 @@ impl Index {
     }
 
     /// Returns the number of tasks of a queue with a status.
-    pub(super) fn count(&self, queue: &QueueName, status: Status) -> Result<usize, QueueError> {
+    pub(super) fn count(&self, queue: &QueueName, status: TaskStatus) -> Result<usize, QueueError> {
         let sql = "SELECT number FROM counts WHERE queue = ? AND status = ?";
         let values = params![queue.as_str(), status.as_str()];
         let number: Option<i64> = self.rows(sql, values, |row| row.get(0))?.pop();
@@ -468,7 +472,7 @@ impl Index {
     }
 
     /// Returns the number of tasks of a queue that can be claimed.
-    pub(super) fn ready(&self, queue: &QueueName, now: Uptime) -> Result<usize, QueueError> {
+    pub(super) fn count_ready(&self, queue: &QueueName, now: Uptime) -> Result<usize, QueueError> {
         let sql = "SELECT count(*) FROM tasks WHERE queue = ? AND status = 'pending'
              AND open_dependencies = 0 AND rests_until <= ?";
         let values = params![queue.as_str(), now.as_millis()];
@@ -477,20 +481,24 @@ impl Index {
     }
 
     /// Returns the state of a queue's folder at its last scan.
-    pub(super) fn swept(&self, queue: &QueueName) -> Result<Option<Swept>, QueueError> {
+    pub(super) fn last_scan(&self, queue: &QueueName) -> Result<Option<ScanRecord>, QueueError> {
         let sql = "SELECT changed, swept, took FROM folders WHERE queue = ?";
         let read = |row: &Row<'_>| {
             let at = Uptime::from_millis(row.get(1)?);
-            Ok(Swept { changed: row.get(0)?, at, took: row.get(2)? })
+            Ok(ScanRecord { changed: row.get(0)?, at, took: row.get(2)? })
         };
         Ok(self.rows(sql, [queue.as_str()], read)?.pop())
     }
 
     /// Records the state of a queue's folder at its scan.
-    pub(super) fn set_swept(&self, queue: &QueueName, swept: Swept) -> Result<(), QueueError> {
+    pub(super) fn set_last_scan(
+        &self,
+        queue: &QueueName,
+        record: ScanRecord,
+    ) -> Result<(), QueueError> {
         self.execute(
             "INSERT OR REPLACE INTO folders VALUES (?, ?, ?, ?)",
-            params![queue.as_str(), swept.changed, swept.at.as_millis(), swept.took],
+            params![queue.as_str(), record.changed, record.at.as_millis(), record.took],
         )
         .map(|_| ())
     }
@@ -501,7 +509,7 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     connection.pragma_update(None, "journal_mode", "WAL")?;
     // The index is rebuilt after a restart of the machine, so it need not be synced.
     connection.pragma_update(None, "synchronous", "OFF")?;
-    connection.pragma_update(None, "cache_size", -CACHE)?;
+    connection.pragma_update(None, "cache_size", -MAX_CACHE_KIB)?;
     // There are more statements than the default capacity.
     connection.set_prepared_statement_cache_capacity(32);
     Ok(connection)
@@ -511,7 +519,7 @@ fn remove_files(path: &Path) -> Result<(), DiskError> {
     for ending in ["", "-wal", "-shm"] {
         let mut name = path.as_os_str().to_owned();
         name.push(ending);
-        disk::remove(Path::new(&name))?;
+        durable_fs::remove(Path::new(&name))?;
     }
     Ok(())
 }
@@ -520,18 +528,18 @@ fn damaged(path: &Path, error: &rusqlite::Error) -> QueueError {
     QueueError::Index { path: path.to_owned(), message: error.to_string() }
 }
 
-fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
-    let rests_until: i64 = row.get(10)?;
-    Ok(Entry {
+fn entry(row: &Row<'_>) -> rusqlite::Result<IndexEntry> {
+    let delayed_until: i64 = row.get(10)?;
+    Ok(IndexEntry {
         id: name(row, 0)?,
         queue: name(row, 1)?,
         file: row.get(2)?,
-        stamp: Stamp { inode: row.get(3)?, size: row.get(4)?, changed: row.get(5)? },
+        version: FileVersion { inode: row.get(3)?, size: row.get(4)?, changed: row.get(5)? },
         status: name(row, 6)?,
         priority: row.get(7)?,
         created: row.get(8)?,
         open_dependencies: row.get::<_, i64>(9)?.try_into().unwrap_or(0),
-        rests_until: (rests_until > 0).then(|| Uptime::from_millis(rests_until)),
+        delayed_until: (delayed_until > 0).then(|| Uptime::from_millis(delayed_until)),
         describe_for_person: row.get(11)?,
     })
 }

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use crate::task::{AgentId, QueueName, TaskId};
 
 /// The suffix of a task's file.
-const ENDING: &str = ".json";
+const TASK_SUFFIX: &str = ".json";
 
 /// The suffix of the file with the reason why another file was set aside.
 pub(super) const REASON: &str = ".reason.txt";
 
 /// The name of the file that pauses all agents. No agent has this name: names do not begin with a
 /// dot.
-const EVERYBODY: &str = ".all";
+const PAUSE_ALL_FILE: &str = ".all";
 
 /// The folder of a file queue.
 #[derive(Debug, Clone)]
@@ -36,7 +36,7 @@ impl Layout {
             self.heartbeats(),
             self.pauses(),
             self.malformed(),
-            self.intents(),
+            self.write_ahead_records(),
             inside("escalations"),
             inside("agents"),
         ]
@@ -55,7 +55,7 @@ impl Layout {
     }
 
     /// Returns the path of a task that is not completed.
-    pub(super) fn waiting(&self, queue: &QueueName, id: &TaskId) -> PathBuf {
+    pub(super) fn open_task(&self, queue: &QueueName, id: &TaskId) -> PathBuf {
         self.queue(queue).join(file_name(id))
     }
 
@@ -68,7 +68,7 @@ impl Layout {
     }
 
     /// Returns the path of a completed task.
-    pub(super) fn completed(&self, queue: &QueueName, id: &TaskId) -> PathBuf {
+    pub(super) fn completed_task(&self, queue: &QueueName, id: &TaskId) -> PathBuf {
         self.archive(queue).join(file_name(id))
     }
 
@@ -85,7 +85,7 @@ impl Layout {
     }
 
     pub(super) fn heartbeat(&self, agent: &AgentId) -> PathBuf {
-        self.heartbeats().join(format!("{agent}{ENDING}"))
+        self.heartbeats().join(format!("{agent}{TASK_SUFFIX}"))
     }
 
     pub(super) fn pauses(&self) -> PathBuf {
@@ -97,19 +97,19 @@ impl Layout {
     }
 
     pub(super) fn pause_all(&self) -> PathBuf {
-        self.pauses().join(EVERYBODY)
+        self.pauses().join(PAUSE_ALL_FILE)
     }
 
     pub(super) fn malformed(&self) -> PathBuf {
         self.root.join("malformed")
     }
 
-    pub(super) fn intents(&self) -> PathBuf {
+    pub(super) fn write_ahead_records(&self) -> PathBuf {
         self.root.join("intents")
     }
 
-    pub(super) fn intent(&self, id: &TaskId) -> PathBuf {
-        self.intents().join(file_name(id))
+    pub(super) fn write_ahead_record(&self, id: &TaskId) -> PathBuf {
+        self.write_ahead_records().join(file_name(id))
     }
 
     /// Returns the path of the copy of a failed escalation, for a person.
@@ -118,12 +118,12 @@ impl Layout {
     }
 
     /// Returns the path of the file that an agent locks while it is alive.
-    pub(super) fn agent(&self, agent: &AgentId) -> PathBuf {
+    pub(super) fn agent_lock(&self, agent: &AgentId) -> PathBuf {
         self.root.join("agents").join(format!("{agent}.lock"))
     }
 
     /// Returns the path of the queue lock. The file is never renamed or removed.
-    pub(super) fn guard(&self) -> PathBuf {
+    pub(super) fn queue_lock(&self) -> PathBuf {
         self.root.join("guard.lock")
     }
 
@@ -131,23 +131,23 @@ impl Layout {
         self.root.join(".index").join("index.db")
     }
 
-    pub(super) fn ignored(&self) -> PathBuf {
+    pub(super) fn gitignore(&self) -> PathBuf {
         self.root.join(".gitignore")
     }
 
     /// Returns the path of the file that is written to wake agents that wait for a queue. The name
     /// is not that of a task.
-    pub(super) fn notice(&self, queue: &QueueName) -> PathBuf {
+    pub(super) fn wake_file(&self, queue: &QueueName) -> PathBuf {
         self.queue(queue).join(".notify")
     }
 }
 
 /// Returns the file name of a task.
 pub(super) fn file_name(id: &TaskId) -> String {
-    format!("{id}{ENDING}")
+    format!("{id}{TASK_SUFFIX}")
 }
 
 /// Returns true if a file name in a queue's folder can be that of a task.
 pub(super) fn is_task_file(name: &str) -> bool {
-    name.ends_with(ENDING) && !name.starts_with('.')
+    name.ends_with(TASK_SUFFIX) && !name.starts_with('.')
 }

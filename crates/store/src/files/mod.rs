@@ -3,30 +3,30 @@
 //! `queues/{queue}/{id}.json` are the tasks that are not completed, `completed/{queue}/` the
 //! completed ones, and `locks/{id}.lock` has the holder of a task and the end of its lease. The
 //! files are the source of truth, and people may add a task as a file. Every change is made under
-//! one kernel lock ([`guard`]), file by file ([`disk`](crate::disk), [`desk`]), and changes of
-//! several files through a [`write_ahead`] record. An index of the files ([`index`]) keeps the cost
-//! of a claim independent of the number of tasks; it is rebuilt from the files if it is missing
-//! ([`sweep`]).
+//! one kernel lock ([`queue_lock`]), file by file ([`durable_fs`](crate::durable_fs),
+//! [`transaction`]), and changes of several files through a [`write_ahead`] record. An index of the
+//! files ([`index`]) keeps the cost of a claim independent of the number of tasks; it is rebuilt
+//! from the files if it is missing ([`scan`]).
 //!
-//! Tasks, leases and records are written by `disk` alone. `guard` lets one process at a time make
-//! changes, `desk` has every change of one task, `commit` changes of several tasks at once,
-//! `recovery` recovers tasks whose holder is gone, `standing` computes the claimability of a task,
-//! `sweep` imports files that people add, edit or remove, and `lease` stores which agent holds a
-//! task.
+//! Tasks, leases and records are written by `durable_fs` alone. `queue_lock` lets one process at a
+//! time make changes, `transaction` has every change of one task, `commit` changes of several tasks
+//! at once, `recovery` recovers tasks whose holder is gone, `claim_state` computes the claimability
+//! of a task, `scan` imports files that people add, edit or remove, and `lease_file` stores which
+//! agent holds a task.
 
+mod claim_state;
 mod commit;
-mod desk;
-mod guard;
+mod file_names;
 mod index;
 mod layout;
-mod lease;
+mod lease_file;
 mod prune;
+mod queue_lock;
 mod recovery;
-mod room;
-mod standing;
-mod sweep;
+mod scan;
 #[cfg(test)]
 mod tests;
+mod transaction;
 mod watch;
 mod write_ahead;
 
@@ -43,22 +43,23 @@ use assay_base::clock::Clock;
 use serde_json::json;
 use tempfile::TempDir;
 
-use self::desk::Desk;
-use self::guard::Guard;
-use self::index::{Entry, Found, Index};
+use self::index::{Index, IndexEntry, IndexState};
 use self::layout::Layout;
-use self::sweep::Look;
-use self::watch::Edited;
+use self::queue_lock::QueueLock;
+use self::scan::ScanMode;
+use self::transaction::QueueTransaction;
+use self::watch::EditedFiles;
 use crate::boot::boot_id;
-use crate::disk::{self, DiskError, Sure};
+use crate::durable_fs::{self, DiskError, Durability};
 use crate::queue::{
-    Addressed, Claimed, Count, Filter, Heartbeat, Lease, Listed, Policy, Presence, Queue,
-    QueueError, Recovered, Seen, Settled, Settlement, Standing, Tenure, Watch, Who, same_for_all,
+    AgentHealth, ClaimState, ClaimedTask, Heartbeat, Lease, LeaseKind, ListedTask, PauseTarget,
+    Policy, Queue, QueueCounts, QueueError, QueuedTask, RecoveredTask, Registration, SettleOutcome,
+    TaskFilter, TaskResult, Watch, repeat_error,
 };
-use crate::task::{AgentId, Moment, QueueName, Status, Task, TaskId};
+use crate::task::{AgentId, Moment, QueueName, Task, TaskId, TaskStatus};
 
 /// The delay before the next scan of a folder in which a file may be incomplete.
-const LOOK_AGAIN: Duration = Duration::from_millis(200);
+const RESCAN_DELAY: Duration = Duration::from_millis(200);
 
 /// A queue that is stored in files.
 pub struct FileQueue {
@@ -67,13 +68,13 @@ pub struct FileQueue {
     clock: Clock,
     boot: String,
     inner: Mutex<Inner>,
-    edited: Edited,
+    edited: EditedFiles,
     /// The temporary folder of a queue from `empty`.
     _scratch: Option<TempDir>,
 }
 
 struct Inner {
-    guard: Guard,
+    queue_lock: QueueLock,
     index: Option<Index>,
 }
 
@@ -82,18 +83,18 @@ impl FileQueue {
     pub fn open(folder: &Path, policy: Policy, clock: &Clock) -> Result<FileQueue, QueueError> {
         let layout = Layout::new(folder);
         for folder in layout.folders() {
-            disk::make_folder(&folder)?;
+            durable_fs::make_folder(&folder)?;
         }
-        if !layout.ignored().is_file() {
+        if !layout.gitignore().is_file() {
             let text = b"# Written by assay: what is not meant for git.\n*\n";
             // A disk that has no space for this file has none for tasks either, and the push
             // reports that.
-            let _ = disk::write(&layout.ignored(), text, Sure::InMemory);
+            let _ = durable_fs::write(&layout.gitignore(), text, Durability::PageCache);
         }
-        let guard = Guard::open(&layout.guard())?;
-        let inner = Mutex::new(Inner { guard, index: None });
+        let queue_lock = QueueLock::open(&layout.queue_lock())?;
+        let inner = Mutex::new(Inner { queue_lock, index: None });
         let (clock, boot) = (clock.clone(), boot_id());
-        let edited = Edited::default();
+        let edited = EditedFiles::default();
         Ok(FileQueue { layout, policy, clock, boot, inner, edited, _scratch: None })
     }
 
@@ -101,24 +102,25 @@ impl FileQueue {
     /// commands that only read where no queue exists.
     pub fn empty(policy: Policy, clock: &Clock) -> Result<FileQueue, QueueError> {
         let folder = TempDir::with_prefix("assay-queue-");
-        let folder = folder.map_err(disk::at(Path::new("the folder for temporary files")))?;
+        let folder =
+            folder.map_err(durable_fs::with_path(Path::new("the folder for temporary files")))?;
         let queue = FileQueue::open(folder.path(), policy, clock)?;
         Ok(FileQueue { _scratch: Some(folder), ..queue })
     }
 
     /// Creates the folder of a queue, so that people can add tasks as files.
     pub fn make(&self, queue: &QueueName) -> Result<(), QueueError> {
-        Ok(disk::make_folder(&self.layout.queue(queue))?)
+        Ok(durable_fs::make_folder(&self.layout.queue(queue))?)
     }
 
     /// Returns true if the folder has a queue.
-    pub fn is_in(folder: &Path) -> bool {
+    pub fn exists_in(folder: &Path) -> bool {
         Layout::new(folder).queues().is_dir()
     }
 
     /// Returns the names of the files that were set aside because they are not tasks.
-    pub fn set_aside(folder: &Path) -> Result<Vec<String>, DiskError> {
-        let names = disk::names(&Layout::new(folder).malformed())?.into_iter();
+    pub fn malformed_files(folder: &Path) -> Result<Vec<String>, DiskError> {
+        let names = durable_fs::list_dir(&Layout::new(folder).malformed())?.into_iter();
         let names = names.filter(|name| !name.starts_with('.'));
         // If an entry could not be moved, only its reason is in the folder.
         let entry =
@@ -128,13 +130,13 @@ impl FileQueue {
 
     /// Returns the files in queues that are not valid tasks and may still be incomplete, each with
     /// the reason. They are set aside if they stay invalid.
-    pub fn doubtful(&self) -> Result<Vec<(String, String)>, QueueError> {
-        self.guarded(|desk| {
-            let mut doubtful = Vec::new();
-            for queue in desk.queues()? {
-                doubtful.extend(desk.doubtful(&queue)?);
+    pub fn incomplete_files(&self) -> Result<Vec<(String, String)>, QueueError> {
+        self.with_transaction(|transaction| {
+            let mut incomplete = Vec::new();
+            for queue in transaction.queues()? {
+                incomplete.extend(transaction.incomplete_files(&queue)?);
             }
-            Ok(doubtful)
+            Ok(incomplete)
         })
     }
 
@@ -144,39 +146,39 @@ impl FileQueue {
     }
 
     /// Runs an operation under the queue lock, after recovering the writes of a crashed process.
-    fn guarded<T>(
+    fn with_transaction<T>(
         &self,
-        what: impl FnOnce(&mut Desk<'_>) -> Result<T, QueueError>,
+        what: impl FnOnce(&mut QueueTransaction<'_>) -> Result<T, QueueError>,
     ) -> Result<T, QueueError> {
         let mut inner = self.lock();
-        let Inner { guard, index } = &mut *inner;
-        let locked = guard.lock()?;
+        let Inner { queue_lock, index } = &mut *inner;
+        let lock = queue_lock.lock()?;
         let (opened, found) = open_index(index.take(), &self.layout, &self.boot)?;
         let (layout, policy, boot) = (&self.layout, &self.policy, self.boot.as_str());
         let opened = Rc::new(opened);
-        let index_of_desk = Rc::clone(&opened);
-        let mut desk = Desk {
+        let index_of_transaction = Rc::clone(&opened);
+        let mut transaction = QueueTransaction {
             layout,
             policy,
             clock: &self.clock,
             boot,
-            index: index_of_desk,
-            locked,
+            index: index_of_transaction,
+            lock,
             is_tidy: true,
             cycles: OnceCell::new(),
         };
-        let done = desk.recover_writes().and_then(|()| match found {
-            Found::Filled => Ok(()),
-            Found::Empty => desk.fill(),
+        let done = transaction.recover_writes().and_then(|()| match found {
+            IndexState::Filled => Ok(()),
+            IndexState::Empty => transaction.import_all(),
         });
-        let done = done.and_then(|()| what(&mut desk));
-        let Desk { mut locked, is_tidy, index: index_of_desk, .. } = desk;
-        drop(index_of_desk);
+        let done = done.and_then(|()| what(&mut transaction));
+        let QueueTransaction { mut lock, is_tidy, index: index_of_transaction, .. } = transaction;
+        drop(index_of_transaction);
         // An operation whose files are written is done, whatever happens to the index: the next
         // operation re-indexes the tasks that are noted under the guard.
         let is_kept = match done {
-            Ok(_) => opened.keep_changes(),
-            Err(_) => opened.drop_changes(),
+            Ok(_) => opened.commit_transaction(),
+            Err(_) => opened.roll_back(),
         };
         match Rc::into_inner(opened) {
             Some(opened) if is_kept => *index = Some(opened),
@@ -184,7 +186,7 @@ impl FileQueue {
             None => {}
         }
         if is_kept && is_tidy && done.is_ok() {
-            let _ = locked.done();
+            let _ = lock.clear_dirty();
         }
         done
     }
@@ -199,57 +201,62 @@ impl FileQueue {
         &self,
         queue: &QueueName,
         agent: &AgentId,
-        tenure: Tenure,
-    ) -> Result<Option<Claimed>, QueueError> {
-        self.guarded(|desk| {
+        lease_kind: LeaseKind,
+    ) -> Result<Option<ClaimedTask>, QueueError> {
+        self.with_transaction(|transaction| {
             for name in self.edited.take(&self.layout.queue(queue)) {
-                desk.take_in(queue, &name)?;
+                transaction.import_file(queue, &name)?;
             }
-            desk.look(queue, Look::InPassing)?;
-            if let Some(claimed) = desk.claim(queue, agent, tenure)? {
+            transaction.scan(queue, ScanMode::Throttled)?;
+            if let Some(claimed) = transaction.claim(queue, agent, lease_kind)? {
                 return Ok(Some(claimed));
             }
-            desk.look(queue, Look::Closely)?;
-            desk.recover()?;
-            desk.claim(queue, agent, tenure)
+            transaction.scan(queue, ScanMode::IfChanged)?;
+            transaction.recover()?;
+            transaction.claim(queue, agent, lease_kind)
         })
     }
 
     /// Reads the task of an index entry, also if it was completed meanwhile.
-    fn read(&self, entry: &Entry) -> Option<Task> {
+    fn read(&self, entry: &IndexEntry) -> Option<Task> {
         let waiting = self.layout.queue(&entry.queue).join(&entry.file);
-        let completed = self.layout.completed(&entry.queue, &entry.id);
+        let completed = self.layout.completed_task(&entry.queue, &entry.id);
         let bytes = fs::read(waiting).or_else(|_| fs::read(completed)).ok()?;
         Task::parse(&bytes).ok()
     }
 
     /// Returns the completed tasks of a queue, the newest first.
-    fn archived(&self, queue: &QueueName, most: usize) -> Result<Vec<Listed>, QueueError> {
+    fn list_archived(&self, queue: &QueueName, most: usize) -> Result<Vec<ListedTask>, QueueError> {
         let folder = self.layout.archive(queue);
-        let names = disk::names(&folder)?.into_iter().filter(|name| layout::is_task_file(name));
+        let names =
+            durable_fs::list_dir(&folder)?.into_iter().filter(|name| layout::is_task_file(name));
         let age = |name: &String| fs::metadata(folder.join(name)).and_then(|file| file.modified());
         let mut names: Vec<(_, String)> =
             names.filter_map(|name| Some((age(&name).ok()?, name))).collect();
         names.sort_by_key(|(age, name)| (Reverse(*age), name.clone()));
         let read = |(_, name): (_, String)| {
             let task = Task::parse(&fs::read(folder.join(name)).ok()?).ok()?;
-            Some(Listed { queue: queue.clone(), standing: Standing::Over, task })
+            Some(ListedTask { queue: queue.clone(), claim_state: ClaimState::Done, task })
         };
         Ok(names.into_iter().take(most).filter_map(read).collect())
     }
 
     /// Returns the tasks with a status from the index, in the order in which they would be claimed.
-    fn listed(&self, filter: &Filter, status: Status) -> Result<Vec<Listed>, QueueError> {
-        let entries = self.guarded(|desk| {
-            desk.look_everywhere()?;
-            let entries = desk.index.list(filter.queue.as_ref(), status)?.into_iter();
+    fn list_indexed(
+        &self,
+        filter: &TaskFilter,
+        status: TaskStatus,
+    ) -> Result<Vec<ListedTask>, QueueError> {
+        let entries = self.with_transaction(|transaction| {
+            transaction.scan_all()?;
+            let entries = transaction.index.list(filter.queue.as_ref(), status)?.into_iter();
             let most = filter.limit.filter(|_| filter.context.is_none()).unwrap_or(usize::MAX);
-            let with_standing = |entry| Ok((desk.standing(&entry)?, entry));
-            entries.take(most).map(with_standing).collect::<Result<Vec<_>, QueueError>>()
+            let with_claim_state = |entry| Ok((transaction.claim_state(&entry)?, entry));
+            entries.take(most).map(with_claim_state).collect::<Result<Vec<_>, QueueError>>()
         })?;
         // The files are read without the lock, so that other processes need not wait.
-        let listed = entries.into_iter().filter_map(|(standing, entry)| {
-            Some(Listed { task: self.read(&entry)?, queue: entry.queue, standing })
+        let listed = entries.into_iter().filter_map(|(claim_state, entry)| {
+            Some(ListedTask { task: self.read(&entry)?, queue: entry.queue, claim_state })
         });
         Ok(listed.collect())
     }
@@ -261,47 +268,47 @@ fn open_index(
     index: Option<Index>,
     layout: &Layout,
     boot: &str,
-) -> Result<(Index, Found), QueueError> {
-    if let Some(index) = index.filter(Index::is_there)
-        && index.begin_changes().is_ok()
+) -> Result<(Index, IndexState), QueueError> {
+    if let Some(index) = index.filter(Index::is_current)
+        && index.begin_transaction().is_ok()
     {
-        return Ok((index, Found::Filled));
+        return Ok((index, IndexState::Filled));
     }
     let path = layout.index();
-    let on_disk = || -> Result<(Index, Found), QueueError> {
-        disk::make_folder(path.parent().expect("it is in a folder"))?;
+    let on_disk = || -> Result<(Index, IndexState), QueueError> {
+        durable_fs::make_folder(path.parent().expect("it is in a folder"))?;
         let (opened, found) = Index::open(&path, boot)?;
-        opened.begin_changes()?;
+        opened.begin_transaction()?;
         Ok((opened, found))
     };
     on_disk().or_else(|_| {
         let index = Index::in_memory(&path)?;
-        index.begin_changes()?;
-        Ok((index, Found::Empty))
+        index.begin_transaction()?;
+        Ok((index, IndexState::Empty))
     })
 }
 
 impl Queue for FileQueue {
-    fn push(&self, tasks: Vec<Addressed>) -> Result<(), QueueError> {
-        self.guarded(|desk| desk.push(tasks))
+    fn push(&self, tasks: Vec<QueuedTask>) -> Result<(), QueueError> {
+        self.with_transaction(|transaction| transaction.push(tasks))
     }
 
-    fn push_all(&self, tasks: Vec<Addressed>) -> Vec<Result<(), QueueError>> {
+    fn push_all(&self, tasks: Vec<QueuedTask>) -> Vec<Result<(), QueueError>> {
         let number = tasks.len();
-        let done = self.guarded(|desk| desk.push_all(tasks));
-        done.unwrap_or_else(|error| same_for_all(number, error))
+        let done = self.with_transaction(|transaction| transaction.push_all(tasks));
+        done.unwrap_or_else(|error| repeat_error(number, error))
     }
 
     fn claim(
         &self,
         queue: &QueueName,
         agent: &AgentId,
-        tenure: Tenure,
+        lease_kind: LeaseKind,
         at_most: usize,
-    ) -> Result<Vec<Claimed>, QueueError> {
+    ) -> Result<Vec<ClaimedTask>, QueueError> {
         let mut claimed = Vec::new();
         while claimed.len() < at_most {
-            match self.claim_one(queue, agent, tenure) {
+            match self.claim_one(queue, agent, lease_kind) {
                 Ok(Some(next)) => claimed.push(next),
                 Ok(None) => break,
                 // The tasks that were claimed before are held, so they must be returned.
@@ -313,43 +320,49 @@ impl Queue for FileQueue {
     }
 
     fn renew(&self, lease: &Lease, time: Duration) -> Result<(), QueueError> {
-        self.guarded(|desk| desk.renew(lease, time))
+        self.with_transaction(|transaction| transaction.renew(lease, time))
     }
 
-    fn settle(&self, lease: &Lease, settlement: Settlement) -> Result<Settled, QueueError> {
-        self.guarded(|desk| desk.settle(lease, settlement))
+    fn settle(&self, lease: &Lease, result: TaskResult) -> Result<SettleOutcome, QueueError> {
+        self.with_transaction(|transaction| transaction.settle(lease, result))
     }
 
-    fn get(&self, id: &TaskId) -> Result<Listed, QueueError> {
-        let found = self.guarded(|desk| {
-            desk.look_everywhere()?;
-            match desk.index.get(id)? {
-                Some(entry) => Ok(Ok((desk.standing(&entry)?, entry))),
-                None => desk.archived(id).map(Err),
+    fn get(&self, id: &TaskId) -> Result<ListedTask, QueueError> {
+        let found = self.with_transaction(|transaction| {
+            transaction.scan_all()?;
+            match transaction.index.get(id)? {
+                Some(entry) => Ok(Ok((transaction.claim_state(&entry)?, entry))),
+                None => transaction.find_archived(id).map(Err),
             }
         })?;
         let unknown = || QueueError::Unknown(id.clone());
         match found {
-            Ok((standing, entry)) => {
+            Ok((claim_state, entry)) => {
                 let task = self.read(&entry).ok_or_else(unknown)?;
-                Ok(Listed { queue: entry.queue, standing, task })
+                Ok(ListedTask { queue: entry.queue, claim_state, task })
             }
             Err(archive) => {
                 let queue = archive.ok_or_else(unknown)?;
-                let bytes = disk::read(&self.layout.completed(&queue, id))?.ok_or_else(unknown)?;
-                Ok(Listed { queue, standing: Standing::Over, task: Task::parse(&bytes)? })
+                let bytes = durable_fs::read(&self.layout.completed_task(&queue, id))?
+                    .ok_or_else(unknown)?;
+                Ok(ListedTask { queue, claim_state: ClaimState::Done, task: Task::parse(&bytes)? })
             }
         }
     }
 
-    fn list(&self, filter: &Filter) -> Result<Vec<Listed>, QueueError> {
-        let all = [Status::InProgress, Status::Pending, Status::Failed, Status::Cancelled];
+    fn list(&self, filter: &TaskFilter) -> Result<Vec<ListedTask>, QueueError> {
+        let all = [
+            TaskStatus::InProgress,
+            TaskStatus::Pending,
+            TaskStatus::Failed,
+            TaskStatus::Cancelled,
+        ];
         let statuses = if filter.statuses.is_empty() { &all[..] } else { &filter.statuses };
         let most = filter.limit.unwrap_or(usize::MAX);
         let mut listed = Vec::new();
         for status in statuses {
-            listed.extend(self.listed(filter, *status)?);
-            if *status != Status::Completed {
+            listed.extend(self.list_indexed(filter, *status)?);
+            if *status != TaskStatus::Completed {
                 continue;
             }
             let queues = match &filter.queue {
@@ -358,7 +371,7 @@ impl Queue for FileQueue {
             };
             for queue in queues {
                 let most = if filter.context.is_none() { most } else { usize::MAX };
-                listed.extend(self.archived(&queue, most)?);
+                listed.extend(self.list_archived(&queue, most)?);
             }
         }
         if let Some((key, value)) = &filter.context {
@@ -368,115 +381,130 @@ impl Queue for FileQueue {
         Ok(listed)
     }
 
-    fn count(&self) -> Result<Vec<Count>, QueueError> {
-        let mut counts = self.guarded(|desk| {
-            desk.look_everywhere()?;
-            let queues = desk.queues()?.into_iter();
-            queues.map(|queue| count(desk, queue)).collect::<Result<Vec<Count>, QueueError>>()
+    fn count(&self) -> Result<Vec<QueueCounts>, QueueError> {
+        let mut counts = self.with_transaction(|transaction| {
+            transaction.scan_all()?;
+            let queues = transaction.queues()?.into_iter();
+            queues
+                .map(|queue| count(transaction, queue))
+                .collect::<Result<Vec<QueueCounts>, QueueError>>()
         })?;
         // The archives are counted without the lock, so that other processes need not wait.
         for count in &mut counts {
-            let archive = disk::names(&self.layout.archive(&count.queue))?;
+            let archive = durable_fs::list_dir(&self.layout.archive(&count.queue))?;
             count.completed += archive.iter().filter(|name| layout::is_task_file(name)).count();
         }
         Ok(counts)
     }
 
     fn cancel(&self, id: &TaskId, by: &str) -> Result<(), QueueError> {
-        self.guarded(|desk| {
-            desk.look_everywhere()?;
-            desk.cancel(id, by)
+        self.with_transaction(|transaction| {
+            transaction.scan_all()?;
+            transaction.cancel(id, by)
         })
     }
 
     fn retry(&self, id: &TaskId) -> Result<(), QueueError> {
-        self.guarded(|desk| {
-            desk.look_everywhere()?;
-            desk.retry(id)
+        self.with_transaction(|transaction| {
+            transaction.scan_all()?;
+            transaction.retry(id)
         })
     }
 
-    fn restore(&self, tasks: Vec<Addressed>) -> Result<usize, QueueError> {
-        self.guarded(|desk| {
-            desk.look_everywhere()?;
-            desk.restore(tasks)
+    fn restore(&self, tasks: Vec<QueuedTask>) -> Result<usize, QueueError> {
+        self.with_transaction(|transaction| {
+            transaction.scan_all()?;
+            transaction.restore(tasks)
         })
     }
 
     fn prune(&self, older_than: Duration) -> Result<usize, QueueError> {
-        self.guarded(|desk| {
-            desk.look_everywhere()?;
-            desk.prune(older_than, Moment::now(&self.clock))
+        self.with_transaction(|transaction| {
+            transaction.scan_all()?;
+            transaction.prune(older_than, Moment::now(&self.clock))
         })
     }
 
-    fn recover(&self) -> Result<Vec<Recovered>, QueueError> {
-        self.guarded(|desk| desk.recover())
+    fn recover(&self) -> Result<Vec<RecoveredTask>, QueueError> {
+        self.with_transaction(|transaction| transaction.recover())
     }
 
     fn watch(&self, queue: &QueueName) -> Result<Watch, QueueError> {
         let folder = self.layout.queue(queue);
-        disk::make_folder(&folder)?;
+        durable_fs::make_folder(&folder)?;
         watch::watch(&[folder, self.layout.pauses()], &self.edited)
     }
 
     fn next_ready(&self, queue: &QueueName) -> Result<Option<Duration>, QueueError> {
-        self.guarded(|desk| {
+        self.with_transaction(|transaction| {
             // The index may exist without the folder of the queue.
-            desk.folder(queue)?;
-            let rested = desk.index.rest_over(queue)?.map(|over| self.clock.uptime().until(over));
-            let unsettled = desk.is_unsettled(queue)?.then_some(LOOK_AGAIN);
+            transaction.folder(queue)?;
+            let rested = transaction
+                .index
+                .first_delay_end(queue)?
+                .map(|over| self.clock.uptime().until(over));
+            let unsettled = transaction.needs_rescan(queue)?.then_some(RESCAN_DELAY);
             Ok(rested.into_iter().chain(unsettled).min())
         })
     }
 
-    fn join(&self, agent: &AgentId) -> Result<Box<dyn Presence>, QueueError> {
+    fn join(&self, agent: &AgentId) -> Result<Box<dyn Registration>, QueueError> {
         let about = json!({ "pid": std::process::id(), "since": Moment::now(&self.clock) });
-        let file = self.guarded(|desk| desk.join(agent, &about))?;
-        Ok(Box::new(FilePresence { _locked: file }))
+        let file = self.with_transaction(|transaction| transaction.join(agent, &about))?;
+        Ok(Box::new(FileRegistration { _file: file }))
     }
 
-    fn beat(&self, heartbeat: &Heartbeat) -> Result<(), QueueError> {
+    fn record_heartbeat(&self, heartbeat: &Heartbeat) -> Result<(), QueueError> {
         let json = serde_json::to_vec_pretty(heartbeat).expect("a heartbeat is JSON");
-        Ok(disk::write(&self.layout.heartbeat(&heartbeat.agent), &json, Sure::InMemory)?)
+        Ok(durable_fs::write(
+            &self.layout.heartbeat(&heartbeat.agent),
+            &json,
+            Durability::PageCache,
+        )?)
     }
 
-    fn agents(&self) -> Result<Vec<Seen>, QueueError> {
+    fn agents(&self) -> Result<Vec<AgentHealth>, QueueError> {
         let mut seen = Vec::new();
-        let names = disk::names(&self.layout.heartbeats())?.into_iter();
+        let names = durable_fs::list_dir(&self.layout.heartbeats())?.into_iter();
         for name in names.filter(|name| layout::is_task_file(name)) {
             // A heartbeat that cannot be read must not hide other agents.
-            let bytes = disk::read(&self.layout.heartbeats().join(&name)).ok().flatten();
+            let bytes = durable_fs::read(&self.layout.heartbeats().join(&name)).ok().flatten();
             let bytes = bytes.unwrap_or_default();
             let Ok(heartbeat) = serde_json::from_slice::<Heartbeat>(&bytes) else {
                 continue;
             };
             let agent = &heartbeat.agent;
-            let alive = self.guarded(|desk| Ok(lease::is_alive(desk.layout, agent)))?;
+            let alive = self.with_transaction(|transaction| {
+                Ok(lease_file::is_alive(transaction.layout, agent))
+            })?;
             let paused = self.is_paused(agent)?;
-            seen.push(Seen { heartbeat, alive, paused });
+            seen.push(AgentHealth { heartbeat, alive, paused });
         }
         seen.sort_by(|a, b| a.heartbeat.agent.cmp(&b.heartbeat.agent));
         Ok(seen)
     }
 
-    fn pause(&self, who: &Who) -> Result<(), QueueError> {
-        let path = match who {
-            Who::Agent(agent) => self.layout.pause(agent),
-            Who::All => self.layout.pause_all(),
+    fn pause(&self, target: &PauseTarget) -> Result<(), QueueError> {
+        let path = match target {
+            PauseTarget::Agent(agent) => self.layout.pause(agent),
+            PauseTarget::All => self.layout.pause_all(),
         };
         let since = format!("{}\n", Moment::now(&self.clock));
-        self.guarded(|_| Ok(disk::write(&path, since.as_bytes(), Sure::OnDisk)?))
+        self.with_transaction(|_| {
+            Ok(durable_fs::write(&path, since.as_bytes(), Durability::Fsync)?)
+        })
     }
 
-    fn resume(&self, who: &Who) -> Result<(), QueueError> {
+    fn resume(&self, target: &PauseTarget) -> Result<(), QueueError> {
         let folder = self.layout.pauses();
-        let paths = match who {
-            Who::Agent(agent) => vec![self.layout.pause(agent)],
-            Who::All => disk::names(&folder)?.iter().map(|name| folder.join(name)).collect(),
+        let paths = match target {
+            PauseTarget::Agent(agent) => vec![self.layout.pause(agent)],
+            PauseTarget::All => {
+                durable_fs::list_dir(&folder)?.iter().map(|name| folder.join(name)).collect()
+            }
         };
         let mut files = paths.iter().filter(|path| !path.is_dir());
-        Ok(files.try_for_each(|path| disk::remove(path))?)
+        Ok(files.try_for_each(|path| durable_fs::remove(path))?)
     }
 
     fn is_paused(&self, agent: &AgentId) -> Result<bool, QueueError> {
@@ -484,39 +512,42 @@ impl Queue for FileQueue {
     }
 }
 
-fn count(desk: &Desk<'_>, queue: QueueName) -> Result<Count, QueueError> {
-    let number = |status| desk.index.count(&queue, status);
-    let (ready, pending) =
-        (desk.index.ready(&queue, desk.clock.uptime())?, number(Status::Pending)?);
+fn count(transaction: &QueueTransaction<'_>, queue: QueueName) -> Result<QueueCounts, QueueError> {
+    let number = |status| transaction.index.count(&queue, status);
+    let (ready, pending) = (
+        transaction.index.count_ready(&queue, transaction.clock.uptime())?,
+        number(TaskStatus::Pending)?,
+    );
     let mut blocked = 0;
-    for id in desk.index.waiting(&queue, usize::MAX)? {
-        let Some(entry) = desk.index.get(&id)? else {
+    for id in transaction.index.with_open_dependencies(&queue, usize::MAX)? {
+        let Some(entry) = transaction.index.get(&id)? else {
             continue;
         };
-        blocked += usize::from(matches!(desk.standing(&entry)?, Standing::Blocked { .. }));
+        blocked +=
+            usize::from(matches!(transaction.claim_state(&entry)?, ClaimState::Blocked { .. }));
     }
-    Ok(Count {
+    Ok(QueueCounts {
         ready,
         waiting: pending.saturating_sub(ready + blocked),
         blocked,
-        in_progress: number(Status::InProgress)?,
-        completed: number(Status::Completed)?,
-        failed: number(Status::Failed)?,
-        cancelled: number(Status::Cancelled)?,
+        in_progress: number(TaskStatus::InProgress)?,
+        completed: number(TaskStatus::Completed)?,
+        failed: number(TaskStatus::Failed)?,
+        cancelled: number(TaskStatus::Cancelled)?,
         queue,
     })
 }
 
 /// Returns the queues that have completed tasks.
 fn archives(layout: &Layout) -> Result<Vec<QueueName>, QueueError> {
-    let names = disk::names(&layout.archives())?;
+    let names = durable_fs::list_dir(&layout.archives())?;
     let names = names.iter().filter(|name| layout.archives().join(name).is_dir());
     Ok(names.filter_map(|name| name.parse().ok()).collect())
 }
 
 /// The registration of an agent, which ends when the lock of its file ends.
-struct FilePresence {
-    _locked: File,
+struct FileRegistration {
+    _file: File,
 }
 
-impl Presence for FilePresence {}
+impl Registration for FileRegistration {}

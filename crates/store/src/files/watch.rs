@@ -11,21 +11,21 @@ use notify::event::{AccessKind, AccessMode, ModifyKind};
 use notify::{Event, EventKind, RecursiveMode, Watcher};
 
 use super::layout::is_task_file;
-use crate::disk;
-use crate::queue::{Bell, QueueError, Watch};
+use crate::durable_fs;
+use crate::queue::{QueueError, Waker, Watch};
 
 /// The maximum number of edited files that are remembered; a scan finds the rest.
-const REMEMBERED: usize = 1_000;
+const MAX_EDITED_FILES: usize = 1_000;
 
 /// The files that people edited in place, which does not change the modification time of their
 /// folder.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Edited(Arc<Mutex<HashSet<PathBuf>>>);
+pub(super) struct EditedFiles(Arc<Mutex<HashSet<PathBuf>>>);
 
-impl Edited {
+impl EditedFiles {
     fn add(&self, path: &Path) {
         let mut paths = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if paths.len() < REMEMBERED {
+        if paths.len() < MAX_EDITED_FILES {
             paths.insert(path.to_owned());
         }
     }
@@ -40,17 +40,17 @@ impl Edited {
 }
 
 /// Returns a watch on folders, from now on.
-pub(super) fn watch(folders: &[PathBuf], edited: &Edited) -> Result<Watch, QueueError> {
-    Watch::new(|bell| {
+pub(super) fn watch(folders: &[PathBuf], edited: &EditedFiles) -> Result<Watch, QueueError> {
+    Watch::new(|waker| {
         let edited = edited.clone();
         let watcher =
             notify::recommended_watcher(move |event: notify::Result<Event>| match event {
-                Ok(event) => tell(&event, &edited, &bell),
+                Ok(event) => handle_event(&event, &edited, &waker),
                 // Events were lost, so the waiting agent has to check the queue.
-                Err(_) => bell.ring(),
+                Err(_) => waker.wake(),
             });
         let unwatchable = |error: notify::Error, path: &Path| {
-            QueueError::from(disk::at(path)(io::Error::other(error)))
+            QueueError::from(durable_fs::with_path(path)(io::Error::other(error)))
         };
         let first = folders.first().map_or(Path::new("."), PathBuf::as_path);
         let mut watcher = watcher.map_err(|error| unwatchable(error, first))?;
@@ -62,7 +62,7 @@ pub(super) fn watch(folders: &[PathBuf], edited: &Edited) -> Result<Watch, Queue
     })
 }
 
-fn tell(event: &Event, edited: &Edited, bell: &Bell) {
+fn handle_event(event: &Event, edited: &EditedFiles, waker: &Waker) {
     let written = matches!(
         event.kind,
         EventKind::Access(AccessKind::Close(AccessMode::Write))
@@ -71,16 +71,16 @@ fn tell(event: &Event, edited: &Edited, bell: &Bell) {
     // The queue's own writes are renamed into place from a temporary name, so they do not count as
     // edits.
     if written {
-        event.paths.iter().filter(|path| names_a_task(path)).for_each(|path| edited.add(path));
+        event.paths.iter().filter(|path| is_task_path(path)).for_each(|path| edited.add(path));
     }
     let quiet = matches!(event.kind, EventKind::Access(AccessKind::Open(_) | AccessKind::Read))
         || event.paths.iter().all(|path| is_draft(path));
     if !quiet || event.need_rescan() {
-        bell.ring();
+        waker.wake();
     }
 }
 
-fn names_a_task(path: &Path) -> bool {
+fn is_task_path(path: &Path) -> bool {
     path.file_name().and_then(OsStr::to_str).is_some_and(is_task_file)
 }
 

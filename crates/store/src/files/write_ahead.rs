@@ -7,37 +7,40 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::queue::Addressed;
-use crate::steps::Step;
+use crate::queue::QueuedTask;
 use crate::task::{QueueName, Task};
+use crate::transitions::Transition;
 
 /// A new state of a task, together with all its follow-up tasks. Once the record is on disk, this
 /// process or the next one applies it.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct WriteAhead {
     /// The task that is settled; `None` if tasks are only added.
-    pub(super) settles: Option<Stored>,
-    pub(super) follow_ups: Vec<Stored>,
+    pub(super) settles: Option<StoredTask>,
+    pub(super) follow_ups: Vec<StoredTask>,
 }
 
 impl WriteAhead {
     /// Returns the record that settles a task of `queue`.
-    pub(super) fn of(queue: &QueueName, step: Step) -> WriteAhead {
-        let settles = Some(Stored { queue: queue.clone(), task: step.task });
-        WriteAhead { settles, follow_ups: step.follow_ups.into_iter().map(Stored::from).collect() }
+    pub(super) fn of(queue: &QueueName, transition: Transition) -> WriteAhead {
+        let settles = Some(StoredTask { queue: queue.clone(), task: transition.task });
+        WriteAhead {
+            settles,
+            follow_ups: transition.follow_ups.into_iter().map(StoredTask::from).collect(),
+        }
     }
 }
 
 /// A task and its queue, as the record stores them.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Stored {
+pub(super) struct StoredTask {
     pub(super) queue: QueueName,
     pub(super) task: Task,
 }
 
-impl From<Addressed> for Stored {
-    fn from(Addressed { queue, task }: Addressed) -> Stored {
-        Stored { queue, task }
+impl From<QueuedTask> for StoredTask {
+    fn from(QueuedTask { queue, task }: QueuedTask) -> StoredTask {
+        StoredTask { queue, task }
     }
 }
 

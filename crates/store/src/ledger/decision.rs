@@ -27,7 +27,7 @@ pub struct Decision {
 
 /// A dismissal that was not revoked, with the data that decide which code it covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct InForce {
+pub struct ActiveDismissal {
     /// The fingerprint of the finding.
     pub fingerprint: String,
     /// The file in which the finding was last seen; empty for the change as a whole.
@@ -42,7 +42,7 @@ pub struct InForce {
 
 /// The author, reason and last day of a new dismissal.
 #[derive(Debug, Clone, Copy)]
-pub struct Terms<'a> {
+pub struct DismissalTerms<'a> {
     /// The user who dismisses the findings.
     pub by: &'a str,
     /// The reason of the dismissal.
@@ -56,7 +56,7 @@ impl Ledger {
     pub fn dismiss(
         &mut self,
         findings: &[FindingKey],
-        terms: Terms<'_>,
+        terms: DismissalTerms<'_>,
         at: Moment,
     ) -> Result<(), LedgerError> {
         self.write(|transaction| {
@@ -91,15 +91,15 @@ impl Ledger {
     }
 
     /// Returns the dismissals that were not revoked, including those whose last day has passed.
-    pub fn in_force(&self) -> Result<Vec<InForce>, LedgerError> {
-        self.ask(|connection| {
+    pub fn active_dismissals(&self) -> Result<Vec<ActiveDismissal>, LedgerError> {
+        self.query(|connection| {
             let mut statement = connection.prepare(
                 "SELECT fingerprint, file, by, reason, until
                  FROM dismissals JOIN findings ON findings.key = dismissals.finding
                  WHERE ended IS NULL ORDER BY dismissals.key",
             )?;
             let rows = statement.query_map([], |row| {
-                Ok(InForce {
+                Ok(ActiveDismissal {
                     fingerprint: row.get(0)?,
                     file: row.get(1)?,
                     by: row.get(2)?,

@@ -1,10 +1,11 @@
 //! The findings of all reviews and their history: [`Ledger`], an SQLite database in one file.
 //!
-//! [`record`] adds a review, [`query`] lists findings and their history, [`known`] returns the
-//! findings of given files, and [`decision`] stores dismissals. Only facts are written (a run
+//! [`record`] adds a review, [`query`] lists findings and their history, [`known_finding`] returns
+//! the findings of given files, and [`decision`] stores dismissals. Only facts are written (a run
 //! reported a finding, a run checked and the finding was absent, a user dismissed the finding). The
-//! [`State`] of a finding is derived from the newest fact, so neither the order nor the repetition
-//! of runs matters. The newest fact is the one with the latest time of its run, not of its writing.
+//! [`FindingState`] of a finding is derived from the newest fact, so neither the order nor the
+//! repetition of runs matters. The newest fact is the one with the latest time of its run, not of
+//! its writing.
 //!
 //! Callers decide on the identity of a finding, and which review may report that a finding is gone:
 //! the ledger gets a finding as a flat row and its JSON.
@@ -14,7 +15,7 @@
 //! an immutable file.
 
 pub mod decision;
-pub mod known;
+pub mod known_finding;
 pub mod query;
 pub mod record;
 mod schema;
@@ -33,10 +34,10 @@ use serde::Serialize;
 use crate::task::Moment;
 
 /// The maximum time to wait for another process that writes.
-const PATIENCE: Duration = Duration::from_secs(5);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The prefix of the temporary folder in which a new ledger is created.
-const DRAFT: &str = "ledger.db-new-";
+const TEMP_PREFIX: &str = "ledger.db-new-";
 
 /// The reason why a ledger could not be used.
 #[derive(Debug, thiserror::Error)]
@@ -112,7 +113,7 @@ pub enum LedgerError {
 /// The state of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum State {
+pub enum FindingState {
     /// The finding was present in the last run that checked it.
     Open,
     /// The finding was absent in the last run that checked it.
@@ -121,13 +122,13 @@ pub enum State {
     Dismissed,
 }
 
-impl State {
+impl FindingState {
     /// Returns the state as it is written in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
-            State::Open => "open",
-            State::Gone => "gone",
-            State::Dismissed => "dismissed",
+            FindingState::Open => "open",
+            FindingState::Gone => "gone",
+            FindingState::Dismissed => "dismissed",
         }
     }
 }
@@ -135,7 +136,7 @@ impl State {
 /// The outcome of a finding in one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
+pub enum FindingOutcome {
     /// The finding was present and reported.
     Raised,
     /// The finding was present, and the baseline or a comment in the code dismisses it.
@@ -148,37 +149,37 @@ pub enum Outcome {
     Absent,
 }
 
-impl Outcome {
-    const ALL: [Outcome; 5] = [
-        Outcome::Raised,
-        Outcome::LeftAlone,
-        Outcome::HeldBack,
-        Outcome::PreExisting,
-        Outcome::Absent,
+impl FindingOutcome {
+    const ALL: [FindingOutcome; 5] = [
+        FindingOutcome::Raised,
+        FindingOutcome::LeftAlone,
+        FindingOutcome::HeldBack,
+        FindingOutcome::PreExisting,
+        FindingOutcome::Absent,
     ];
 
     /// Returns the outcome as it is stored.
     pub fn as_str(self) -> &'static str {
         match self {
-            Outcome::Raised => "raised",
-            Outcome::LeftAlone => "left_alone",
-            Outcome::HeldBack => "held_back",
-            Outcome::PreExisting => "pre_existing",
-            Outcome::Absent => "absent",
+            FindingOutcome::Raised => "raised",
+            FindingOutcome::LeftAlone => "left_alone",
+            FindingOutcome::HeldBack => "held_back",
+            FindingOutcome::PreExisting => "pre_existing",
+            FindingOutcome::Absent => "absent",
         }
     }
 }
 
-impl ToSql for Outcome {
+impl ToSql for FindingOutcome {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(self.as_str().into())
     }
 }
 
-impl FromSql for Outcome {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Outcome> {
+impl FromSql for FindingOutcome {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<FindingOutcome> {
         let word = value.as_str()?;
-        let found = Outcome::ALL.into_iter().find(|outcome| outcome.as_str() == word);
+        let found = FindingOutcome::ALL.into_iter().find(|outcome| outcome.as_str() == word);
         found.ok_or(FromSqlError::InvalidType)
     }
 }
@@ -227,9 +228,9 @@ impl Ledger {
     /// Opens a ledger for writing, and creates it if it does not exist.
     pub fn open(path: &Path) -> Result<Ledger, LedgerError> {
         if !path.exists() {
-            make(path)?;
+            create(path)?;
         }
-        let mut ledger = Ledger::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, PATIENCE)?;
+        let mut ledger = Ledger::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, BUSY_TIMEOUT)?;
         ledger.migrate()?;
         Ok(ledger)
     }
@@ -240,9 +241,9 @@ impl Ledger {
             return Ok(None);
         }
         // Readers share memory in a file that the last reader removes, so they need write access.
-        match Ledger::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, PATIENCE) {
-            Err(LedgerError::Failed { .. }) if is_at_rest(path) => {
-                Ledger::connect_at_rest(path).map(Some)
+        match Ledger::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, BUSY_TIMEOUT) {
+            Err(LedgerError::Failed { .. }) if is_log_empty(path) => {
+                Ledger::connect_immutable(path).map(Some)
             }
             Err(error) => Err(error),
             Ok(ledger) if ledger.version()? == schema::VERSION => Ok(Some(ledger)),
@@ -252,10 +253,10 @@ impl Ledger {
     }
 
     /// Opens a ledger as an immutable file, where no file can be written.
-    fn connect_at_rest(path: &Path) -> Result<Ledger, LedgerError> {
+    fn connect_immutable(path: &Path) -> Result<Ledger, LedgerError> {
         let name = format!("file:{}?immutable=1", encode_path(path.as_os_str().as_encoded_bytes()));
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
-        let ledger = Ledger::connect(Path::new(&name), flags, PATIENCE)?;
+        let ledger = Ledger::connect(Path::new(&name), flags, BUSY_TIMEOUT)?;
         match ledger.version()? {
             schema::VERSION => Ok(Ledger { path: path.to_owned(), ..ledger }),
             found => {
@@ -265,11 +266,15 @@ impl Ledger {
         }
     }
 
-    fn connect(path: &Path, mode: OpenFlags, patience: Duration) -> Result<Ledger, LedgerError> {
+    fn connect(
+        path: &Path,
+        mode: OpenFlags,
+        busy_timeout: Duration,
+    ) -> Result<Ledger, LedgerError> {
         let flags = mode | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let fail = |source| in_words(path, source);
+        let fail = |source| to_ledger_error(path, source);
         let connection = Connection::open_with_flags(path, flags).map_err(fail)?;
-        connection.busy_timeout(patience).map_err(fail)?;
+        connection.busy_timeout(busy_timeout).map_err(fail)?;
         // Triggers and views in a manipulated file must not run.
         connection.pragma_update(None, "trusted_schema", false).map_err(fail)?;
         connection.pragma_update(None, "foreign_keys", true).map_err(fail)?;
@@ -279,7 +284,7 @@ impl Ledger {
     }
 
     fn check_owner(&self) -> Result<(), LedgerError> {
-        let id = self.ask(|connection| {
+        let id = self.query(|connection| {
             connection.pragma_query_value(None, "application_id", |row| row.get::<_, i64>(0))
         })?;
         match id {
@@ -289,7 +294,7 @@ impl Ledger {
     }
 
     fn version(&self) -> Result<i64, LedgerError> {
-        let found = self.ask(schema::version)?;
+        let found = self.query(schema::version)?;
         match found > schema::VERSION {
             true => {
                 let (path, known) = (self.path.clone(), schema::VERSION);
@@ -307,11 +312,11 @@ impl Ledger {
         }
     }
 
-    fn ask<T>(
+    fn query<T>(
         &self,
-        question: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+        query: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, LedgerError> {
-        question(&self.connection).map_err(|source| in_words(&self.path, source))
+        query(&self.connection).map_err(|source| to_ledger_error(&self.path, source))
     }
 
     /// Runs `work` in one transaction.
@@ -327,12 +332,12 @@ impl Ledger {
             transaction.commit()?;
             Ok(done)
         };
-        all().map_err(|source| in_words(&self.path, source))
+        all().map_err(|source| to_ledger_error(&self.path, source))
     }
 }
 
 /// Returns true if the write-ahead log is empty, so that the file has the whole ledger.
-fn is_at_rest(path: &Path) -> bool {
+fn is_log_empty(path: &Path) -> bool {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
     path.is_file() && !fs::metadata(log).is_ok_and(|log| log.len() > 0)
@@ -340,12 +345,12 @@ fn is_at_rest(path: &Path) -> bool {
 
 /// Creates a new ledger in a temporary folder and links it into place as a whole. If two processes
 /// create it, the first one wins.
-fn make(path: &Path) -> Result<(), LedgerError> {
+fn create(path: &Path) -> Result<(), LedgerError> {
     let fail = |source| LedgerError::Make { path: path.to_owned(), source };
     let folder = path.parent().unwrap_or(Path::new("."));
-    let draft = tempfile::Builder::new().prefix(DRAFT).tempdir_in(folder).map_err(fail)?;
+    let draft = tempfile::Builder::new().prefix(TEMP_PREFIX).tempdir_in(folder).map_err(fail)?;
     let file = draft.path().join("ledger.db");
-    schema::make(&file).map_err(|source| in_words(path, source))?;
+    schema::create(&file).map_err(|source| to_ledger_error(path, source))?;
     match fs::hard_link(&file, path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         // Not every file system supports hard links.
@@ -354,7 +359,7 @@ fn make(path: &Path) -> Result<(), LedgerError> {
     }
 }
 
-fn in_words(path: &Path, source: rusqlite::Error) -> LedgerError {
+fn to_ledger_error(path: &Path, source: rusqlite::Error) -> LedgerError {
     let path = path.to_owned();
     match source.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => LedgerError::Busy { path },

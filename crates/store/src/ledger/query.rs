@@ -1,19 +1,19 @@
-//! Queries on a ledger: [`Entry`] is the summary of a finding, [`History`] its full history.
+//! Queries on a ledger: [`FindingEntry`] is the summary of a finding, [`History`] its full history.
 
 use rusqlite::{Connection, Row, named_params, params};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::decision::Decision;
-use super::record::Cost;
-use super::{FindingKey, Ledger, LedgerError, Outcome, State};
+use super::record::RunCost;
+use super::{FindingKey, FindingOutcome, FindingState, Ledger, LedgerError};
 use crate::task::Moment;
 
 /// The selection of findings. A field of `None` does not restrict the selection.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Filter {
+pub struct FindingFilter {
     /// Only findings in this state.
-    pub state: Option<State>,
+    pub state: Option<FindingState>,
     /// Only findings of this severity or worse, from 0 (worst) to 6.
     pub impact: Option<u8>,
     /// Only findings of this category; letter case is ignored.
@@ -28,14 +28,14 @@ pub struct Filter {
 
 /// The summary of a finding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Entry {
+pub struct FindingEntry {
     /// The key of the finding in this ledger.
     #[serde(skip)]
     pub key: FindingKey,
     /// The id that the newest run gave the finding.
     pub id: String,
     /// The state of the finding.
-    pub state: State,
+    pub state: FindingState,
     /// The severity, as the review wrote it.
     pub severity: String,
     /// The severity as a number, from 0 (worst) to 6.
@@ -67,18 +67,18 @@ pub struct Entry {
 pub struct History {
     /// The summary of the finding.
     #[serde(flatten)]
-    pub entry: Entry,
+    pub entry: FindingEntry,
     /// The finding as JSON, as it was last seen.
     pub finding: Value,
     /// The outcome in each run, the oldest first.
-    pub looks: Vec<Look>,
+    pub looks: Vec<RunOutcome>,
     /// The dismissals, the oldest first.
     pub decisions: Vec<Decision>,
 }
 
 /// The outcome of a finding in one run.
 #[derive(Debug, Serialize)]
-pub struct Look {
+pub struct RunOutcome {
     /// The id of the run.
     pub run: String,
     /// The time of the run.
@@ -91,9 +91,9 @@ pub struct Look {
     /// The verdict of the review.
     pub verdict: String,
     /// The cost of the review.
-    pub cost: Cost,
+    pub cost: RunCost,
     /// The outcome of the finding.
-    pub outcome: Outcome,
+    pub outcome: FindingOutcome,
     /// The reason, if the finding was dismissed by the baseline or a comment; `None` otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
@@ -104,12 +104,12 @@ pub struct Look {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
     /// The votes for the finding.
-    pub votes: Vec<Heard>,
+    pub votes: Vec<ReviewerVote>,
 }
 
 /// The vote of a reviewer in a run.
 #[derive(Debug, Serialize)]
-pub struct Heard {
+pub struct ReviewerVote {
     /// The name of the reviewer.
     pub reviewer: String,
     /// The severity, as the reviewer wrote it.
@@ -123,7 +123,7 @@ pub struct Heard {
 /// A finding that was present in the last run that checked it, with the data that decide if a later
 /// run has checked it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Seen {
+pub struct OpenFinding {
     /// The key of the finding in this ledger.
     pub key: FindingKey,
     /// The fingerprint, by which later runs recognise the finding.
@@ -144,13 +144,13 @@ pub struct Seen {
 
 /// The result of looking up a finding by its id or the beginning of the id.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Named {
+pub enum IdMatch {
     /// No finding has this id.
-    Nobody,
+    None,
     /// A single finding has this id.
     One(FindingKey),
     /// The ids of several findings begin like this.
-    Several(Vec<String>),
+    Ambiguous(Vec<String>),
 }
 
 /// The state of a finding on the day `:today`, as an SQL expression.
@@ -170,7 +170,11 @@ pub(super) const ENTRY: &str =
 impl Ledger {
     /// Returns the findings that match a filter, the worst first; `today` is a day such as
     /// `2026-12-31`, by which temporary dismissals may have ended.
-    pub fn list(&self, filter: &Filter, today: &str) -> Result<Vec<Entry>, LedgerError> {
+    pub fn list(
+        &self,
+        filter: &FindingFilter,
+        today: &str,
+    ) -> Result<Vec<FindingEntry>, LedgerError> {
         let sql = format!(
             "SELECT * FROM (SELECT {ENTRY}, {STATE} AS state FROM findings)
              WHERE (:state IS NULL OR state = :state)
@@ -182,12 +186,12 @@ impl Ledger {
                AND (:until IS NULL OR first_seen <= :until)
              ORDER BY impact, file, line, title, key"
         );
-        self.ask(|connection| {
+        self.query(|connection| {
             let mut statement = connection.prepare(&sql)?;
             let rows = statement.query_map(
                 named_params! {
                     ":today": today,
-                    ":state": filter.state.map(State::as_str),
+                    ":state": filter.state.map(FindingState::as_str),
                     ":impact": filter.impact,
                     ":category": filter.category,
                     ":reviewer": filter.reviewer,
@@ -205,43 +209,43 @@ impl Ledger {
         let count = |connection: &Connection| {
             connection.query_row("SELECT count(*) FROM runs", [], |row| row.get::<_, i64>(0))
         };
-        Ok(self.ask(count)?.unsigned_abs())
+        Ok(self.query(count)?.unsigned_abs())
     }
 
     /// Looks a finding up by the id that the newest run gave it, or else by an id that an earlier
     /// run gave it. The beginning of an id is enough if it is unambiguous.
-    pub fn named(&self, id: &str) -> Result<Named, LedgerError> {
+    pub fn find_by_id(&self, id: &str) -> Result<IdMatch, LedgerError> {
         let is_id = !id.is_empty() && id.chars().all(|c| matches!(c, '0'..='9' | 'a'..='f'));
         if !is_id {
-            return Ok(Named::Nobody);
+            return Ok(IdMatch::None);
         }
         let now = "SELECT DISTINCT key, id FROM findings WHERE id >= ?1 AND id < ?1 || 'g'
                    ORDER BY id";
         let once = "SELECT DISTINCT key, id FROM looks JOIN findings ON key = looks.finding
                     WHERE called >= ?1 AND called < ?1 || 'g' ORDER BY id";
         for sql in [now, once] {
-            let mut found: Vec<(FindingKey, String)> = self.ask(|connection| {
+            let mut found: Vec<(FindingKey, String)> = self.query(|connection| {
                 let mut statement = connection.prepare(sql)?;
                 let rows = statement.query_map([id], |row| Ok((row.get(0)?, row.get(1)?)))?;
                 rows.collect()
             })?;
             match (found.len(), found.pop()) {
-                (1, Some((key, _))) => return Ok(Named::One(key)),
+                (1, Some((key, _))) => return Ok(IdMatch::One(key)),
                 (_, Some(last)) => {
                     found.push(last);
-                    return Ok(Named::Several(found.into_iter().map(|(_, id)| id).collect()));
+                    return Ok(IdMatch::Ambiguous(found.into_iter().map(|(_, id)| id).collect()));
                 }
                 (_, None) => {}
             }
         }
-        Ok(Named::Nobody)
+        Ok(IdMatch::None)
     }
 
     /// Returns the full history of a finding.
     pub fn history(&self, key: FindingKey, today: &str) -> Result<History, LedgerError> {
         let sql =
             format!("SELECT {ENTRY}, {STATE} AS state, finding FROM findings WHERE key = :key");
-        self.ask(|connection| {
+        self.query(|connection| {
             let (entry, finding) = connection.query_row(
                 &sql,
                 named_params! { ":key": key, ":today": today },
@@ -254,11 +258,11 @@ impl Ledger {
 
     /// Returns the findings of files that were present in the last run that checked them; the empty
     /// name means changes as a whole.
-    pub fn seen_in<'a>(
+    pub fn open_findings<'a>(
         &self,
         files: impl IntoIterator<Item = &'a str>,
-    ) -> Result<Vec<Seen>, LedgerError> {
-        self.ask(|connection| {
+    ) -> Result<Vec<OpenFinding>, LedgerError> {
+        self.query(|connection| {
             let mut statement = connection.prepare(
                 "SELECT key, fingerprint, findings.file, findings.finding, before, branch, head,
                         (SELECT json_group_array(DISTINCT reviewer) FROM votes
@@ -270,7 +274,8 @@ impl Ledger {
             )?;
             let mut all = Vec::new();
             for file in files {
-                let rows = statement.query_map(params![file, Outcome::Absent], seen)?;
+                let rows =
+                    statement.query_map(params![file, FindingOutcome::Absent], open_finding)?;
                 for row in rows {
                     all.push(row?);
                 }
@@ -281,7 +286,7 @@ impl Ledger {
 
     /// Returns the files in which a finding with this fingerprint was last seen, the latest first.
     pub fn files_with(&self, fingerprint: &str) -> Result<Vec<String>, LedgerError> {
-        self.ask(|connection| {
+        self.query(|connection| {
             let sql = "SELECT file FROM findings WHERE fingerprint = ?1 ORDER BY last_seen DESC";
             let mut statement = connection.prepare_cached(sql)?;
             let rows = statement.query_map([fingerprint], |row| row.get(0))?;
@@ -290,12 +295,12 @@ impl Ledger {
     }
 }
 
-pub(super) fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
+pub(super) fn entry(row: &Row<'_>) -> rusqlite::Result<FindingEntry> {
     let state: String = row.get("state")?;
-    let known = [State::Open, State::Gone, State::Dismissed];
+    let known = [FindingState::Open, FindingState::Gone, FindingState::Dismissed];
     let state = known.into_iter().find(|known| known.as_str() == state);
     let file: String = row.get("file")?;
-    Ok(Entry {
+    Ok(FindingEntry {
         key: row.get("key")?,
         id: row.get("id")?,
         state: state.expect("the query gives a state its word"),
@@ -314,8 +319,8 @@ pub(super) fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
     })
 }
 
-fn seen(row: &Row<'_>) -> rusqlite::Result<Seen> {
-    Ok(Seen {
+fn open_finding(row: &Row<'_>) -> rusqlite::Result<OpenFinding> {
+    Ok(OpenFinding {
         key: row.get(0)?,
         fingerprint: row.get(1)?,
         file: row.get(2)?,
@@ -327,7 +332,7 @@ fn seen(row: &Row<'_>) -> rusqlite::Result<Seen> {
     })
 }
 
-fn looks(connection: &Connection, key: FindingKey) -> rusqlite::Result<Vec<Look>> {
+fn looks(connection: &Connection, key: FindingKey) -> rusqlite::Result<Vec<RunOutcome>> {
     let mut statement = connection.prepare(
         "SELECT * FROM looks JOIN runs ON runs.id = looks.run
          WHERE finding = ?1 ORDER BY at, run",
@@ -335,12 +340,12 @@ fn looks(connection: &Connection, key: FindingKey) -> rusqlite::Result<Vec<Look>
     let rows = statement.query_map([key], |row| {
         let run: String = row.get("run")?;
         let count = |column| row.get::<_, i64>(column).map(i64::unsigned_abs);
-        Ok(Look {
+        Ok(RunOutcome {
             at: row.get("at")?,
             change: row.get("change")?,
             head: row.get("head")?,
             verdict: row.get("verdict")?,
-            cost: Cost {
+            cost: RunCost {
                 calls: count("calls")?,
                 kept_answers: count("kept_answers")?,
                 tokens: count("tokens")?,
@@ -358,13 +363,17 @@ fn looks(connection: &Connection, key: FindingKey) -> rusqlite::Result<Vec<Look>
     rows.collect()
 }
 
-fn votes(connection: &Connection, key: FindingKey, run: &str) -> rusqlite::Result<Vec<Heard>> {
+fn votes(
+    connection: &Connection,
+    key: FindingKey,
+    run: &str,
+) -> rusqlite::Result<Vec<ReviewerVote>> {
     let mut statement = connection.prepare_cached(
         "SELECT reviewer, severity, confidence, vote FROM votes
          WHERE finding = ?1 AND run = ?2 ORDER BY reviewer, number",
     )?;
     let rows = statement.query_map(params![key, run], |row| {
-        Ok(Heard {
+        Ok(ReviewerVote {
             reviewer: row.get(0)?,
             severity: row.get(1)?,
             confidence: row.get(2)?,

@@ -1,14 +1,14 @@
-//! Adding a review to the ledger: [`Run`], its findings, and the findings that are gone.
+//! Adding a review to the ledger: [`RunRecord`], its findings, and the findings that are gone.
 
 use rusqlite::{OptionalExtension, Transaction, named_params, params};
 use serde::Serialize;
 
-use super::{FindingKey, Ledger, LedgerError, Outcome};
+use super::{FindingKey, FindingOutcome, Ledger, LedgerError};
 use crate::task::Moment;
 
 /// A stored review.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Run {
+pub struct RunRecord {
     /// The unique id of the run.
     pub id: String,
     /// The time of the run.
@@ -24,12 +24,12 @@ pub struct Run {
     /// True if all required reviewers finished.
     pub complete: bool,
     /// The cost of the review.
-    pub cost: Cost,
+    pub cost: RunCost,
 }
 
 /// The cost of a review; all zero if no model was called.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub struct Cost {
+pub struct RunCost {
     /// The number of model calls.
     pub calls: u64,
     /// The number of answers from the cache.
@@ -44,7 +44,7 @@ pub struct Cost {
 
 /// A finding as a run saw it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sighting {
+pub struct Observation {
     /// The id that the run gave the finding.
     pub id: String,
     /// The fingerprint, by which later runs recognise the finding.
@@ -66,7 +66,7 @@ pub struct Sighting {
     /// The rule that found the defect; `None` if no rule did.
     pub rule: Option<String>,
     /// The outcome of the finding in the run.
-    pub outcome: Outcome,
+    pub outcome: FindingOutcome,
     /// The reason of the dismissal; `None` if the finding is not dismissed.
     pub why: Option<String>,
     /// The digest of the base version of the file; `None` if unknown.
@@ -74,12 +74,12 @@ pub struct Sighting {
     /// The finding as JSON.
     pub finding: String,
     /// The votes for the finding.
-    pub votes: Vec<Said>,
+    pub votes: Vec<VoteRecord>,
 }
 
 /// The vote of a reviewer for a finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said {
+pub struct VoteRecord {
     /// The name of the reviewer.
     pub reviewer: String,
     /// The position among the votes of the reviewer, counted from 0.
@@ -94,7 +94,7 @@ pub struct Said {
 
 /// A finding that is dismissed by an entry outside of the ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Left {
+pub struct ExternalDismissal {
     /// The fingerprint of the finding.
     pub fingerprint: String,
     /// The file; empty for the change as a whole.
@@ -105,11 +105,11 @@ pub struct Left {
 
 /// The effect of recording a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Recorded {
+pub enum RecordOutcome {
     /// The run was added.
-    Now,
+    Added,
     /// The run existed already, and nothing was changed.
-    Before,
+    Existing,
 }
 
 impl Ledger {
@@ -120,40 +120,44 @@ impl Ledger {
     /// has it already; it adds no new finding.
     pub fn record(
         &mut self,
-        run: &Run,
-        sightings: &[Sighting],
+        run: &RunRecord,
+        observations: &[Observation],
         absent: &[FindingKey],
-    ) -> Result<Recorded, LedgerError> {
+    ) -> Result<RecordOutcome, LedgerError> {
         self.write(|transaction| {
             if !add_run(transaction, run)? {
-                return Ok(Recorded::Before);
+                return Ok(RecordOutcome::Existing);
             }
-            for sighting in sightings {
-                if let Some(key) = key_of(transaction, run, sighting)? {
-                    add_sighting(transaction, run, key, sighting)?;
+            for observation in observations {
+                if let Some(key) = find_or_add_key(transaction, run, observation)? {
+                    add_observation(transaction, run, key, observation)?;
                 }
             }
             for key in absent {
                 add_absence(transaction, run, *key)?;
             }
-            Ok(Recorded::Now)
+            Ok(RecordOutcome::Added)
         })
     }
 
     /// Marks findings of a run as dismissed by an entry outside of the ledger: in a file that the
     /// next review reads.
-    pub fn leave_alone(&mut self, run: &str, left: &[Left]) -> Result<(), LedgerError> {
+    pub fn dismiss_externally(
+        &mut self,
+        run: &str,
+        dismissals: &[ExternalDismissal],
+    ) -> Result<(), LedgerError> {
         self.write(|transaction| {
-            for Left { fingerprint, file, why } in left {
+            for ExternalDismissal { fingerprint, file, why } in dismissals {
                 transaction.execute(
                     "UPDATE looks SET outcome = ?4, why = ?5 WHERE run = ?3 AND finding =
                      (SELECT key FROM findings WHERE fingerprint = ?1 AND file = ?2)",
-                    params![fingerprint, file, run, Outcome::LeftAlone, why],
+                    params![fingerprint, file, run, FindingOutcome::LeftAlone, why],
                 )?;
                 transaction.execute(
                     "UPDATE findings SET outcome = ?4
                      WHERE fingerprint = ?1 AND file = ?2 AND looked_by = ?3",
-                    params![fingerprint, file, run, Outcome::LeftAlone],
+                    params![fingerprint, file, run, FindingOutcome::LeftAlone],
                 )?;
             }
             Ok(())
@@ -161,7 +165,7 @@ impl Ledger {
     }
 }
 
-fn add_run(transaction: &Transaction<'_>, run: &Run) -> rusqlite::Result<bool> {
+fn add_run(transaction: &Transaction<'_>, run: &RunRecord) -> rusqlite::Result<bool> {
     let added = transaction.execute(
         "INSERT INTO runs (id, at, change, branch, head, verdict, complete,
                            calls, kept_answers, tokens, usd, at_most)
@@ -175,9 +179,9 @@ fn add_run(transaction: &Transaction<'_>, run: &Run) -> rusqlite::Result<bool> {
             run.head,
             run.verdict,
             run.complete,
-            whole(run.cost.calls),
-            whole(run.cost.kept_answers),
-            whole(run.cost.tokens),
+            to_sql_count(run.cost.calls),
+            to_sql_count(run.cost.kept_answers),
+            to_sql_count(run.cost.tokens),
             run.cost.usd,
             run.cost.at_most,
         ],
@@ -186,41 +190,44 @@ fn add_run(transaction: &Transaction<'_>, run: &Run) -> rusqlite::Result<bool> {
 }
 
 /// Converts a count for SQL, which has no larger numbers. Real counts never exceed `i64::MAX`.
-fn whole(number: u64) -> i64 {
+fn to_sql_count(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
 /// Returns the key of a finding, and adds the finding if it was reported for the first time.
-fn key_of(
+fn find_or_add_key(
     transaction: &Transaction<'_>,
-    run: &Run,
-    sighting: &Sighting,
+    run: &RunRecord,
+    observation: &Observation,
 ) -> rusqlite::Result<Option<FindingKey>> {
     let find = "SELECT key FROM findings WHERE fingerprint = ?1 AND file = ?2";
     let mut find = transaction.prepare_cached(find)?;
     let mut at = |file: &str| {
-        find.query_row([&sighting.fingerprint, file], |row| row.get::<_, FindingKey>(0)).optional()
+        find.query_row([&observation.fingerprint, file], |row| row.get::<_, FindingKey>(0))
+            .optional()
     };
-    if let Some(key) = at(&sighting.file)? {
+    if let Some(key) = at(&observation.file)? {
         return Ok(Some(key));
     }
-    if let Some(before) = &sighting.moved_from
+    if let Some(before) = &observation.moved_from
         && let Some(key) = at(before)?
     {
         let go = "UPDATE findings SET file = ?2 WHERE key = ?1";
-        transaction.execute(go, params![key, sighting.file])?;
+        transaction.execute(go, params![key, observation.file])?;
         return Ok(Some(key));
     }
-    match sighting.outcome {
-        Outcome::Raised | Outcome::LeftAlone => add_finding(transaction, run, sighting).map(Some),
-        Outcome::HeldBack | Outcome::PreExisting | Outcome::Absent => Ok(None),
+    match observation.outcome {
+        FindingOutcome::Raised | FindingOutcome::LeftAlone => {
+            add_finding(transaction, run, observation).map(Some)
+        }
+        FindingOutcome::HeldBack | FindingOutcome::PreExisting | FindingOutcome::Absent => Ok(None),
     }
 }
 
 fn add_finding(
     transaction: &Transaction<'_>,
-    run: &Run,
-    sighting: &Sighting,
+    run: &RunRecord,
+    observation: &Observation,
 ) -> rusqlite::Result<FindingKey> {
     let mut add = transaction.prepare_cached(
         "INSERT INTO findings (id, fingerprint, file, line, title, severity, impact, category, rule,
@@ -229,40 +236,40 @@ fn add_finding(
                  :finding, :at, :at, :run, :at, :run, :outcome)",
     )?;
     add.execute(named_params! {
-        ":id": sighting.id,
-        ":fingerprint": sighting.fingerprint,
-        ":file": sighting.file,
-        ":line": sighting.line,
-        ":title": sighting.title,
-        ":severity": sighting.severity,
-        ":impact": sighting.impact,
-        ":category": sighting.category,
-        ":rule": sighting.rule,
-        ":finding": sighting.finding,
+        ":id": observation.id,
+        ":fingerprint": observation.fingerprint,
+        ":file": observation.file,
+        ":line": observation.line,
+        ":title": observation.title,
+        ":severity": observation.severity,
+        ":impact": observation.impact,
+        ":category": observation.category,
+        ":rule": observation.rule,
+        ":finding": observation.finding,
         ":at": run.at,
         ":run": run.id,
-        ":outcome": sighting.outcome,
+        ":outcome": observation.outcome,
     })?;
     Ok(FindingKey(transaction.last_insert_rowid()))
 }
 
-fn add_sighting(
+fn add_observation(
     transaction: &Transaction<'_>,
-    run: &Run,
+    run: &RunRecord,
     key: FindingKey,
-    sighting: &Sighting,
+    observation: &Observation,
 ) -> rusqlite::Result<()> {
     let mut add = transaction.prepare_cached(
         "INSERT INTO looks (run, finding, outcome, called, file, line, before, why)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO NOTHING",
     )?;
-    let Sighting { outcome, id, file, line, before, why, .. } = sighting;
+    let Observation { outcome, id, file, line, before, why, .. } = observation;
     if add.execute(params![run.id, key, outcome, id, file, line, before, why])? == 0 {
         // The run reported the finding twice; the first report counts.
         return Ok(());
     }
-    for said in &sighting.votes {
-        add_vote(transaction, run, key, said)?;
+    for vote_record in &observation.votes {
+        add_vote(transaction, run, key, vote_record)?;
     }
     let earlier = "UPDATE findings SET first_seen = min(first_seen, ?2) WHERE key = ?1";
     transaction.prepare_cached(earlier)?.execute(params![key, run.at])?;
@@ -275,53 +282,57 @@ fn add_sighting(
     )?;
     newest.execute(named_params! {
         ":key": key,
-        ":id": sighting.id,
-        ":line": sighting.line,
-        ":title": sighting.title,
-        ":severity": sighting.severity,
-        ":impact": sighting.impact,
-        ":category": sighting.category,
-        ":rule": sighting.rule,
-        ":finding": sighting.finding,
+        ":id": observation.id,
+        ":line": observation.line,
+        ":title": observation.title,
+        ":severity": observation.severity,
+        ":impact": observation.impact,
+        ":category": observation.category,
+        ":rule": observation.rule,
+        ":finding": observation.finding,
         ":at": run.at,
         ":run": run.id,
     })?;
-    looked(transaction, run, key, sighting.outcome)
+    update_state(transaction, run, key, observation.outcome)
 }
 
 fn add_vote(
     transaction: &Transaction<'_>,
-    run: &Run,
+    run: &RunRecord,
     key: FindingKey,
-    said: &Said,
+    vote_record: &VoteRecord,
 ) -> rusqlite::Result<()> {
     let mut add = transaction.prepare_cached(
         "INSERT INTO votes (run, finding, reviewer, number, severity, confidence, vote)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO NOTHING",
     )?;
-    let number = whole(said.number as u64);
-    let Said { reviewer, severity, confidence, vote, .. } = said;
+    let number = to_sql_count(vote_record.number as u64);
+    let VoteRecord { reviewer, severity, confidence, vote, .. } = vote_record;
     add.execute(params![run.id, key, reviewer, number, severity, confidence, vote])?;
     Ok(())
 }
 
-fn add_absence(transaction: &Transaction<'_>, run: &Run, key: FindingKey) -> rusqlite::Result<()> {
+fn add_absence(
+    transaction: &Transaction<'_>,
+    run: &RunRecord,
+    key: FindingKey,
+) -> rusqlite::Result<()> {
     let mut add = transaction.prepare_cached(
         "INSERT INTO looks (run, finding, outcome) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
     )?;
     // A finding that the run saw is not absent.
-    match add.execute(params![run.id, key, Outcome::Absent])? {
+    match add.execute(params![run.id, key, FindingOutcome::Absent])? {
         0 => Ok(()),
-        _ => looked(transaction, run, key, Outcome::Absent),
+        _ => update_state(transaction, run, key, FindingOutcome::Absent),
     }
 }
 
 /// Updates the state of a finding, if this run is the newest that checked it.
-fn looked(
+fn update_state(
     transaction: &Transaction<'_>,
-    run: &Run,
+    run: &RunRecord,
     key: FindingKey,
-    outcome: Outcome,
+    outcome: FindingOutcome,
 ) -> rusqlite::Result<()> {
     let mut newest = transaction.prepare_cached(
         "UPDATE findings SET last_look = ?2, looked_by = ?3, outcome = ?4

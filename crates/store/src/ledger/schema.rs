@@ -14,7 +14,7 @@ const MIGRATIONS: [&str; 1] = [include_str!("schema/1.sql")];
 pub(super) const VERSION: i64 = MIGRATIONS.len() as i64;
 
 /// Creates an empty ledger in a new file.
-pub(super) fn make(path: &Path) -> rusqlite::Result<()> {
+pub(super) fn create(path: &Path) -> rusqlite::Result<()> {
     let mut connection = Connection::open(path)?;
     connection.pragma_update(None, "application_id", APPLICATION)?;
     let transaction = connection.transaction()?;

@@ -5,30 +5,32 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use super::decision::{Decision, InForce, Terms};
-use super::query::{Filter, Named};
-use super::record::{Cost, Left, Recorded, Run, Said, Sighting};
+use super::decision::{ActiveDismissal, Decision, DismissalTerms};
+use super::query::{FindingFilter, IdMatch};
+use super::record::{
+    ExternalDismissal, Observation, RecordOutcome, RunCost, RunRecord, VoteRecord,
+};
 use super::*;
 
 const TODAY: &str = "2026-06-15";
 
-struct Sandbox {
+struct LedgerFixture {
     ledger: Ledger,
     _folder: TempDir,
 }
 
-fn sandbox() -> Sandbox {
+fn sandbox() -> LedgerFixture {
     let folder = tempfile::tempdir().unwrap();
     let ledger = Ledger::open(&folder.path().join("ledger.db")).unwrap();
-    Sandbox { ledger, _folder: folder }
+    LedgerFixture { ledger, _folder: folder }
 }
 
 fn moment(number: i64) -> Moment {
     Moment(Timestamp::from_second(1_780_000_000 + number * 60).unwrap())
 }
 
-fn run(number: i64) -> Run {
-    Run {
+fn run(number: i64) -> RunRecord {
+    RunRecord {
         id: format!("run-{number:03}"),
         at: moment(number),
         change: "staged changes".into(),
@@ -36,7 +38,7 @@ fn run(number: i64) -> Run {
         head: None,
         verdict: "ready".into(),
         complete: true,
-        cost: Cost::default(),
+        cost: RunCost::default(),
     }
 }
 
@@ -45,13 +47,13 @@ fn fingerprint(name: &str) -> String {
 }
 
 /// Parses `name@file`, or `name@old>file` for a moved finding.
-fn sighting(text: &str, outcome: Outcome, run: &Run) -> Sighting {
+fn observation(text: &str, outcome: FindingOutcome, run: &RunRecord) -> Observation {
     let (name, place) = text.split_once('@').unwrap();
     let (from, file) = match place.split_once('>') {
         Some((from, file)) => (Some(from.to_owned()), file),
         None => (None, place),
     };
-    Sighting {
+    Observation {
         id: fingerprint(&format!("{name} {file}"))[..12].to_owned(),
         fingerprint: fingerprint(name),
         file: file.to_owned(),
@@ -66,7 +68,7 @@ fn sighting(text: &str, outcome: Outcome, run: &Run) -> Sighting {
         why: None,
         before: None,
         finding: "{}".into(),
-        votes: vec![Said {
+        votes: vec![VoteRecord {
             reviewer: "rules".into(),
             number: 0,
             severity: "HIGH".into(),
@@ -77,7 +79,7 @@ fn sighting(text: &str, outcome: Outcome, run: &Run) -> Sighting {
 }
 
 fn key(ledger: &Ledger, name: &str) -> FindingKey {
-    let entries = ledger.list(&Filter::default(), TODAY).unwrap();
+    let entries = ledger.list(&FindingFilter::default(), TODAY).unwrap();
     entries.iter().find(|entry| entry.fingerprint == fingerprint(name)).unwrap().key
 }
 
@@ -89,7 +91,7 @@ fn play(ledger: &mut Ledger, story: &str) {
         match words[..] {
             ["dismiss", name, ref rest @ ..] => {
                 let until = rest.last().copied();
-                let terms = Terms { by: "ada", reason: "fixture", until };
+                let terms = DismissalTerms { by: "ada", reason: "fixture", until };
                 let key = key(ledger, name);
                 ledger.dismiss(&[key], terms, moment(500)).unwrap();
             }
@@ -105,25 +107,25 @@ fn play(ledger: &mut Ledger, story: &str) {
     }
 }
 
-fn add(ledger: &mut Ledger, number: i64, looks: &str) -> Recorded {
+fn add(ledger: &mut Ledger, number: i64, looks: &str) -> RecordOutcome {
     let run = run(number);
-    let (mut sightings, mut absent) = (Vec::new(), Vec::new());
+    let (mut observations, mut absent) = (Vec::new(), Vec::new());
     for look in looks.split(", ") {
         match look.split_once(' ').unwrap() {
-            ("saw", what) => sightings.push(sighting(what, Outcome::Raised, &run)),
-            ("left", what) => sightings.push(sighting(what, Outcome::LeftAlone, &run)),
-            ("held", what) => sightings.push(sighting(what, Outcome::HeldBack, &run)),
+            ("saw", what) => observations.push(observation(what, FindingOutcome::Raised, &run)),
+            ("left", what) => observations.push(observation(what, FindingOutcome::LeftAlone, &run)),
+            ("held", what) => observations.push(observation(what, FindingOutcome::HeldBack, &run)),
             ("lost", name) => absent.push(key(ledger, name)),
             other => panic!("{other:?}"),
         }
     }
-    ledger.record(&run, &sightings, &absent).unwrap()
+    ledger.record(&run, &observations, &absent).unwrap()
 }
 
-fn told(ledger: &Ledger) -> String {
+fn list_states(ledger: &Ledger) -> String {
     let mut out = String::new();
     let minute = |at: Moment| (at.0.as_second() - 1_780_000_000) / 60;
-    for entry in ledger.list(&Filter::default(), TODAY).unwrap() {
+    for entry in ledger.list(&FindingFilter::default(), TODAY).unwrap() {
         let name = entry.title.split(' ').next().unwrap();
         let (state, file) = (entry.state.as_str(), entry.file.as_deref().unwrap_or("-"));
         let times = [entry.first_seen, entry.last_seen, entry.last_look].map(minute);
@@ -135,7 +137,7 @@ fn told(ledger: &Ledger) -> String {
 fn check(story: &str, expected: Expect) {
     let mut sandbox = sandbox();
     play(&mut sandbox.ledger, story);
-    expected.assert_eq(&told(&sandbox.ledger));
+    expected.assert_eq(&list_states(&sandbox.ledger));
 }
 
 #[test]
@@ -229,45 +231,45 @@ fn what_was_dismissed_and_went_is_gone_and_is_dismissed_when_it_comes_back() {
 
 #[test]
 fn a_finding_is_named_by_the_beginning_of_its_id_and_by_earlier_ids() {
-    let Sandbox { mut ledger, _folder } = sandbox();
+    let LedgerFixture { mut ledger, _folder } = sandbox();
     play(&mut ledger, "1: saw a@x.rs\n2: saw a@x.rs>y.rs\n3: saw a@x.rs");
     let id = |place: &str| fingerprint(&format!("a {place}"))[..12].to_owned();
-    let Named::One(moved) = ledger.named(&id("y.rs")).unwrap() else { panic!() };
-    let Named::One(other) = ledger.named(&id("x.rs")[..6]).unwrap() else { panic!() };
+    let IdMatch::One(moved) = ledger.find_by_id(&id("y.rs")).unwrap() else { panic!() };
+    let IdMatch::One(other) = ledger.find_by_id(&id("x.rs")[..6]).unwrap() else { panic!() };
     assert_ne!(moved, other);
     let files = [moved, other].map(|key| ledger.history(key, TODAY).unwrap().entry.file.unwrap());
     assert_eq!(files, ["y.rs", "x.rs"]);
     for nobody in ["", "zz", "%", "0123456789abcdef"] {
-        assert_eq!(ledger.named(nobody).unwrap(), Named::Nobody, "{nobody}");
+        assert_eq!(ledger.find_by_id(nobody).unwrap(), IdMatch::None, "{nobody}");
     }
     let story: String = (10..40).map(|n| format!("{n}: saw f{n}@x.rs\n")).collect();
     play(&mut ledger, &story);
-    let shared = (0..16).map(|digit| ledger.named(&format!("{digit:x}")).unwrap());
-    assert!(shared.into_iter().any(|named| matches!(named, Named::Several(_))));
+    let shared = (0..16).map(|digit| ledger.find_by_id(&format!("{digit:x}")).unwrap());
+    assert!(shared.into_iter().any(|named| matches!(named, IdMatch::Ambiguous(_))));
 }
 
 #[test]
 fn the_filter_takes_what_is_asked_for() {
-    let Sandbox { mut ledger, _folder } = sandbox();
+    let LedgerFixture { mut ledger, _folder } = sandbox();
     play(&mut ledger, "1: saw a@x.rs\n5: saw b@x.rs\ndismiss a");
-    let count = |filter: Filter| ledger.list(&filter, TODAY).unwrap().len();
-    let all = Filter::default;
+    let count = |filter: FindingFilter| ledger.list(&filter, TODAY).unwrap().len();
+    let all = FindingFilter::default;
     assert_eq!(count(all()), 2);
-    assert_eq!(count(Filter { state: Some(State::Dismissed), ..all() }), 1);
-    assert_eq!(count(Filter { state: Some(State::Gone), ..all() }), 0);
-    assert_eq!(count(Filter { impact: Some(0), ..all() }), 0);
-    assert_eq!(count(Filter { impact: Some(1), ..all() }), 2);
-    assert_eq!(count(Filter { category: Some("Style".into()), ..all() }), 2);
-    assert_eq!(count(Filter { category: Some("security".into()), ..all() }), 0);
-    assert_eq!(count(Filter { reviewer: Some("rules".into()), ..all() }), 2);
-    assert_eq!(count(Filter { reviewer: Some("ada".into()), ..all() }), 0);
-    assert_eq!(count(Filter { from: Some(moment(2)), ..all() }), 1);
-    assert_eq!(count(Filter { until: Some(moment(2)), ..all() }), 1);
+    assert_eq!(count(FindingFilter { state: Some(FindingState::Dismissed), ..all() }), 1);
+    assert_eq!(count(FindingFilter { state: Some(FindingState::Gone), ..all() }), 0);
+    assert_eq!(count(FindingFilter { impact: Some(0), ..all() }), 0);
+    assert_eq!(count(FindingFilter { impact: Some(1), ..all() }), 2);
+    assert_eq!(count(FindingFilter { category: Some("Style".into()), ..all() }), 2);
+    assert_eq!(count(FindingFilter { category: Some("security".into()), ..all() }), 0);
+    assert_eq!(count(FindingFilter { reviewer: Some("rules".into()), ..all() }), 2);
+    assert_eq!(count(FindingFilter { reviewer: Some("ada".into()), ..all() }), 0);
+    assert_eq!(count(FindingFilter { from: Some(moment(2)), ..all() }), 1);
+    assert_eq!(count(FindingFilter { until: Some(moment(2)), ..all() }), 1);
 }
 
 #[test]
 fn a_finding_tells_its_whole_history() {
-    let Sandbox { mut ledger, _folder } = sandbox();
+    let LedgerFixture { mut ledger, _folder } = sandbox();
     play(
         &mut ledger,
         "1: saw a@x.rs\n2: saw a@x.rs>y.rs\ndismiss a until 2026-06-30\nreopen a\n3: lost a",
@@ -282,74 +284,80 @@ fn a_finding_tells_its_whole_history() {
         let Decision { by, reason, until, ended_by, .. } = decision;
         format!("{by} {reason} {until:?} {ended_by:?}")
     });
-    let told: Vec<String> = looks.chain(decisions).collect();
+    let list_states: Vec<String> = looks.chain(decisions).collect();
     expect![[r#"
         run-001 raised x.rs ["rules"]
         run-002 raised y.rs ["rules"]
         run-003 absent - []
         ada fixture Some("2026-06-30") Some("bob")"#]]
-    .assert_eq(&told.join("\n"));
-    assert_eq!((history.entry.state, history.entry.reviewers), (State::Gone, vec!["rules".into()]));
+    .assert_eq(&list_states.join("\n"));
+    assert_eq!(
+        (history.entry.state, history.entry.reviewers),
+        (FindingState::Gone, vec!["rules".into()])
+    );
 }
 
 #[test]
 fn what_was_last_seen_in_a_file_is_known_with_where_and_by_whom() {
-    let Sandbox { mut ledger, _folder } = sandbox();
+    let LedgerFixture { mut ledger, _folder } = sandbox();
     play(&mut ledger, "1: saw a@x.rs, saw b@x.rs, saw c@y.rs, saw d@\n2: lost b");
-    let seen = ledger.seen_in(["x.rs", ""]).unwrap();
-    let told: Vec<_> = seen
+    let seen = ledger.open_findings(["x.rs", ""]).unwrap();
+    let list_states: Vec<_> = seen
         .iter()
         .map(|seen| (seen.key, seen.file.as_str(), seen.branch.as_deref(), &seen.reviewers[..]))
         .collect();
     let rules = ["rules".to_owned()];
     let (a, d) = (key(&ledger, "a"), key(&ledger, "d"));
-    assert_eq!(told, [(a, "x.rs", Some("topic"), &rules[..]), (d, "", Some("topic"), &rules[..])]);
+    assert_eq!(
+        list_states,
+        [(a, "x.rs", Some("topic"), &rules[..]), (d, "", Some("topic"), &rules[..])]
+    );
     assert_eq!(ledger.files_with(&fingerprint("c")).unwrap(), ["y.rs"]);
 }
 
 #[test]
 fn what_is_left_alone_elsewhere_is_dismissed_until_a_run_raises_it() {
-    let Sandbox { mut ledger, _folder } = sandbox();
+    let LedgerFixture { mut ledger, _folder } = sandbox();
     play(&mut ledger, "1: saw a@x.rs");
     let (fingerprint, file) = (fingerprint("a"), "x.rs".to_owned());
-    let left = [Left { fingerprint, file, why: "fixture (accepted by ada)".into() }];
-    ledger.leave_alone("run-001", &left).unwrap();
-    assert_eq!(told(&ledger), "a x.rs dismissed [1, 1, 1] a of run-001\n");
+    let left = [ExternalDismissal { fingerprint, file, why: "fixture (accepted by ada)".into() }];
+    ledger.dismiss_externally("run-001", &left).unwrap();
+    assert_eq!(list_states(&ledger), "a x.rs dismissed [1, 1, 1] a of run-001\n");
     let look = &ledger.history(key(&ledger, "a"), TODAY).unwrap().looks[0];
     assert_eq!(look.why.as_deref(), Some("fixture (accepted by ada)"));
-    assert!(ledger.in_force().unwrap().is_empty());
+    assert!(ledger.active_dismissals().unwrap().is_empty());
     play(&mut ledger, "2: saw a@x.rs");
-    assert_eq!(told(&ledger), "a x.rs open [1, 2, 2] a of run-002\n");
+    assert_eq!(list_states(&ledger), "a x.rs open [1, 2, 2] a of run-002\n");
 }
 
 #[test]
 fn a_dismissal_follows_the_code_to_its_file() {
-    let Sandbox { mut ledger, _folder } = sandbox();
+    let LedgerFixture { mut ledger, _folder } = sandbox();
     play(
         &mut ledger,
         "1: saw a@x.rs, saw b@x.rs\ndismiss a\ndismiss a until 2026-12-31\ndismiss b\nreopen b",
     );
     play(&mut ledger, "2: saw a@x.rs>y.rs");
-    let expected = InForce {
+    let expected = ActiveDismissal {
         fingerprint: fingerprint("a"),
         file: "y.rs".into(),
         by: "ada".into(),
         reason: "fixture".into(),
         until: Some("2026-12-31".into()),
     };
-    assert_eq!(ledger.in_force().unwrap(), [expected]);
+    assert_eq!(ledger.active_dismissals().unwrap(), [expected]);
     let b = key(&ledger, "b");
     assert_eq!(ledger.reopen(&[b], "bob", moment(700)).unwrap(), [b]);
 }
 
 #[test]
 fn a_run_is_in_it_whole_or_not_at_all() {
-    let Sandbox { mut ledger, _folder } = sandbox();
+    let LedgerFixture { mut ledger, _folder } = sandbox();
     play(&mut ledger, "1: saw a@x.rs");
     let (run, nobody) = (run(2), FindingKey(999));
-    let seen = [sighting("b@x.rs", Outcome::Raised, &run)];
+    let seen = [observation("b@x.rs", FindingOutcome::Raised, &run)];
     assert!(ledger.record(&run, &seen, &[nobody]).is_err());
-    assert_eq!(told(&ledger), "a x.rs open [1, 1, 1] a of run-001\n");
+    assert_eq!(list_states(&ledger), "a x.rs open [1, 1, 1] a of run-001\n");
     assert_eq!(ledger.runs().unwrap(), 1);
 }
 
@@ -374,7 +382,7 @@ fn several_at_once_lose_nothing() {
     });
     let ledger = Ledger::open(&path).unwrap();
     assert_eq!(ledger.runs().unwrap(), 40);
-    assert_eq!(ledger.list(&Filter::default(), TODAY).unwrap().len(), 9);
+    assert_eq!(ledger.list(&FindingFilter::default(), TODAY).unwrap().len(), 9);
 }
 
 #[test]
@@ -394,7 +402,7 @@ fn reading_leaves_nothing_behind() {
     assert_eq!(Ledger::open_to_read(&path).unwrap().unwrap().runs().unwrap(), 1);
     assert_eq!(files(), ["ledger.db"]);
     assert_eq!(fs::read(&path).unwrap(), before);
-    assert_eq!(Ledger::connect_at_rest(&path).unwrap().runs().unwrap(), 1);
+    assert_eq!(Ledger::connect_immutable(&path).unwrap().runs().unwrap(), 1);
     assert_eq!(files(), ["ledger.db"]);
 }
 
@@ -440,11 +448,11 @@ fn looks() -> impl Strategy<Value = Vec<&'static str>> {
 
 fn in_words(looks: &[&str]) -> String {
     let looks = looks.iter().zip(NAMES).filter(|(look, _)| !look.is_empty());
-    let told = looks.map(|(look, name)| match *look {
+    let list_states = looks.map(|(look, name)| match *look {
         "lost" => format!("lost {name}"),
         look => format!("{look} {name}@x.rs"),
     });
-    told.collect::<Vec<_>>().join(", ")
+    list_states.collect::<Vec<_>>().join(", ")
 }
 
 proptest! {
@@ -469,10 +477,10 @@ proptest! {
                 add(&mut shuffled.ledger, number as i64 + 1, looks);
             }
         }
-        prop_assert_eq!(told(&straight.ledger), told(&shuffled.ledger));
+        prop_assert_eq!(list_states(&straight.ledger), list_states(&shuffled.ledger));
         let again = add(&mut straight.ledger, 0, "saw d@x.rs");
-        prop_assert_eq!(again, Recorded::Before);
-        prop_assert_eq!(told(&straight.ledger), told(&shuffled.ledger));
+        prop_assert_eq!(again, RecordOutcome::Existing);
+        prop_assert_eq!(list_states(&straight.ledger), list_states(&shuffled.ledger));
     }
 }
 
@@ -482,7 +490,7 @@ fn check_known(story: &str, but: &[i64], expected: Expect) {
     play(&mut sandbox.ledger, story);
     let but = but.iter().map(|number| run(*number).id).collect();
     let mut out = String::new();
-    for known in sandbox.ledger.known_in(["x.rs"], &but, 3, TODAY).unwrap() {
+    for known in sandbox.ledger.known_findings(["x.rs"], &but, 3, TODAY).unwrap() {
         let name = known.entry.title.split(' ').next().unwrap();
         let (state, minute) = (known.entry.state, (known.last.0.as_second() - 1_780_000_000) / 60);
         writeln!(out, "{name} {} x{} at {minute} {:?}", state.as_str(), known.runs, known.why)

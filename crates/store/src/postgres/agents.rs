@@ -17,15 +17,15 @@ use std::time::Duration;
 
 use postgres::types::Json;
 
-use super::pool::{Patience, Pool};
-use super::watch::EVERYBODY;
+use super::pool::{Pool, RetryMode};
+use super::watch::ALL_WATCHES;
 use super::{PgQueue, ticket};
 use crate::boot::boot_id;
-use crate::queue::{Heartbeat, Presence, QueueError, Seen, Who};
+use crate::queue::{AgentHealth, Heartbeat, PauseTarget, QueueError, Registration};
 use crate::task::AgentId;
 
 /// The interval at which a registration is refreshed. A row is valid for three times as long.
-const REFRESH: Duration = Duration::from_secs(10);
+const REFRESH_INTERVAL: Duration = Duration::from_secs(10);
 
 const JOIN: &str = "INSERT INTO assay_agents AS a
         (name, instance, alive_until, host, place, pid, born)
@@ -38,15 +38,15 @@ const JOIN: &str = "INSERT INTO assay_agents AS a
 /// The names of this process's agents, each with a flag that is true if another process took the
 /// name.
 #[derive(Default)]
-pub(super) struct Names(Mutex<HashMap<AgentId, Arc<AtomicBool>>>);
+pub(super) struct LocalAgents(Mutex<HashMap<AgentId, Arc<AtomicBool>>>);
 
-impl Names {
+impl LocalAgents {
     /// Fails if another process has taken the name of the agent.
-    pub(super) fn refuse_displaced(&self, agent: &AgentId) -> Result<(), QueueError> {
+    pub(super) fn check_not_displaced(&self, agent: &AgentId) -> Result<(), QueueError> {
         let displaced = self.lock().get(agent).is_some_and(|lost| lost.load(Ordering::Relaxed));
         if displaced {
             let holder = "it took this name while this agent gave no sign of life".to_owned();
-            return Err(QueueError::AgentRuns { agent: agent.clone(), holder });
+            return Err(QueueError::AgentRunning { agent: agent.clone(), holder });
         }
         Ok(())
     }
@@ -57,7 +57,7 @@ impl Names {
 }
 
 /// A registration, which a thread refreshes.
-struct Joined {
+struct PgRegistration {
     pool: Arc<Pool>,
     agent: AgentId,
     instance: i64,
@@ -67,9 +67,9 @@ struct Joined {
     thread: Option<JoinHandle<()>>,
 }
 
-impl Presence for Joined {}
+impl Registration for PgRegistration {}
 
-impl Drop for Joined {
+impl Drop for PgRegistration {
     fn drop(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
@@ -77,7 +77,7 @@ impl Drop for Joined {
         }
         self.lost.store(false, Ordering::Relaxed);
         // If the server cannot be reached, the row expires by itself.
-        let _ = self.pool.run(Patience::None, |conn, _| {
+        let _ = self.pool.run(RetryMode::Never, |conn, _| {
             Ok(conn.execute(
                 "DELETE FROM assay_agents WHERE name = $1::text AND instance = $2::int8",
                 &[&self.agent.as_str(), &self.instance],
@@ -88,67 +88,77 @@ impl Drop for Joined {
 
 /// The identity of a process, by which another process on the same machine can check if it is
 /// alive.
-struct Process {
+struct ProcessIdentity {
     host: String,
     /// The boot id and the PID namespace. Empty if they cannot be read.
-    place: String,
+    namespace: String,
     pid: i64,
     /// The start time, which distinguishes the process from a later one with the same pid.
-    born: String,
+    start_time: String,
 }
 
-impl Process {
-    fn this() -> Process {
+impl ProcessIdentity {
+    fn current() -> ProcessIdentity {
         let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
-        let room = fs::read_link("/proc/self/ns/pid").map(|room| room.display().to_string());
-        let place = room.map(|room| format!("{} {room}", boot_id())).unwrap_or_default();
+        let pid_namespace = fs::read_link("/proc/self/ns/pid")
+            .map(|pid_namespace| pid_namespace.display().to_string());
+        let namespace = pid_namespace
+            .map(|pid_namespace| format!("{} {pid_namespace}", boot_id()))
+            .unwrap_or_default();
         let pid = std::process::id();
-        Process { host, place, born: born(pid.into()).unwrap_or_default(), pid: pid.into() }
+        ProcessIdentity {
+            host,
+            namespace,
+            start_time: start_time(pid.into()).unwrap_or_default(),
+            pid: pid.into(),
+        }
     }
 
-    /// Returns true if the process is known to have ended, seen from `place`.
-    fn has_ended(&self, place: &str) -> bool {
-        !place.is_empty() && self.place == place && born(self.pid).as_deref() != Some(&self.born)
+    /// Returns true if the process is known to have ended, seen from `namespace`.
+    fn has_ended(&self, namespace: &str) -> bool {
+        !namespace.is_empty()
+            && self.namespace == namespace
+            && start_time(self.pid).as_deref() != Some(&self.start_time)
     }
 }
 
 /// Returns the start time of a process, or `None` if it does not run.
-fn born(pid: i64) -> Option<String> {
+fn start_time(pid: i64) -> Option<String> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The program name may contain any character; the fields after its closing bracket do not.
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
     let state = fields.next()?;
-    let born = fields.nth(18)?;
-    (!matches!(state, "Z" | "X" | "x")).then(|| born.to_owned())
+    let start_time = fields.nth(18)?;
+    (!matches!(state, "Z" | "X" | "x")).then(|| start_time.to_owned())
 }
 
 impl PgQueue {
     /// Registers an agent under its name, and ends the leases that an earlier agent of that name
     /// held.
-    pub(super) fn join(&self, agent: &AgentId) -> Result<Box<dyn Presence>, QueueError> {
-        self.strike_dead()?;
-        let (instance, own) = (ticket(), Process::this());
-        let joined = self.pool.run(Patience::Restart, |conn, _| {
-            let values = (agent.as_str(), own.host.as_str(), own.place.as_str());
+    pub(super) fn join(&self, agent: &AgentId) -> Result<Box<dyn Registration>, QueueError> {
+        self.remove_dead_agents()?;
+        let (instance, own) = (ticket(), ProcessIdentity::current());
+        let joined = self.pool.run(RetryMode::UntilRestarted, |conn, _| {
+            let values = (agent.as_str(), own.host.as_str(), own.namespace.as_str());
             Ok(conn.execute(
                 JOIN,
-                &[&values.0, &instance, &values.1, &values.2, &own.pid, &own.born],
+                &[&values.0, &instance, &values.1, &values.2, &own.pid, &own.start_time],
             )?)
         })?;
         if joined == 0 {
-            return Err(QueueError::AgentRuns {
+            return Err(QueueError::AgentRunning {
                 agent: agent.clone(),
-                holder: self.who_is(agent)?,
+                holder: self.describe_holder(agent)?,
             });
         }
-        self.take_back_from(agent)?;
+        self.recover_from(agent)?;
         let lost = Arc::new(AtomicBool::new(false));
-        self.names.lock().insert(agent.clone(), Arc::clone(&lost));
+        self.local_agents.lock().insert(agent.clone(), Arc::clone(&lost));
         let (stop, stopped) = channel();
         let (pool, name, displaced) = (Arc::clone(&self.pool), agent.clone(), Arc::clone(&lost));
         let refresh = move || {
-            while stopped.recv_timeout(REFRESH) == Err(RecvTimeoutError::Timeout) {
-                let refreshed = pool.run(Patience::None, |conn, _| {
+            while stopped.recv_timeout(REFRESH_INTERVAL) == Err(RecvTimeoutError::Timeout) {
+                let refreshed = pool.run(RetryMode::Never, |conn, _| {
                     Ok(conn.execute(
                         "UPDATE assay_agents SET alive_until = now() + interval '30 seconds'
                          WHERE name = $1::text AND instance = $2::int8",
@@ -167,12 +177,12 @@ impl PgQueue {
         })?;
         let (pool, agent) = (Arc::clone(&self.pool), agent.clone());
         let (stop, thread) = (Some(stop), Some(thread));
-        Ok(Box::new(Joined { pool, agent, instance, lost, stop, thread }))
+        Ok(Box::new(PgRegistration { pool, agent, instance, lost, stop, thread }))
     }
 
     /// Returns a description of the process that has a name.
-    fn who_is(&self, agent: &AgentId) -> Result<String, QueueError> {
-        let rows = self.pool.run(Patience::Restart, |conn, _| {
+    fn describe_holder(&self, agent: &AgentId) -> Result<String, QueueError> {
+        let rows = self.pool.run(RetryMode::UntilRestarted, |conn, _| {
             Ok(conn.query(
                 "SELECT pid, host FROM assay_agents WHERE name = $1::text",
                 &[&agent.as_str()],
@@ -185,18 +195,19 @@ impl PgQueue {
     }
 
     /// Removes the registrations of this machine's agents whose processes have ended.
-    pub(super) fn strike_dead(&self) -> Result<(), QueueError> {
-        let place = Process::this().place;
-        self.pool.run(Patience::Restart, |conn, _| {
+    pub(super) fn remove_dead_agents(&self) -> Result<(), QueueError> {
+        let namespace = ProcessIdentity::current().namespace;
+        self.pool.run(RetryMode::UntilRestarted, |conn, _| {
             let rows = conn.query(
                 "SELECT name, instance, pid, born FROM assay_agents WHERE place = $1::text",
-                &[&place],
+                &[&namespace],
             )?;
             for row in rows {
                 let (name, instance): (&str, i64) = (row.get(0), row.get(1));
-                let (host, place) = (String::new(), place.clone());
-                let process = Process { host, place, pid: row.get(2), born: row.get(3) };
-                if process.has_ended(&process.place) {
+                let (host, namespace) = (String::new(), namespace.clone());
+                let process =
+                    ProcessIdentity { host, namespace, pid: row.get(2), start_time: row.get(3) };
+                if process.has_ended(&process.namespace) {
                     conn.execute(
                         "DELETE FROM assay_agents WHERE name = $1::text AND instance = $2::int8",
                         &[&name, &instance],
@@ -208,8 +219,8 @@ impl PgQueue {
     }
 
     /// Stores the heartbeat of an agent.
-    pub(super) fn beat(&self, heartbeat: &Heartbeat) -> Result<(), QueueError> {
-        self.pool.run(Patience::None, |conn, _| {
+    pub(super) fn record_heartbeat(&self, heartbeat: &Heartbeat) -> Result<(), QueueError> {
+        self.pool.run(RetryMode::Never, |conn, _| {
             conn.execute(
                 "INSERT INTO assay_heartbeats (agent, body) VALUES ($1::text, $2::json)
                  ON CONFLICT (agent) DO UPDATE SET body = excluded.body",
@@ -220,9 +231,9 @@ impl PgQueue {
     }
 
     /// Returns the status of all agents.
-    pub(super) fn agents(&self) -> Result<Vec<Seen>, QueueError> {
-        self.strike_dead()?;
-        self.pool.run(Patience::Restart, |conn, _| {
+    pub(super) fn agents(&self) -> Result<Vec<AgentHealth>, QueueError> {
+        self.remove_dead_agents()?;
+        self.pool.run(RetryMode::UntilRestarted, |conn, _| {
             let rows = conn.query(
                 "SELECT h.body, COALESCE(a.alive_until > now(), false),
                      EXISTS (SELECT FROM assay_pauses WHERE who IN (h.agent, '*'))
@@ -232,49 +243,49 @@ impl PgQueue {
             )?;
             let seen = rows.iter().map(|row| {
                 let Json(heartbeat) = row.try_get(0)?;
-                Ok(Seen { heartbeat, alive: row.get(1), paused: row.get(2) })
+                Ok(AgentHealth { heartbeat, alive: row.get(1), paused: row.get(2) })
             });
             seen.collect()
         })
     }
 
     /// Stops an agent, or all, from claiming tasks.
-    pub(super) fn pause(&self, who: &Who) -> Result<(), QueueError> {
-        let name = match who {
-            Who::Agent(agent) => agent.as_str(),
-            Who::All => EVERYBODY,
+    pub(super) fn pause(&self, target: &PauseTarget) -> Result<(), QueueError> {
+        let name = match target {
+            PauseTarget::Agent(agent) => agent.as_str(),
+            PauseTarget::All => ALL_WATCHES,
         };
-        self.pool.run(Patience::Restart, |conn, _| {
+        self.pool.run(RetryMode::UntilRestarted, |conn, _| {
             conn.execute(
                 "INSERT INTO assay_pauses (who) VALUES ($1::text) ON CONFLICT DO NOTHING",
                 &[&name],
             )?;
             Ok(())
         })?;
-        self.tell(EVERYBODY)
+        self.notify_now(ALL_WATCHES)
     }
 
     /// Lets an agent, or all, claim tasks again.
-    pub(super) fn resume(&self, who: &Who) -> Result<(), QueueError> {
-        let name = match who {
-            Who::Agent(agent) => Some(agent.as_str()),
-            Who::All => None,
+    pub(super) fn resume(&self, target: &PauseTarget) -> Result<(), QueueError> {
+        let name = match target {
+            PauseTarget::Agent(agent) => Some(agent.as_str()),
+            PauseTarget::All => None,
         };
-        self.pool.run(Patience::Restart, |conn, _| {
+        self.pool.run(RetryMode::UntilRestarted, |conn, _| {
             conn.execute(
                 "DELETE FROM assay_pauses WHERE $1::text IS NULL OR who = $1::text",
                 &[&name],
             )?;
             Ok(())
         })?;
-        self.tell(EVERYBODY)
+        self.notify_now(ALL_WATCHES)
     }
 
     /// Returns true if an agent must not claim tasks.
     pub(super) fn is_paused(&self, agent: &AgentId) -> Result<bool, QueueError> {
         // There are no retries here: a worker checks this before each task and has its own
         // back-off, during which it can be shut down.
-        self.pool.run(Patience::None, |conn, _| {
+        self.pool.run(RetryMode::Never, |conn, _| {
             let rows = conn.query(
                 "SELECT FROM assay_pauses WHERE who IN ($1::text, '*')",
                 &[&agent.as_str()],

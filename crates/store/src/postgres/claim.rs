@@ -9,12 +9,12 @@ use jiff::Timestamp;
 use postgres::Row;
 use postgres::types::Json;
 
-use super::pool::{Conn, Failure, Patience, Try};
-use super::watch::HUNGRY;
+use super::pool::{Conn, OperationAttempt, OperationError, RetryMode};
+use super::watch::MARK_WAITING;
 use super::{PgQueue, millis, ticket};
-use crate::queue::{Claimed, Lease, QueueError, Tenure};
-use crate::steps;
+use crate::queue::{ClaimedTask, Lease, LeaseKind, QueueError};
 use crate::task::{AgentId, Moment, QueueName, Task, TaskId};
+use crate::transitions;
 
 const CLAIM: &str = include_str!("sql/claim.sql");
 
@@ -24,10 +24,10 @@ static CLAIM_AS_AGENT: LazyLock<String> =
     LazyLock::new(|| CLAIM.replace("/* open to */", "AND NOT for_person"));
 
 /// The minimum time between two scans for expired leases by callers that find nothing to claim.
-const LOOK_FOR_LOST: Duration = Duration::from_secs(1);
+const EXPIRY_SCAN_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Makes tasks claimable whose back-off has ended.
-const WAKE: &str = "UPDATE assay_line SET rests = NULL WHERE id IN (
+const END_BACKOFF: &str = "UPDATE assay_line SET rests = NULL WHERE id IN (
     SELECT id FROM assay_line WHERE queue = $1::text AND rests <= now()
         AND holder IS NULL AND open = 0 AND rests IS NOT NULL
     LIMIT 1000 FOR UPDATE SKIP LOCKED)";
@@ -39,17 +39,17 @@ const ADOPT: &str = "SELECT l.id, l.fence, t.body, l.started
     ORDER BY l.priority, l.created, l.id";
 
 /// The maximum number of cached tasks.
-const DESK: usize = 1_000;
+const MAX_CACHED_TASKS: usize = 1_000;
 
 /// A cache of the tasks claimed by this process, by id and fence, so that settling need not read
 /// them again. Entries stay valid because a leased task is immutable.
 #[derive(Default)]
-pub(super) struct Desk(Mutex<HashMap<(TaskId, u64), Task>>);
+pub(super) struct ClaimCache(Mutex<HashMap<(TaskId, u64), Task>>);
 
-impl Desk {
-    fn put(&self, claimed: &Claimed) {
+impl ClaimCache {
+    fn put(&self, claimed: &ClaimedTask) {
         let mut tasks = self.lock();
-        if tasks.len() >= DESK {
+        if tasks.len() >= MAX_CACHED_TASKS {
             tasks.clear();
         }
         let Lease { task, fence, .. } = &claimed.lease;
@@ -68,13 +68,13 @@ impl Desk {
 
 /// The time of the last scan for expired leases.
 #[derive(Default)]
-pub(super) struct Lost(Mutex<Option<Stopwatch>>);
+pub(super) struct ExpiryTimer(Mutex<Option<Stopwatch>>);
 
-impl Lost {
+impl ExpiryTimer {
     /// Returns true if a scan is due, and starts the next interval.
     fn is_due(&self) -> bool {
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let due = last.is_none_or(|last| last.elapsed() >= LOOK_FOR_LOST);
+        let due = last.is_none_or(|last| last.elapsed() >= EXPIRY_SCAN_INTERVAL);
         if due {
             *last = Some(Stopwatch::start());
         }
@@ -85,17 +85,17 @@ impl Lost {
 struct Claimant<'a> {
     queue: &'a QueueName,
     agent: &'a AgentId,
-    tenure: Tenure,
+    lease_kind: LeaseKind,
     ticket: i64,
 }
 
 /// The reply to a claim.
-struct Answer {
+struct ClaimReply {
     /// True if tasks have ended their back-off: they must be made claimable first.
-    due: bool,
+    has_ended_backoffs: bool,
     /// True if the queue is already marked as having a waiting consumer.
-    hungry: bool,
-    claimed: Vec<Claimed>,
+    is_marked_waiting: bool,
+    claimed: Vec<ClaimedTask>,
 }
 
 impl PgQueue {
@@ -104,43 +104,43 @@ impl PgQueue {
         &self,
         queue: &QueueName,
         agent: &AgentId,
-        tenure: Tenure,
+        lease_kind: LeaseKind,
         at_most: usize,
-    ) -> Result<Vec<Claimed>, QueueError> {
+    ) -> Result<Vec<ClaimedTask>, QueueError> {
         if at_most == 0 {
             return Ok(Vec::new());
         }
-        let claimed = self.claim_what_waits(queue, agent, tenure, at_most)?;
-        if !claimed.is_empty() || !self.lost.is_due() {
+        let claimed = self.claim_ready(queue, agent, lease_kind, at_most)?;
+        if !claimed.is_empty() || !self.expiry_timer.is_due() {
             return Ok(claimed);
         }
         match self.recover()?.is_empty() {
             true => Ok(claimed),
-            false => self.claim_what_waits(queue, agent, tenure, at_most),
+            false => self.claim_ready(queue, agent, lease_kind, at_most),
         }
     }
 
-    fn claim_what_waits(
+    fn claim_ready(
         &self,
         queue: &QueueName,
         agent: &AgentId,
-        tenure: Tenure,
+        lease_kind: LeaseKind,
         at_most: usize,
-    ) -> Result<Vec<Claimed>, QueueError> {
-        self.names.refuse_displaced(agent)?;
-        let who = Claimant { queue, agent, tenure, ticket: ticket() };
+    ) -> Result<Vec<ClaimedTask>, QueueError> {
+        self.local_agents.check_not_displaced(agent)?;
+        let claimant = Claimant { queue, agent, lease_kind, ticket: ticket() };
         let at_most = i64::try_from(at_most).unwrap_or(i64::MAX);
-        let claimed = self.pool.run(Patience::Restart, |conn, attempt| {
-            if attempt == Try::AfterLoss {
-                let adopted = adopt(conn, &who)?;
+        let claimed = self.pool.run(RetryMode::UntilRestarted, |conn, attempt| {
+            if attempt == OperationAttempt::AfterLostReply {
+                let adopted = adopt(conn, &claimant)?;
                 if !adopted.is_empty() {
                     return Ok(adopted);
                 }
             }
-            self.claim_once(conn, &who, at_most)
+            self.claim_once(conn, &claimant, at_most)
         })?;
         for claimed in &claimed {
-            self.desk.put(claimed);
+            self.claim_cache.put(claimed);
         }
         Ok(claimed)
     }
@@ -148,50 +148,53 @@ impl PgQueue {
     fn claim_once(
         &self,
         conn: &mut Conn,
-        who: &Claimant<'_>,
+        claimant: &Claimant<'_>,
         at_most: i64,
-    ) -> Result<Vec<Claimed>, Failure> {
-        let mut answer = self.ask(conn, who, at_most, true)?;
-        if answer.due {
-            conn.execute(WAKE, &[&who.queue.as_str()])?;
-            answer = self.ask(conn, who, at_most, false)?;
+    ) -> Result<Vec<ClaimedTask>, OperationError> {
+        let mut reply = self.query_claim(conn, claimant, at_most, true)?;
+        if reply.has_ended_backoffs {
+            conn.execute(END_BACKOFF, &[&claimant.queue.as_str()])?;
+            reply = self.query_claim(conn, claimant, at_most, false)?;
         }
-        if answer.claimed.is_empty() && !answer.hungry {
+        if reply.claimed.is_empty() && !reply.is_marked_waiting {
             // A push checks for waiting consumers after its commit. So a consumer marks itself
             // first and then searches again: one of both sees the other.
-            conn.execute(HUNGRY, &[&who.queue.as_str()])?;
-            answer = self.ask(conn, who, at_most, false)?;
+            conn.execute(MARK_WAITING, &[&claimant.queue.as_str()])?;
+            reply = self.query_claim(conn, claimant, at_most, false)?;
         }
-        Ok(answer.claimed)
+        Ok(reply.claimed)
     }
 
-    fn ask(
+    fn query_claim(
         &self,
         conn: &mut Conn,
-        who: &Claimant<'_>,
+        claimant: &Claimant<'_>,
         at_most: i64,
         due_first: bool,
-    ) -> Result<Answer, Failure> {
-        let alive = matches!(who.tenure, Tenure::WhileAlive(_));
-        let (queue, agent) = (who.queue.as_str(), who.agent.as_str());
-        let time = millis(who.tenure.time());
+    ) -> Result<ClaimReply, OperationError> {
+        let alive = matches!(claimant.lease_kind, LeaseKind::WhileAlive(_));
+        let (queue, agent) = (claimant.queue.as_str(), claimant.agent.as_str());
+        let time = millis(claimant.lease_kind.time());
         let claim = if alive { CLAIM_AS_AGENT.as_str() } else { CLAIM };
-        let rows =
-            conn.query(claim, &[&queue, &at_most, &agent, &alive, &time, &due_first, &who.ticket])?;
+        let rows = conn.query(
+            claim,
+            &[&queue, &at_most, &agent, &alive, &time, &due_first, &claimant.ticket],
+        )?;
         let first = rows.first().expect("there is always a row");
-        let (due, hungry, now): (bool, bool, Timestamp) =
+        let (has_ended_backoffs, is_marked_waiting, now): (bool, bool, Timestamp) =
             (first.get(0), first.get(1), first.get(2));
-        self.pool.set_clock(now);
+        self.pool.set_server_time(now);
         let tasks = rows.iter().filter(|row| row.get::<_, Option<&str>>(3).is_some());
-        let claimed = tasks.map(|row| read(row, 3, who, now)).collect::<Result<_, _>>()?;
-        Ok(Answer { due, hungry, claimed })
+        let claimed =
+            tasks.map(|row| read_claimed(row, 3, claimant, now)).collect::<Result<_, _>>()?;
+        Ok(ClaimReply { has_ended_backoffs, is_marked_waiting, claimed })
     }
 
     /// Extends a lease to `time` from now.
     pub(super) fn renew(&self, lease: &Lease, time: Duration) -> Result<(), QueueError> {
         let Lease { task, agent, fence, .. } = lease;
-        let renewed = self.pool.run(Patience::Restart, |conn, _| {
-            let values = (task.as_str(), agent.as_str(), number(*fence), millis(time));
+        let renewed = self.pool.run(RetryMode::UntilRestarted, |conn, _| {
+            let values = (task.as_str(), agent.as_str(), fence_to_sql(*fence), millis(time));
             Ok(conn.execute(
                 "UPDATE assay_line SET until = now() + $4::int8 * interval '1 millisecond'
                  WHERE id = $1::text AND holder = $2::text AND fence = $3::int8",
@@ -204,7 +207,7 @@ impl PgQueue {
     /// Returns the time until a delayed task of a queue becomes claimable; `None` if no task is
     /// delayed.
     pub(super) fn next_ready(&self, queue: &QueueName) -> Result<Option<Duration>, QueueError> {
-        self.pool.run(Patience::Restart, |conn, _| {
+        self.pool.run(RetryMode::UntilRestarted, |conn, _| {
             let rows = conn.query(
                 "SELECT (extract(epoch FROM rests - now()) * 1000)::int8 FROM assay_line
                  WHERE queue = $1::text AND holder IS NULL AND open = 0 AND rests IS NOT NULL
@@ -218,26 +221,31 @@ impl PgQueue {
     }
 }
 
-fn adopt(conn: &mut Conn, who: &Claimant<'_>) -> Result<Vec<Claimed>, Failure> {
-    let rows = conn.query(ADOPT, &[&who.agent.as_str(), &who.ticket])?;
-    rows.iter().map(|row| read(row, 0, who, row.get(3))).collect()
+fn adopt(conn: &mut Conn, claimant: &Claimant<'_>) -> Result<Vec<ClaimedTask>, OperationError> {
+    let rows = conn.query(ADOPT, &[&claimant.agent.as_str(), &claimant.ticket])?;
+    rows.iter().map(|row| read_claimed(row, 0, claimant, row.get(3))).collect()
 }
 
 /// Reads the task from three columns: id, fence, JSON.
-fn read(row: &Row, at: usize, who: &Claimant<'_>, now: Timestamp) -> Result<Claimed, Failure> {
+fn read_claimed(
+    row: &Row,
+    at: usize,
+    claimant: &Claimant<'_>,
+    now: Timestamp,
+) -> Result<ClaimedTask, OperationError> {
     let fence: i64 = row.get(at + 1);
     let Json(task): Json<Task> = row.try_get(at + 2)?;
     let lease = Lease {
         task: task.id.clone(),
-        queue: who.queue.clone(),
-        agent: who.agent.clone(),
+        queue: claimant.queue.clone(),
+        agent: claimant.agent.clone(),
         fence: u64::try_from(fence).unwrap_or(0),
     };
-    Ok(Claimed { lease, task: steps::start(task, who.agent.as_str(), Moment(now)) })
+    Ok(ClaimedTask { lease, task: transitions::start(task, claimant.agent.as_str(), Moment(now)) })
 }
 
 /// Returns a fence as the server stores it.
-pub(super) fn number(fence: u64) -> i64 {
+pub(super) fn fence_to_sql(fence: u64) -> i64 {
     i64::try_from(fence).unwrap_or(i64::MAX)
 }
 

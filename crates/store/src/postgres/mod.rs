@@ -11,14 +11,14 @@
 //! with its connection, stores a random ticket with its effect, and recognises its own effect by
 //! it.
 //!
-//! The transitions of a task are not decided here: see [`crate::steps`].
+//! The transitions of a task are not decided here: see [`crate::transitions`].
 
 mod agents;
 mod claim;
-mod look;
 mod pool;
 mod prune;
 mod push;
+mod queries;
 mod restore;
 mod schema;
 mod server;
@@ -31,15 +31,16 @@ use std::time::Duration;
 
 use assay_base::clock::Clock;
 
-use self::agents::Names;
-use self::claim::{Desk, Lost};
-use self::pool::{Patience, Pool};
-use self::push::Room;
+use self::agents::LocalAgents;
+use self::claim::{ClaimCache, ExpiryTimer};
+use self::pool::{Pool, RetryMode};
+use self::push::CapacityCache;
 use self::server::Server;
-use self::watch::Crier;
+use self::watch::NotifySender;
 use crate::queue::{
-    Addressed, Claimed, Count, Filter, Heartbeat, Lease, Listed, Policy, Presence, Queue,
-    QueueError, Recovered, Seen, Settled, Settlement, Tenure, Watch, Who,
+    AgentHealth, ClaimedTask, Heartbeat, Lease, LeaseKind, ListedTask, PauseTarget, Policy, Queue,
+    QueueCounts, QueueError, QueuedTask, RecoveredTask, Registration, SettleOutcome, TaskFilter,
+    TaskResult, Watch,
 };
 use crate::task::{AgentId, QueueName, TaskId};
 
@@ -49,11 +50,11 @@ pub struct PgQueue {
     policy: Policy,
     /// The NOTIFY channel, which distinguishes these tables from others in the same database.
     channel: Arc<str>,
-    crier: Crier,
-    room: Room,
-    desk: Desk,
-    lost: Lost,
-    names: Names,
+    notify_sender: NotifySender,
+    capacity: CapacityCache,
+    claim_cache: ClaimCache,
+    expiry_timer: ExpiryTimer,
+    local_agents: LocalAgents,
 }
 
 impl fmt::Debug for PgQueue {
@@ -66,22 +67,31 @@ impl PgQueue {
     /// Opens the queue in a database whose tables are [up to date](PgQueue::migrate).
     pub fn open(url: &str, policy: Policy, clock: &Clock) -> Result<PgQueue, QueueError> {
         let pool = Arc::new(Pool::new(Server::parse(url)?, clock));
-        let channel = pool.run(Patience::None, |conn, _| {
+        let channel = pool.run(RetryMode::Never, |conn, _| {
             schema::check(conn)?;
             let row = conn.query("SELECT current_schema()::text", &[])?;
             let schema: String = row.first().and_then(|row| row.get(0)).unwrap_or_default();
             Ok(watch::channel(&schema))
         })?;
         let channel: Arc<str> = channel.into();
-        let crier = Crier::start(Arc::clone(&pool), Arc::clone(&channel));
-        let (room, desk, lost, names) = Default::default();
-        Ok(PgQueue { pool, policy, channel, crier, room, desk, lost, names })
+        let notify_sender = NotifySender::start(Arc::clone(&pool), Arc::clone(&channel));
+        let (capacity, claim_cache, expiry_timer, local_agents) = Default::default();
+        Ok(PgQueue {
+            pool,
+            policy,
+            channel,
+            notify_sender,
+            capacity,
+            claim_cache,
+            expiry_timer,
+            local_agents,
+        })
     }
 
     /// Connects to a database and returns the version of its tables. Fails unless they
     /// are [up to date](PgQueue::migrate).
     pub fn version(url: &str, clock: &Clock) -> Result<i32, QueueError> {
-        Pool::new(Server::parse(url)?, clock).run(Patience::None, |conn, _| schema::check(conn))
+        Pool::new(Server::parse(url)?, clock).run(RetryMode::Never, |conn, _| schema::check(conn))
     }
 
     /// Creates the tables or brings them up to date, and returns the number of migrations that ran.
@@ -92,7 +102,7 @@ impl PgQueue {
 }
 
 impl Queue for PgQueue {
-    fn push(&self, tasks: Vec<Addressed>) -> Result<(), QueueError> {
+    fn push(&self, tasks: Vec<QueuedTask>) -> Result<(), QueueError> {
         PgQueue::push(self, tasks)
     }
 
@@ -100,37 +110,37 @@ impl Queue for PgQueue {
         &self,
         queue: &QueueName,
         agent: &AgentId,
-        tenure: Tenure,
+        lease_kind: LeaseKind,
         at_most: usize,
-    ) -> Result<Vec<Claimed>, QueueError> {
-        PgQueue::claim(self, queue, agent, tenure, at_most)
+    ) -> Result<Vec<ClaimedTask>, QueueError> {
+        PgQueue::claim(self, queue, agent, lease_kind, at_most)
     }
 
     fn renew(&self, lease: &Lease, time: Duration) -> Result<(), QueueError> {
         PgQueue::renew(self, lease, time)
     }
 
-    fn settle(&self, lease: &Lease, settlement: Settlement) -> Result<Settled, QueueError> {
-        let mut answers = PgQueue::settle_all(self, vec![(lease.clone(), settlement)]);
+    fn settle(&self, lease: &Lease, result: TaskResult) -> Result<SettleOutcome, QueueError> {
+        let mut answers = PgQueue::settle_all(self, vec![(lease.clone(), result)]);
         answers.pop().expect("one is settled")
     }
 
     fn settle_all(
         &self,
-        settlements: Vec<(Lease, Settlement)>,
-    ) -> Vec<Result<Settled, QueueError>> {
-        PgQueue::settle_all(self, settlements)
+        results: Vec<(Lease, TaskResult)>,
+    ) -> Vec<Result<SettleOutcome, QueueError>> {
+        PgQueue::settle_all(self, results)
     }
 
-    fn get(&self, id: &TaskId) -> Result<Listed, QueueError> {
+    fn get(&self, id: &TaskId) -> Result<ListedTask, QueueError> {
         PgQueue::get(self, id)
     }
 
-    fn list(&self, filter: &Filter) -> Result<Vec<Listed>, QueueError> {
+    fn list(&self, filter: &TaskFilter) -> Result<Vec<ListedTask>, QueueError> {
         PgQueue::list(self, filter)
     }
 
-    fn count(&self) -> Result<Vec<Count>, QueueError> {
+    fn count(&self) -> Result<Vec<QueueCounts>, QueueError> {
         PgQueue::count(self)
     }
 
@@ -142,7 +152,7 @@ impl Queue for PgQueue {
         PgQueue::retry(self, id)
     }
 
-    fn restore(&self, tasks: Vec<Addressed>) -> Result<usize, QueueError> {
+    fn restore(&self, tasks: Vec<QueuedTask>) -> Result<usize, QueueError> {
         PgQueue::restore(self, tasks)
     }
 
@@ -150,7 +160,7 @@ impl Queue for PgQueue {
         PgQueue::prune(self, older_than)
     }
 
-    fn recover(&self) -> Result<Vec<Recovered>, QueueError> {
+    fn recover(&self) -> Result<Vec<RecoveredTask>, QueueError> {
         PgQueue::recover(self)
     }
 
@@ -162,24 +172,24 @@ impl Queue for PgQueue {
         PgQueue::next_ready(self, queue)
     }
 
-    fn join(&self, agent: &AgentId) -> Result<Box<dyn Presence>, QueueError> {
+    fn join(&self, agent: &AgentId) -> Result<Box<dyn Registration>, QueueError> {
         PgQueue::join(self, agent)
     }
 
-    fn beat(&self, heartbeat: &Heartbeat) -> Result<(), QueueError> {
-        PgQueue::beat(self, heartbeat)
+    fn record_heartbeat(&self, heartbeat: &Heartbeat) -> Result<(), QueueError> {
+        PgQueue::record_heartbeat(self, heartbeat)
     }
 
-    fn agents(&self) -> Result<Vec<Seen>, QueueError> {
+    fn agents(&self) -> Result<Vec<AgentHealth>, QueueError> {
         PgQueue::agents(self)
     }
 
-    fn pause(&self, who: &Who) -> Result<(), QueueError> {
-        PgQueue::pause(self, who)
+    fn pause(&self, target: &PauseTarget) -> Result<(), QueueError> {
+        PgQueue::pause(self, target)
     }
 
-    fn resume(&self, who: &Who) -> Result<(), QueueError> {
-        PgQueue::resume(self, who)
+    fn resume(&self, target: &PauseTarget) -> Result<(), QueueError> {
+        PgQueue::resume(self, target)
     }
 
     fn is_paused(&self, agent: &AgentId) -> Result<bool, QueueError> {

@@ -16,10 +16,10 @@ use crate::queue::QueueError;
 use crate::task::Moment;
 
 /// The maximum number of idle connections.
-const IDLE: usize = 16;
+const MAX_IDLE: usize = 16;
 
 /// The time after which an operation on an unreachable server fails.
-const PATIENCE: Duration = Duration::from_secs(20);
+const RETRY_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Delays between attempts to reach a server.
 const BACKOFF: Backoff = Backoff::new(Duration::from_millis(50), Duration::from_secs(2));
@@ -30,40 +30,40 @@ const UNWRITABLE: [SqlState; 3] =
     [SqlState::READ_ONLY_SQL_TRANSACTION, SqlState::DISK_FULL, SqlState::QUERY_CANCELED];
 
 /// The reason why an operation failed.
-pub(super) enum Failure {
+pub(super) enum OperationError {
     /// The server reported an error or cannot be reached.
     Server(postgres::Error),
     /// The operation itself rejected the request.
-    Refused(QueueError),
+    Rejected(QueueError),
 }
 
-impl From<postgres::Error> for Failure {
-    fn from(error: postgres::Error) -> Failure {
-        Failure::Server(error)
+impl From<postgres::Error> for OperationError {
+    fn from(error: postgres::Error) -> OperationError {
+        OperationError::Server(error)
     }
 }
 
-impl From<QueueError> for Failure {
-    fn from(error: QueueError) -> Failure {
-        Failure::Refused(error)
+impl From<QueueError> for OperationError {
+    fn from(error: QueueError) -> OperationError {
+        OperationError::Rejected(error)
     }
 }
 
 /// The retry mode for a server that cannot be reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Patience {
+pub(super) enum RetryMode {
     /// Retries for as long as a restart of the server may take.
-    Restart,
+    UntilRestarted,
     /// No retries.
-    None,
+    Never,
 }
 
 /// The attempt of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Try {
+pub(super) enum OperationAttempt {
     First,
     /// An attempt after a lost reply: the earlier attempt may have taken effect.
-    AfterLoss,
+    AfterLostReply,
 }
 
 /// A connection with its prepared statements.
@@ -133,48 +133,51 @@ impl Pool {
 
     /// Runs `act` on a connection, and again on another one if the first breaks.
     ///
-    /// `act` must be safe to repeat: its `Try` says if an earlier attempt may have taken effect.
+    /// `act` must be safe to repeat: its `OperationAttempt` says if an earlier attempt may have
+    /// taken effect.
     pub(super) fn run<T>(
         &self,
-        patience: Patience,
-        mut act: impl FnMut(&mut Conn, Try) -> Result<T, Failure>,
+        retry_mode: RetryMode,
+        mut act: impl FnMut(&mut Conn, OperationAttempt) -> Result<T, OperationError>,
     ) -> Result<T, QueueError> {
         let since = Stopwatch::start();
         let mut retries = 0;
-        let mut attempt = Try::First;
+        let mut attempt = OperationAttempt::First;
         loop {
-            let (error, was_idle) = match self.take() {
+            let (error, was_idle) = match self.acquire() {
                 Err(error) => (error, false),
                 Ok((mut conn, was_idle)) => match act(&mut conn, attempt) {
                     Ok(done) => {
-                        self.put(conn);
+                        self.release(conn);
                         return Ok(done);
                     }
-                    Err(Failure::Refused(error)) => {
-                        self.put(conn);
+                    Err(OperationError::Rejected(error)) => {
+                        self.release(conn);
                         return Err(error);
                     }
-                    Err(Failure::Server(error)) if collided(&error) => {
-                        self.put(conn);
-                        if since.elapsed() < PATIENCE {
+                    Err(OperationError::Server(error)) if is_conflict(&error) => {
+                        self.release(conn);
+                        if since.elapsed() < RETRY_TIMEOUT {
                             tracing::debug!("transaction collided with another one, retrying");
                             continue;
                         }
-                        return Err(refused(&error));
+                        return Err(to_queue_error(&error));
                     }
-                    Err(Failure::Server(error)) if conn.client.is_closed() || is_away(&error) => {
-                        attempt = Try::AfterLoss;
+                    Err(OperationError::Server(error))
+                        if conn.client.is_closed() || is_unreachable(&error) =>
+                    {
+                        attempt = OperationAttempt::AfterLostReply;
                         self.lock().clear();
                         (error, was_idle)
                     }
-                    Err(Failure::Server(error)) => {
-                        self.put(conn);
-                        return Err(refused(&error));
+                    Err(OperationError::Server(error)) => {
+                        self.release(conn);
+                        return Err(to_queue_error(&error));
                     }
                 },
             };
-            if error.as_db_error().is_some() && !is_away(&error) {
-                return Err(refused(&error));
+            if error.as_db_error().is_some() && !is_unreachable(&error) {
+                return Err(to_queue_error(&error));
             }
             // An idle connection may have been broken for a long time, so it says nothing about the
             // server.
@@ -182,7 +185,7 @@ impl Pool {
                 continue;
             }
             let delay = BACKOFF.delay(retries);
-            if patience == Patience::None || since.elapsed() + delay > PATIENCE {
+            if retry_mode == RetryMode::Never || since.elapsed() + delay > RETRY_TIMEOUT {
                 return Err(QueueError::Unreachable { source: error.into() });
             }
             tracing::warn!(
@@ -208,13 +211,13 @@ impl Pool {
     }
 
     /// Records the time of the server.
-    pub(super) fn set_clock(&self, now: Timestamp) {
+    pub(super) fn set_server_time(&self, now: Timestamp) {
         *self.server_time.lock().unwrap_or_else(PoisonError::into_inner) =
             Some((now, Stopwatch::start()));
     }
 
     /// Returns a connection, and true if it was idle in the pool.
-    fn take(&self) -> Result<(Conn, bool), postgres::Error> {
+    fn acquire(&self) -> Result<(Conn, bool), postgres::Error> {
         if let Some(conn) = self.lock().pop() {
             return Ok((conn, true));
         }
@@ -223,14 +226,14 @@ impl Pool {
         let mut client = self.server.connect()?;
         tracing::debug!(elapsed = ?started.elapsed(), "connected to PostgreSQL");
         let now = client.query_one("SELECT clock_timestamp()", &[])?;
-        self.set_clock(now.get(0));
+        self.set_server_time(now.get(0));
         self.reached.notify_all();
         Ok((Conn { client, prepared: HashMap::new() }, false))
     }
 
-    fn put(&self, conn: Conn) {
+    fn release(&self, conn: Conn) {
         let mut idle = self.lock();
-        if idle.len() < IDLE && !conn.client.is_closed() {
+        if idle.len() < MAX_IDLE && !conn.client.is_closed() {
             idle.push(conn);
         }
     }
@@ -241,14 +244,14 @@ impl Pool {
 }
 
 /// Returns true if two transactions conflicted, so that the statement can be repeated at once.
-fn collided(error: &postgres::Error) -> bool {
+fn is_conflict(error: &postgres::Error) -> bool {
     let collisions = [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED];
     error.code().is_some_and(|code| collisions.contains(code))
 }
 
 /// Returns true if the server cannot be reached or is shutting down; false if it rejected the
 /// statement.
-fn is_away(error: &postgres::Error) -> bool {
+fn is_unreachable(error: &postgres::Error) -> bool {
     let Some(code) = error.code() else {
         // An error that is neither from the server nor from the connection is a bug of this
         // program.
@@ -264,7 +267,7 @@ fn is_away(error: &postgres::Error) -> bool {
 }
 
 /// Converts an error to one line of text, which never contains a password.
-pub(super) fn refused(error: &postgres::Error) -> QueueError {
+pub(super) fn to_queue_error(error: &postgres::Error) -> QueueError {
     let message = match error.as_db_error() {
         Some(said) => said.message().to_owned(),
         None => error.to_string(),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::pool::Patience;
+use super::pool::RetryMode;
 use super::{PgQueue, millis};
 use crate::queue::QueueError;
 
@@ -27,8 +27,9 @@ impl PgQueue {
     /// Removes tasks that ended longer ago than `older_than`, and returns their number.
     pub(super) fn prune(&self, older_than: Duration) -> Result<usize, QueueError> {
         let age = millis(older_than);
-        let removed =
-            self.pool.run(Patience::Restart, |conn, _| Ok(conn.execute(PRUNE, &[&age])?))?;
+        let removed = self
+            .pool
+            .run(RetryMode::UntilRestarted, |conn, _| Ok(conn.execute(PRUNE, &[&age])?))?;
         Ok(usize::try_from(removed).unwrap_or(usize::MAX))
     }
 }

@@ -12,11 +12,11 @@ use jiff::{RoundMode, Timestamp, TimestampRound, Unit};
 use postgres::error::SqlState;
 use postgres::types::Json;
 
-use super::pool::{Conn, Failure, Patience, Try};
+use super::pool::{Conn, OperationAttempt, OperationError, RetryMode};
 use super::{PgQueue, ticket};
-use crate::queue::{Addressed, QueueError};
-use crate::steps;
-use crate::task::{QueueName, Status, Task, TaskId};
+use crate::queue::{QueueError, QueuedTask};
+use crate::task::{QueueName, Task, TaskId, TaskStatus};
+use crate::transitions;
 
 const PUSH: &str = concat!(
     include_str!("sql/push.sql"),
@@ -27,13 +27,13 @@ const PUSH: &str = concat!(
 const WAITING: &str = include_str!("sql/waiting.sql");
 
 /// The capacity that is never used without counting: a reserve for concurrent pushes.
-const MARGIN: i64 = 500;
+const CAPACITY_MARGIN: i64 = 500;
 
 /// The number of arrivals up to which each queue is known to have capacity.
 #[derive(Default)]
-pub(super) struct Room(Mutex<HashMap<QueueName, i64>>);
+pub(super) struct CapacityCache(Mutex<HashMap<QueueName, i64>>);
 
-impl Room {
+impl CapacityCache {
     /// Returns the number of arrivals up to which all of the queues have capacity; `None` if one of
     /// them is unknown.
     fn until(&self, queues: &BTreeSet<&QueueName>) -> Option<i64> {
@@ -43,14 +43,14 @@ impl Room {
         ends?.into_iter().min()
     }
 
-    fn note(&self, queue: &QueueName, until: i64) {
+    fn record(&self, queue: &QueueName, until: i64) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(queue.clone(), until);
     }
 }
 
 /// Tasks as columns, the form in which a statement takes many tasks.
 #[derive(Default)]
-pub(super) struct Columns<'a> {
+pub(super) struct TaskColumns<'a> {
     pub(super) ids: Vec<&'a str>,
     pub(super) queues: Vec<&'a str>,
     pub(super) priorities: Vec<i16>,
@@ -62,18 +62,18 @@ pub(super) struct Columns<'a> {
     pub(super) needs: Vec<&'a str>,
 }
 
-impl<'a> Columns<'a> {
-    pub(super) fn of(tasks: impl IntoIterator<Item = &'a Addressed>) -> Columns<'a> {
-        let mut columns = Columns::default();
-        for Addressed { queue, task } in tasks {
+impl<'a> TaskColumns<'a> {
+    pub(super) fn of(tasks: impl IntoIterator<Item = &'a QueuedTask>) -> TaskColumns<'a> {
+        let mut columns = TaskColumns::default();
+        for QueuedTask { queue, task } in tasks {
             columns.ids.push(task.id.as_str());
             columns.queues.push(queue.as_str());
             columns.priorities.push(i16::from(task.priority.get()));
-            columns.created.push(as_written(task.created_at.0));
+            columns.created.push(round_as_stored(task.created_at.0));
             columns.bodies.push(Json(task));
             columns.for_people.push(task.kind.is_escalation());
             columns.run_ats.push(task.run_at.map(|at| at.0));
-            for need in needs(task) {
+            for need in dependencies(task) {
                 columns.dependents.push(task.id.as_str());
                 columns.needs.push(need);
             }
@@ -94,61 +94,61 @@ impl<'a> Columns<'a> {
 }
 
 /// Returns the dependencies of a task, each once.
-pub(super) fn needs(task: &Task) -> BTreeSet<&str> {
+pub(super) fn dependencies(task: &Task) -> BTreeSet<&str> {
     task.depends_on.iter().map(TaskId::as_str).collect()
 }
 
 /// Rounds a timestamp to the precision of a task's JSON, so that copied tasks have the same order.
-fn as_written(moment: Timestamp) -> Timestamp {
+fn round_as_stored(moment: Timestamp) -> Timestamp {
     let floor = TimestampRound::new().smallest(Unit::Millisecond).mode(RoundMode::Floor);
     moment.round(floor).unwrap_or(moment)
 }
 
 impl PgQueue {
     /// Adds tasks to their queues, all or none.
-    pub(super) fn push(&self, tasks: Vec<Addressed>) -> Result<(), QueueError> {
+    pub(super) fn push(&self, tasks: Vec<QueuedTask>) -> Result<(), QueueError> {
         if tasks.is_empty() {
             return Ok(());
         }
         let mut seen = BTreeSet::new();
-        for Addressed { queue, task } in &tasks {
-            steps::admit(task)?;
+        for QueuedTask { queue, task } in &tasks {
+            transitions::validate_new(task)?;
             if !seen.insert(&task.id) {
-                return Err(already_there(&task.id, queue.clone(), Status::Pending));
+                return Err(already_exists(&task.id, queue.clone(), TaskStatus::Pending));
             }
         }
         let tasks = tasks.into_iter();
-        let tasks: Vec<Addressed> =
-            tasks.map(|new| Addressed { task: steps::fresh(new.task), ..new }).collect();
+        let tasks: Vec<QueuedTask> =
+            tasks.map(|new| QueuedTask { task: transitions::reset(new.task), ..new }).collect();
         let ticket = ticket();
-        self.pool.run(Patience::Restart, |conn, attempt| {
+        self.pool.run(RetryMode::UntilRestarted, |conn, attempt| {
             self.push_once(conn, &tasks, ticket, attempt)
         })?;
-        self.crier.cry(tasks.iter().map(|new| &new.queue));
+        self.notify_sender.request(tasks.iter().map(|new| &new.queue));
         Ok(())
     }
 
     fn push_once(
         &self,
         conn: &mut Conn,
-        tasks: &[Addressed],
+        tasks: &[QueuedTask],
         ticket: i64,
-        attempt: Try,
-    ) -> Result<(), Failure> {
-        if attempt == Try::AfterLoss && was_pushed(conn, tasks, ticket)? {
+        attempt: OperationAttempt,
+    ) -> Result<(), OperationError> {
+        if attempt == OperationAttempt::AfterLostReply && was_pushed(conn, tasks, ticket)? {
             return Ok(());
         }
-        refuse_own(conn, tasks)?;
+        reject_repeated_parent(conn, tasks)?;
         let queues: BTreeSet<&QueueName> = tasks.iter().map(|new| &new.queue).collect();
-        let columns = Columns::of(tasks);
-        let pushed = match self.room.until(&queues) {
-            Some(until) => put(conn, &columns, ticket, until),
+        let columns = TaskColumns::of(tasks);
+        let pushed = match self.capacity.until(&queues) {
+            Some(until) => insert_tasks(conn, &columns, ticket, until),
             None => Ok(0),
         };
         match pushed {
             Ok(0) => {}
             Ok(_) => return Ok(()),
-            Err(error) => return Err(why_not(conn, tasks, error)),
+            Err(error) => return Err(explain_error(conn, tasks, error)),
         }
         conn.batch("BEGIN")?;
         let pushed = self.push_counting(conn, tasks, &queues, &columns, ticket);
@@ -157,8 +157,10 @@ impl PgQueue {
         }
         match pushed {
             Ok(()) => Ok(conn.batch("COMMIT")?),
-            Err(Failure::Server(error)) => Err(why_not(conn, tasks, error)),
-            Err(Failure::Refused(full)) => Err(find_there(conn, tasks)?.unwrap_or(full).into()),
+            Err(OperationError::Server(error)) => Err(explain_error(conn, tasks, error)),
+            Err(OperationError::Rejected(full)) => {
+                Err(find_existing(conn, tasks)?.unwrap_or(full).into())
+            }
         }
     }
 
@@ -166,11 +168,11 @@ impl PgQueue {
     fn push_counting(
         &self,
         conn: &mut Conn,
-        tasks: &[Addressed],
+        tasks: &[QueuedTask],
         queues: &BTreeSet<&QueueName>,
-        columns: &Columns<'_>,
+        columns: &TaskColumns<'_>,
         ticket: i64,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), OperationError> {
         let names: Vec<&str> = queues.iter().map(|queue| queue.as_str()).collect();
         conn.execute(
             "INSERT INTO assay_queues (name) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING",
@@ -190,21 +192,21 @@ impl PgQueue {
             if waiting + i64::try_from(new).unwrap_or(limit) > limit {
                 return Err(QueueError::Full { queue, most }.into());
             }
-            self.room.note(&queue, arrivals + limit - waiting - MARGIN);
+            self.capacity.record(&queue, arrivals + limit - waiting - CAPACITY_MARGIN);
         }
-        put(conn, columns, ticket, i64::MAX)?;
+        insert_tasks(conn, columns, ticket, i64::MAX)?;
         Ok(())
     }
 }
 
-fn put(
+fn insert_tasks(
     conn: &mut Conn,
-    columns: &Columns<'_>,
+    columns: &TaskColumns<'_>,
     ticket: i64,
     until: i64,
 ) -> Result<u64, postgres::Error> {
-    let Columns { ids, queues, priorities, created, bodies, .. } = columns;
-    let Columns { for_people, run_ats, dependents, needs, .. } = columns;
+    let TaskColumns { ids, queues, priorities, created, bodies, .. } = columns;
+    let TaskColumns { for_people, run_ats, dependents, needs, .. } = columns;
     conn.execute(
         PUSH,
         &[
@@ -215,7 +217,7 @@ fn put(
 }
 
 /// Returns true if an earlier attempt took effect.
-fn was_pushed(conn: &mut Conn, tasks: &[Addressed], ticket: i64) -> Result<bool, postgres::Error> {
+fn was_pushed(conn: &mut Conn, tasks: &[QueuedTask], ticket: i64) -> Result<bool, postgres::Error> {
     let id = tasks.first().map(|new| new.task.id.as_str());
     let mine = conn.query(
         "SELECT FROM assay_tasks WHERE id = $1::text AND pushed = $2::int8",
@@ -225,8 +227,8 @@ fn was_pushed(conn: &mut Conn, tasks: &[Addressed], ticket: i64) -> Result<bool,
 }
 
 /// Fails if a task repeats its parent, which is in progress: same queue, same kind.
-fn refuse_own(conn: &mut Conn, tasks: &[Addressed]) -> Result<(), Failure> {
-    let of = |new: &Addressed| new.task.parent_task_id.clone();
+fn reject_repeated_parent(conn: &mut Conn, tasks: &[QueuedTask]) -> Result<(), OperationError> {
+    let of = |new: &QueuedTask| new.task.parent_task_id.clone();
     let parents: Vec<TaskId> = tasks.iter().filter_map(of).collect();
     if parents.is_empty() {
         return Ok(());
@@ -240,30 +242,33 @@ fn refuse_own(conn: &mut Conn, tasks: &[Addressed]) -> Result<(), Failure> {
     for row in running {
         let (id, queue): (&str, &str) = (row.get(0), row.get(1));
         let Json(parent): Json<Task> = row.try_get(2)?;
-        let again = tasks.iter().any(|Addressed { queue: to, task }| {
+        let again = tasks.iter().any(|QueuedTask { queue: to, task }| {
             let parent_id = task.parent_task_id.as_ref().map(TaskId::as_str);
             parent_id == Some(id) && to.as_str() == queue && task.kind == parent.kind
         });
         if again {
-            return Err(QueueError::OwnTask { parent: parent.id, kind: parent.kind }.into());
+            return Err(QueueError::RepeatsParent { parent: parent.id, kind: parent.kind }.into());
         }
     }
     Ok(())
 }
 
 /// Returns the error with the task that exists already, if the server reports a duplicate.
-fn why_not(conn: &mut Conn, tasks: &[Addressed], error: postgres::Error) -> Failure {
+fn explain_error(conn: &mut Conn, tasks: &[QueuedTask], error: postgres::Error) -> OperationError {
     if error.code() != Some(&SqlState::UNIQUE_VIOLATION) {
         return error.into();
     }
-    match find_there(conn, tasks) {
+    match find_existing(conn, tasks) {
         Ok(Some(there)) => there.into(),
         Ok(None) => error.into(),
         Err(failure) => failure,
     }
 }
 
-fn find_there(conn: &mut Conn, tasks: &[Addressed]) -> Result<Option<QueueError>, Failure> {
+fn find_existing(
+    conn: &mut Conn,
+    tasks: &[QueuedTask],
+) -> Result<Option<QueueError>, OperationError> {
     let ids: Vec<&str> = tasks.iter().map(|new| new.task.id.as_str()).collect();
     let rows = conn.query(
         "SELECT t.id, t.queue, CASE WHEN t.status <> 'open' THEN t.status
@@ -276,12 +281,12 @@ fn find_there(conn: &mut Conn, tasks: &[Addressed]) -> Result<Option<QueueError>
         return Ok(None);
     };
     let (id, queue, status): (&str, &str, &str) = (row.get(0), row.get(1), row.get(2));
-    let parsed = |error| Failure::Refused(QueueError::Task(error));
+    let parsed = |error| OperationError::Rejected(QueueError::Task(error));
     let id: TaskId = id.parse().map_err(parsed)?;
     let queue = queue.parse().map_err(parsed)?;
-    Ok(Some(already_there(&id, queue, status.parse().map_err(parsed)?)))
+    Ok(Some(already_exists(&id, queue, status.parse().map_err(parsed)?)))
 }
 
-fn already_there(id: &TaskId, queue: QueueName, status: Status) -> QueueError {
-    QueueError::AlreadyThere { id: id.clone(), queue, status }
+fn already_exists(id: &TaskId, queue: QueueName, status: TaskStatus) -> QueueError {
+    QueueError::AlreadyExists { id: id.clone(), queue, status }
 }

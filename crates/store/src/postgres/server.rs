@@ -14,14 +14,14 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 use crate::queue::QueueError;
 
 /// The default timeout for opening a connection.
-const CONNECT: Duration = Duration::from_secs(5);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The time without traffic before a keep-alive probe, and the timeout for unacknowledged data.
-const SILENCE: Duration = Duration::from_secs(20);
+const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The settings of every connection. All statements find rows by an index, and tables that fill and
 /// empty within a second have no useful statistics; so the settings fix the plan.
-const SESSION: [&str; 7] = [
+const SESSION_SETTINGS: [&str; 7] = [
     "SET plan_cache_mode = force_generic_plan",
     "SET enable_seqscan = off",
     "SET enable_bitmapscan = off",
@@ -36,7 +36,7 @@ pub(super) struct Server {
     config: Config,
     tls: Option<MakeRustlsConnect>,
     /// True if a connection without TLS is acceptable when TLS fails.
-    or_plain: bool,
+    allows_plain: bool,
 }
 
 impl Server {
@@ -45,34 +45,34 @@ impl Server {
     /// With `sslmode=require`, `verify-ca` or `verify-full` the certificate of the server must be
     /// valid for the authorities that browsers trust, or for those in the file `sslrootcert`.
     pub(super) fn parse(url: &str) -> Result<Server, QueueError> {
-        let (plain, options) = split(url);
-        let mut config: Config = plain.parse().map_err(|_| no_url())?;
+        let (plain, options) = split_tls_options(url);
+        let mut config: Config = plain.parse().map_err(|_| invalid_url())?;
         let mode = options.mode.as_deref().unwrap_or("prefer");
         config.ssl_mode(match mode {
             "disable" => SslMode::Disable,
             "allow" | "prefer" => SslMode::Prefer,
             "require" | "verify-ca" | "verify-full" => SslMode::Require,
-            _ => return Err(no_url()),
+            _ => return Err(invalid_url()),
         });
         if config.get_connect_timeout().is_none() {
-            config.connect_timeout(CONNECT);
+            config.connect_timeout(CONNECT_TIMEOUT);
         }
-        config.keepalives_idle(SILENCE).tcp_user_timeout(SILENCE);
+        config.keepalives_idle(KEEPALIVE_TIMEOUT).tcp_user_timeout(KEEPALIVE_TIMEOUT);
         if config.get_application_name().is_none() {
             config.application_name("assay");
         }
         let encrypted = config.get_ssl_mode() != SslMode::Disable;
-        let tls = encrypted.then(|| connector(options.roots.as_deref())).transpose()?;
-        let or_plain = config.get_ssl_mode() == SslMode::Prefer;
-        Ok(Server { config, tls, or_plain })
+        let tls = encrypted.then(|| tls_connector(options.roots.as_deref())).transpose()?;
+        let allows_plain = config.get_ssl_mode() == SslMode::Prefer;
+        Ok(Server { config, tls, allows_plain })
     }
 
     /// Opens a connection and applies the settings.
     pub(super) fn connect(&self) -> Result<Client, postgres::Error> {
-        let mut client = self.reach()?;
-        if client.batch_execute(&SESSION.join(";")).is_err() {
+        let mut client = self.open()?;
+        if client.batch_execute(&SESSION_SETTINGS.join(";")).is_err() {
             // A compatible engine may reject a setting, and works without it.
-            for setting in SESSION {
+            for setting in SESSION_SETTINGS {
                 match client.batch_execute(setting) {
                     Err(error) if error.as_db_error().is_none() => return Err(error),
                     Ok(()) | Err(_) => {}
@@ -82,12 +82,12 @@ impl Server {
         Ok(client)
     }
 
-    fn reach(&self) -> Result<Client, postgres::Error> {
+    fn open(&self) -> Result<Client, postgres::Error> {
         let Some(tls) = &self.tls else {
             return self.config.connect(postgres::NoTls);
         };
         match self.config.connect(tls.clone()) {
-            Err(error) if self.or_plain && error.as_db_error().is_none() => {
+            Err(error) if self.allows_plain && error.as_db_error().is_none() => {
                 let mut plain = self.config.clone();
                 plain.ssl_mode(SslMode::Disable);
                 plain.connect(postgres::NoTls).map_err(|_| error)
@@ -105,7 +105,7 @@ struct TlsOptions {
 }
 
 /// Removes the TLS options from a URL and returns both.
-fn split(url: &str) -> (String, TlsOptions) {
+fn split_tls_options(url: &str) -> (String, TlsOptions) {
     let mut options = TlsOptions::default();
     // A password may contain any character except `@`.
     let host = url.find('@').unwrap_or(0);
@@ -126,7 +126,7 @@ fn split(url: &str) -> (String, TlsOptions) {
     (plain, options)
 }
 
-fn connector(roots: Option<&str>) -> Result<MakeRustlsConnect, QueueError> {
+fn tls_connector(roots: Option<&str>) -> Result<MakeRustlsConnect, QueueError> {
     let Some(path) = roots else {
         return Ok(MakeRustlsConnect::with_webpki_roots());
     };
@@ -146,7 +146,7 @@ fn connector(roots: Option<&str>) -> Result<MakeRustlsConnect, QueueError> {
 
 /// Returns the error for an invalid URL. The message does not repeat the URL, which may contain a
 /// password.
-fn no_url() -> QueueError {
+fn invalid_url() -> QueueError {
     QueueError::Database {
         message: "its URL cannot be read; it has to look like \
                   `postgres://user:password@host:5432/database?sslmode=verify-full`, with `%40` for \
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn what_is_said_of_tls_is_read() {
-        let (plain, options) = split(
+        let (plain, options) = split_tls_options(
             "postgres://h/db?sslmode=verify-full&connect_timeout=3&sslrootcert=%2Fetc%2Fca.pem",
         );
         assert_eq!(plain, "postgres://h/db?connect_timeout=3");

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
 
 #[cfg(debug_assertions)]
-mod disk;
+mod durable_fs;
 mod on_postgres;
 mod promise;
 mod script;

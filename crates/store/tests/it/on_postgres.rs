@@ -9,10 +9,10 @@ use std::time::Duration;
 use assay_base::clock::Clock;
 use assay_store::postgres::PgQueue;
 use assay_store::queue::{
-    Addressed, Again, Claimed, Failure, Filter, Policy, Queue, QueueError, Settled, Settlement,
-    Standing, Tenure, Who,
+    AttemptFailure, ClaimState, ClaimedTask, LeaseKind, PauseTarget, Policy, Queue, QueueError,
+    QueuedTask, RetryLimit, SettleOutcome, TaskFilter, TaskResult,
 };
-use assay_store::task::{AgentId, QueueName, Status, Task, TaskId};
+use assay_store::task::{AgentId, QueueName, Task, TaskId, TaskStatus};
 use assay_testenv::postgres::{Durable, PrivatePostgres, in_schema, schema};
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -41,26 +41,26 @@ fn id(name: &str) -> TaskId {
     name.parse().unwrap()
 }
 
-fn task(name: &str) -> Addressed {
+fn task(name: &str) -> QueuedTask {
     task_after(name, &[])
 }
 
-fn task_after(name: &str, needs: &[&str]) -> Addressed {
+fn task_after(name: &str, needs: &[&str]) -> QueuedTask {
     let at = "2026-02-03T10:00:00.000Z".parse().unwrap();
     let mut task = Task::new(id(name), "review".parse().unwrap(), name, at);
     task.depends_on = needs.iter().map(|need| id(need)).collect();
-    Addressed { queue: qa(), task }
+    QueuedTask { queue: qa(), task }
 }
 
-fn claim(queue: &PgQueue, name: &str, at_most: usize) -> Vec<Claimed> {
-    queue.claim(&qa(), &agent(name), Tenure::ByTime(MINUTE), at_most).unwrap()
+fn claim(queue: &PgQueue, name: &str, at_most: usize) -> Vec<ClaimedTask> {
+    queue.claim(&qa(), &agent(name), LeaseKind::ByTime(MINUTE), at_most).unwrap()
 }
 
-fn completed(follow_ups: Vec<Addressed>) -> Settlement {
-    Settlement::Completed { summary: "done".into(), context: Default::default(), follow_ups }
+fn completed(follow_ups: Vec<QueuedTask>) -> TaskResult {
+    TaskResult::Completed { summary: "done".into(), context: Default::default(), follow_ups }
 }
 
-fn names(claimed: &[Claimed]) -> String {
+fn names(claimed: &[ClaimedTask]) -> String {
     claimed.iter().map(|one| one.task.id.as_str()).collect::<Vec<_>>().join(" ")
 }
 
@@ -117,7 +117,7 @@ fn of_many_who_try_one_holds_a_task() {
                     }
                     let all = claimed.into_iter().map(|one| (one.lease, completed(vec![])));
                     for answer in queue.settle_all(all.collect()) {
-                        assert_eq!(answer.unwrap(), Settled::Completed);
+                        assert_eq!(answer.unwrap(), SettleOutcome::Completed);
                     }
                 }
             });
@@ -142,10 +142,10 @@ fn what_follows_comes_with_the_completion_or_not_at_all() {
     assert!(matches!(queue.get(&id("b")), Err(QueueError::Unknown(_))));
     queue.settle(&claimed.lease, completed(follow_ups())).unwrap();
     let c = queue.get(&id("c")).unwrap();
-    assert_eq!(c.standing, Standing::Waiting { on: vec![id("b")] });
+    assert_eq!(c.claim_state, ClaimState::Waiting { on: vec![id("b")] });
     assert_eq!(c.task.parent_task_id, Some(id("a")));
     let again = queue.settle(&claimed.lease, completed(follow_ups())).unwrap();
-    assert_eq!(again, Settled::AlreadyCompleted);
+    assert_eq!(again, SettleOutcome::AlreadyCompleted);
     assert_eq!(names(&claim(&queue, "qa-1", 9)), "b");
 }
 
@@ -182,11 +182,11 @@ fn what_will_not_come_by_itself_is_told() {
         ])
         .unwrap();
     let held = claim(&queue, "qa-1", 1).remove(0);
-    let failure = Failure { error: "no".into(), again: Again::Never };
-    queue.settle(&held.lease, Settlement::Failed(failure)).unwrap();
+    let failure = AttemptFailure { error: "no".into(), retry_limit: RetryLimit::Never };
+    queue.settle(&held.lease, TaskResult::Failed(failure)).unwrap();
     queue.cancel(&id("gone"), "me").unwrap();
-    let reason = |name: &str| match queue.get(&id(name)).unwrap().standing {
-        Standing::Blocked { reason } => reason,
+    let reason = |name: &str| match queue.get(&id(name)).unwrap().claim_state {
+        ClaimState::Blocked { reason } => reason,
         other => panic!("{other:?}"),
     };
     assert_eq!(reason("x"), "it depends on `failing`, which failed");
@@ -234,7 +234,7 @@ fn a_queue_takes_exactly_what_it_has_room_for() {
         let full = queue.push(vec![task("too-much")]).unwrap_err();
         assert!(matches!(full, QueueError::Full { .. }), "{full}");
         let there = queue.push(vec![task("one-more")]).unwrap_err();
-        assert!(matches!(there, QueueError::AlreadyThere { .. }), "{there}");
+        assert!(matches!(there, QueueError::AlreadyExists { .. }), "{there}");
     }
 }
 
@@ -256,10 +256,10 @@ fn a_push_wakes_who_waits_and_so_does_a_pause() {
         queue.settle(&held.lease, completed(vec![])).unwrap();
         assert_eq!(names(&claim(&queue, "qa-1", 1)), "");
     }
-    other.pause(&Who::All).unwrap();
+    other.pause(&PauseTarget::All).unwrap();
     assert!(watch.wait(MINUTE));
     assert!(queue.is_paused(&agent("qa-1")).unwrap());
-    other.resume(&Who::All).unwrap();
+    other.resume(&PauseTarget::All).unwrap();
     assert!(watch.wait(MINUTE));
     assert!(!queue.is_paused(&agent("qa-1")).unwrap());
 }
@@ -268,13 +268,13 @@ fn a_push_wakes_who_waits_and_so_does_a_pause() {
 fn a_name_is_one_agents_until_it_leaves() {
     let (url, queue) = open(large());
     let other = PgQueue::open(&url, large(), &Clock::system()).unwrap();
-    let presence = queue.join(&agent("qa-1")).unwrap();
+    let registration = queue.join(&agent("qa-1")).unwrap();
     let refused = other.join(&agent("qa-1")).err().unwrap().to_string();
     assert!(refused.starts_with("agent `qa-1` is running already (process "), "{refused}");
     queue.push(vec![task("a"), task("b")]).unwrap();
-    let held = queue.claim(&qa(), &agent("qa-1"), Tenure::WhileAlive(MINUTE), 2).unwrap();
+    let held = queue.claim(&qa(), &agent("qa-1"), LeaseKind::WhileAlive(MINUTE), 2).unwrap();
     assert!(other.recover().unwrap().is_empty());
-    drop(presence);
+    drop(registration);
     let _presence = other.join(&agent("qa-1")).unwrap();
     let refused = queue.settle(&held[0].lease, completed(vec![])).unwrap_err();
     assert!(matches!(refused, QueueError::NotHeld { .. }), "{refused}");
@@ -310,7 +310,10 @@ fn a_server_that_crashes_under_load_loses_nothing_and_doubles_nothing() {
                         let is_first = one.task.parent_task_id.is_none();
                         let next = is_first.then(|| task(&format!("next-{}", one.task.id)));
                         let next = completed(next.into_iter().collect());
-                        assert_eq!(queue.settle(&one.lease, next).unwrap(), Settled::Completed);
+                        assert_eq!(
+                            queue.settle(&one.lease, next).unwrap(),
+                            SettleOutcome::Completed
+                        );
                         total.fetch_add(1, Ordering::Relaxed);
                     }
                 }
@@ -335,7 +338,7 @@ fn a_server_that_crashes_under_load_loses_nothing_and_doubles_nothing() {
     assert!(watch.wait(MINUTE));
     drop(watch);
     server.stop().unwrap();
-    let listed = watcher.list(&Filter::default());
+    let listed = watcher.list(&TaskFilter::default());
     assert!(matches!(listed, Err(QueueError::Unreachable { .. })), "{listed:?}");
 }
 
@@ -345,15 +348,17 @@ fn a_task_keeps_what_is_not_known_of_it() {
     let json = r#"{"zebra": 1, "id": "t", "type": "review", "title": "T", "apple": {"b": 1, "a": 2},
         "created_at": "2026-02-03T10:00:00Z", "context": {"epic": "E-1", "odd": "\u0000"}}"#;
     let task = Task::parse(json.as_bytes()).unwrap();
-    queue.push(vec![Addressed { queue: qa(), task: task.clone() }]).unwrap();
+    queue.push(vec![QueuedTask { queue: qa(), task: task.clone() }]).unwrap();
     assert_eq!(queue.get(&id("t")).unwrap().task, task);
-    let wanted = Filter { context: Some(("epic".into(), "E-1".into())), ..Filter::default() };
+    let wanted =
+        TaskFilter { context: Some(("epic".into(), "E-1".into())), ..TaskFilter::default() };
     assert_eq!(queue.list(&wanted).unwrap().len(), 1);
-    let other = Filter { context: Some(("epic".into(), "E-2".into())), ..Filter::default() };
+    let other =
+        TaskFilter { context: Some(("epic".into(), "E-2".into())), ..TaskFilter::default() };
     assert_eq!(queue.list(&other).unwrap().len(), 0);
     let held = claim(&queue, "qa-1", 1).remove(0);
     queue.settle(&held.lease, completed(vec![])).unwrap();
-    let over = Filter { statuses: vec![Status::Completed], ..Filter::default() };
+    let over = TaskFilter { statuses: vec![TaskStatus::Completed], ..TaskFilter::default() };
     let rest = queue.list(&over).unwrap().remove(0).task.rest;
     assert_eq!(rest.keys().collect::<Vec<_>>(), ["zebra", "apple"]);
 }

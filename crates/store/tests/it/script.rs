@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use assay_store::queue::{
-    Addressed, Again, Failure, Filter, Lease, Policy, Queue, Settled, Settlement, Standing, Tenure,
+    AttemptFailure, ClaimState, Lease, LeaseKind, Policy, Queue, QueuedTask, RetryLimit,
+    SettleOutcome, TaskFilter, TaskResult,
 };
-use assay_store::task::{Status, Task};
+use assay_store::task::{Task, TaskStatus};
 use expect_test::Expect;
 use jiff::Timestamp;
 
@@ -36,7 +37,7 @@ pub(crate) fn check_with(store: &dyn Store, policy: Policy, script: &str, expect
 }
 
 /// Returns a task for a queue, from words such as `b p=10 after=a at=5`.
-pub(crate) fn task(words: &str) -> Addressed {
+pub(crate) fn task(words: &str) -> QueuedTask {
     let mut words = words.split_whitespace();
     let id = words.next().expect("a task has a name");
     let options: HashMap<&str, &str> =
@@ -54,12 +55,12 @@ pub(crate) fn task(words: &str) -> Addressed {
     let after = option("after").into_iter().flat_map(|after| after.split(','));
     task.depends_on = after.map(|id| id.parse().unwrap()).collect();
     task.parent_task_id = option("parent").map(|id| id.parse().unwrap());
-    Addressed { queue: option("queue").unwrap_or("qa").parse().unwrap(), task }
+    QueuedTask { queue: option("queue").unwrap_or("qa").parse().unwrap(), task }
 }
 
 /// Returns the settlement of a completed task.
-pub(crate) fn done(follow_ups: Vec<Addressed>) -> Settlement {
-    Settlement::Completed { summary: "well done".into(), context: Default::default(), follow_ups }
+pub(crate) fn done(follow_ups: Vec<QueuedTask>) -> TaskResult {
+    TaskResult::Completed { summary: "well done".into(), context: Default::default(), follow_ups }
 }
 
 struct Script {
@@ -93,13 +94,13 @@ impl Script {
                 let agent = words.first().unwrap_or(&"qa-1").parse().unwrap();
                 let most = words.get(1).map_or(1, |most| most.parse().unwrap());
                 let from = words.get(2).unwrap_or(&"qa").parse().unwrap();
-                let claimed = queue.claim(&from, &agent, Tenure::ByTime(LONG), most)?;
+                let claimed = queue.claim(&from, &agent, LeaseKind::ByTime(LONG), most)?;
                 self.remember(claimed)
             }
             "claim-briefly" => {
-                let tenure = Tenure::ByTime(Duration::ZERO);
+                let lease_kind = LeaseKind::ByTime(Duration::ZERO);
                 let claimed =
-                    queue.claim(&"qa".parse().unwrap(), &rest.parse().unwrap(), tenure, 1)?;
+                    queue.claim(&"qa".parse().unwrap(), &rest.parse().unwrap(), lease_kind, 1)?;
                 self.remember(claimed)
             }
             "renew" => {
@@ -112,16 +113,16 @@ impl Script {
                 settled(&queue.settle(&self.leases[id], done(follow_ups.map(task).collect()))?)
             }
             "fail" => {
-                let (id, again) = match rest.split_once(' ') {
-                    Some((id, "for-good")) => (id, Again::Never),
-                    Some((id, most)) => (id, Again::AtMost(Some(most.parse().unwrap()))),
-                    None => (rest, Again::AtMost(None)),
+                let (id, retry_limit) = match rest.split_once(' ') {
+                    Some((id, "for-good")) => (id, RetryLimit::Never),
+                    Some((id, most)) => (id, RetryLimit::AtMost(Some(most.parse().unwrap()))),
+                    None => (rest, RetryLimit::AtMost(None)),
                 };
-                let failure = Failure { error: "it broke".into(), again };
-                settled(&queue.settle(&self.leases[id], Settlement::Failed(failure))?)
+                let failure = AttemptFailure { error: "it broke".into(), retry_limit };
+                settled(&queue.settle(&self.leases[id], TaskResult::Failed(failure))?)
             }
             "give-back" => {
-                let given = Settlement::GivenBack { reason: "stopping".into() };
+                let given = TaskResult::Released { reason: "stopping".into() };
                 settled(&queue.settle(&self.leases[rest], given)?)
             }
             "cancel" => {
@@ -139,11 +140,12 @@ impl Script {
             }
             "get" => {
                 let listed = queue.get(&rest.parse().unwrap())?;
-                format!("{} {}", listed.task.status, standing(&listed.standing))
+                format!("{} {}", listed.task.status, claim_state(&listed.claim_state))
             }
             "list" => {
-                let statuses = rest.split_whitespace().map(|word| word.parse::<Status>().unwrap());
-                let filter = Filter { statuses: statuses.collect(), ..Filter::default() };
+                let statuses =
+                    rest.split_whitespace().map(|word| word.parse::<TaskStatus>().unwrap());
+                let filter = TaskFilter { statuses: statuses.collect(), ..TaskFilter::default() };
                 let listed = queue.list(&filter)?;
                 let ids: Vec<&str> = listed.iter().map(|listed| listed.task.id.as_str()).collect();
                 ids.join(" ")
@@ -152,11 +154,11 @@ impl Script {
         })
     }
 
-    fn remember(&mut self, claimed: Vec<assay_store::queue::Claimed>) -> String {
+    fn remember(&mut self, claimed: Vec<assay_store::queue::ClaimedTask>) -> String {
         let names = claimed.iter().map(|claimed| claimed.lease.task.to_string());
         let names: Vec<String> = names.collect();
         for claimed in claimed {
-            assert_eq!(claimed.task.status, Status::InProgress);
+            assert_eq!(claimed.task.status, TaskStatus::InProgress);
             let Lease { task, fence, .. } = &claimed.lease;
             self.leases.insert(format!("{task}#{fence}"), claimed.lease.clone());
             self.leases.insert(task.to_string(), claimed.lease);
@@ -165,27 +167,27 @@ impl Script {
     }
 }
 
-fn settled(settled: &Settled) -> String {
+fn settled(settled: &SettleOutcome) -> String {
     match settled {
-        Settled::Completed => "completed".into(),
-        Settled::AlreadyCompleted => "already completed".into(),
-        Settled::Retry { after } => format!("again in {} s", after.as_secs()),
-        Settled::Failed { escalation: Some(id) } => format!("failed, {id}"),
-        Settled::Failed { escalation: None } => "failed".into(),
-        Settled::GivenBack => "given back".into(),
+        SettleOutcome::Completed => "completed".into(),
+        SettleOutcome::AlreadyCompleted => "already completed".into(),
+        SettleOutcome::Retry { after } => format!("again in {} s", after.as_secs()),
+        SettleOutcome::Failed { escalation: Some(id) } => format!("failed, {id}"),
+        SettleOutcome::Failed { escalation: None } => "failed".into(),
+        SettleOutcome::Released => "given back".into(),
     }
 }
 
-fn standing(standing: &Standing) -> String {
-    match standing {
-        Standing::Ready => "ready".into(),
-        Standing::Resting { .. } => "resting".into(),
-        Standing::Waiting { on } => {
+fn claim_state(claim_state: &ClaimState) -> String {
+    match claim_state {
+        ClaimState::Ready => "ready".into(),
+        ClaimState::Backoff { .. } => "resting".into(),
+        ClaimState::Waiting { on } => {
             let on: Vec<&str> = on.iter().map(|id| id.as_str()).collect();
             format!("waiting for {}", on.join(" "))
         }
-        Standing::Blocked { reason } => format!("blocked: {reason}"),
-        Standing::Held { by, .. } => format!("held by {by}"),
-        Standing::Over => "over".into(),
+        ClaimState::Blocked { reason } => format!("blocked: {reason}"),
+        ClaimState::Leased { by, .. } => format!("held by {by}"),
+        ClaimState::Done => "over".into(),
     }
 }

@@ -24,7 +24,7 @@ use assay_checks::required::Risk;
 use assay_checks::run::Runner;
 use assay_findings::write::escape::chain;
 use assay_rules::redact_text;
-use assay_store::disk;
+use assay_store::durable_fs;
 use tempfile::TempDir;
 
 use self::git_guard::GitGuard;
@@ -93,8 +93,8 @@ impl LocalEnvironment<'_> {
     /// processes of a killed run may still write to the old one.
     fn create_scratch(&self) -> Result<(TempDir, ScratchWorktree), StepError> {
         let broken = |error: &dyn std::error::Error| StepError::Round(chain(error));
-        disk::make_folder(&self.state).map_err(|error| broken(&error))?;
-        for name in disk::names(&self.state).map_err(|error| broken(&error))? {
+        durable_fs::make_folder(&self.state).map_err(|error| broken(&error))?;
+        for name in durable_fs::list_dir(&self.state).map_err(|error| broken(&error))? {
             if name.starts_with(SCRATCH_PREFIX) {
                 ScratchWorktree::remove(&self.root, &self.state.join(name))
                     .map_err(|error| broken(&error))?;

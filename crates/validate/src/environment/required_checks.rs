@@ -15,7 +15,7 @@ use assay_checks::run::Runner;
 use assay_checks::verification::Verification;
 use assay_findings::write::escape::chain;
 use assay_rules::redact_text;
-use assay_store::disk::{self, Sure};
+use assay_store::durable_fs::{self, Durability};
 
 use super::LocalEnvironment;
 use super::git_guard::GitGuard;
@@ -157,7 +157,7 @@ impl LocalEnvironment<'_> {
         let fatal = |error: &dyn std::error::Error| StepError::Fatal(chain(error));
         let path = spec::file(&self.root, &self.spec.folder, file_names::MANUAL_PLAN);
         let path = path.map_err(|error| fatal(&error))?;
-        let before = disk::read(&path).map_err(|error| fatal(&error))?;
+        let before = durable_fs::read(&path).map_err(|error| fatal(&error))?;
         let before = before.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
         let steps: BTreeSet<String> = all
             .iter()
@@ -174,7 +174,7 @@ impl LocalEnvironment<'_> {
         if before.as_deref() == Some(&text) {
             return Ok(());
         }
-        disk::write(&path, text.as_bytes(), Sure::OnDisk).map_err(|error| fatal(&error))
+        durable_fs::write(&path, text.as_bytes(), Durability::Fsync).map_err(|error| fatal(&error))
     }
 
     pub(super) fn change(&self) -> Result<Change, StepError> {

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use assay_sandbox::ShutdownHook;
-use assay_store::disk::{self, DiskError, Lock, Sure};
+use assay_store::durable_fs::{self, DiskError, Durability, Lock};
 use serde::{Deserialize, Serialize};
 
 /// The folder, in git's own, for the replaced files.
@@ -147,10 +147,10 @@ impl Swap {
         let moves = plan_moves(root, files);
         let list = Moves { root: root.to_owned(), moves: moves.clone() };
         let aside = git_folder.join(ASIDE_DIR);
-        disk::make_folder(&aside)?;
+        durable_fs::make_folder(&aside)?;
         let text =
             serde_json::to_vec(&list).map_err(|_| SwapError::List { path: aside.clone() })?;
-        disk::write(&aside.join(MOVES_FILE), &text, Sure::OnDisk)?;
+        durable_fs::write(&aside.join(MOVES_FILE), &text, Durability::Fsync)?;
         let folder = git_folder.to_owned();
         let hook = ShutdownHook::new(move || drop(move_back(&folder)));
         let swap = Swap {
@@ -162,7 +162,7 @@ impl Swap {
             _lock: lock,
         };
         swap.apply(files)?;
-        disk::write(&aside.join(SWAPPED_MARKER), b"", Sure::InMemory)?;
+        durable_fs::write(&aside.join(SWAPPED_MARKER), b"", Durability::PageCache)?;
         Ok(swap)
     }
 
@@ -225,7 +225,7 @@ pub(crate) fn recover(git_folder: &Path) -> Result<Vec<PathBuf>, SwapError> {
 }
 
 fn lock(git_folder: &Path) -> Result<Option<Lock>, SwapError> {
-    Ok(disk::try_lock(&git_folder.join(format!("{ASIDE_DIR}.lock")))?)
+    Ok(durable_fs::try_lock(&git_folder.join(format!("{ASIDE_DIR}.lock")))?)
 }
 
 /// Lists the moves: each path that blocks a needed folder, then the file itself.
@@ -262,7 +262,7 @@ fn move_back(git_folder: &Path) -> Result<Vec<PathBuf>, SwapError> {
     let _one = MOVE_BACK_LOCK.lock().unwrap_or_else(PoisonError::into_inner);
     let aside = git_folder.join(ASIDE_DIR);
     let list = aside.join(MOVES_FILE);
-    let Some(bytes) = disk::read(&list)? else { return Ok(Vec::new()) };
+    let Some(bytes) = durable_fs::read(&list)? else { return Ok(Vec::new()) };
     let moves: Moves =
         serde_json::from_slice(&bytes).map_err(|_| SwapError::List { path: list.clone() })?;
     let was_put_in = aside.join(SWAPPED_MARKER).exists();
@@ -298,7 +298,7 @@ fn move_back(git_folder: &Path) -> Result<Vec<PathBuf>, SwapError> {
             let _ = refresh(&path, &aside);
         }
     }
-    disk::remove(&list)?;
+    durable_fs::remove(&list)?;
     let _ = fs::remove_dir_all(&aside);
     Ok(displaced)
 }

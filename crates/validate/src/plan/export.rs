@@ -7,7 +7,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use assay_store::disk::{self, Sure};
+use assay_store::durable_fs::{self, Durability};
 use serde::Serialize;
 use serde_json::ser::{PrettyFormatter, Serializer};
 
@@ -25,7 +25,7 @@ pub fn write_export(
     let plan = ImplementationPlan::read(path)?;
     let text = plan.with_export(signoff, history, stats);
     if text != plan.text() {
-        disk::write(path, text.as_bytes(), Sure::OnDisk)?;
+        durable_fs::write(path, text.as_bytes(), Durability::Fsync)?;
     }
     Ok(())
 }

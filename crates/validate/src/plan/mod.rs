@@ -11,7 +11,7 @@ mod subtasks;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use assay_store::disk::DiskError;
+use assay_store::durable_fs::DiskError;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use assay_checks::required::Risk;
 use assay_gates::unique_json;
-use assay_store::disk;
+use assay_store::durable_fs;
 use serde_json::{Map, Value};
 
 use super::{ImplementationPlan, PlanError};
@@ -31,7 +31,7 @@ impl ImplementationPlan {
     /// Reads and parses the plan at a path.
     pub fn read(path: &Path) -> Result<ImplementationPlan, PlanError> {
         let missing = || PlanError::Missing { path: path.to_owned() };
-        let bytes = disk::read(path)?.ok_or_else(missing)?;
+        let bytes = durable_fs::read(path)?.ok_or_else(missing)?;
         let text = String::from_utf8(bytes)
             .map_err(|error| PlanError::NotText { at: error.utf8_error().valid_up_to() });
         text.and_then(ImplementationPlan::parse)

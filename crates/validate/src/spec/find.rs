@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use assay_store::disk;
+use assay_store::durable_fs;
 
 use super::SpecError;
 use crate::file_names::SPEC_HOMES;
@@ -51,7 +51,7 @@ fn name(folder: &Path) -> &str {
 pub fn all(root: &Path) -> Result<Vec<PathBuf>, SpecError> {
     let mut folders = Vec::new();
     for home in SPEC_HOMES {
-        let names = disk::names(&root.join(home))?.into_iter();
+        let names = durable_fs::list_dir(&root.join(home))?.into_iter();
         let mut names: Vec<String> = names.filter(|name| !name.starts_with('.')).collect();
         names.sort();
         folders.extend(names.into_iter().map(|name| Path::new(home).join(name)));

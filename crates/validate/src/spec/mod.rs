@@ -23,7 +23,7 @@ mod verification;
 use std::path::{Path, PathBuf};
 
 use assay_checks::verification::Verification;
-use assay_store::disk::{self, DiskError};
+use assay_store::durable_fs::{self, DiskError};
 
 pub use self::find::{all, file, find};
 use crate::file_names;
@@ -144,7 +144,8 @@ impl Spec {
     pub fn read(root: &Path, folder: &Path, plan: &ImplementationPlan) -> Result<Spec, SpecError> {
         let path = folder.join(file_names::SPEC);
         let missing = || SpecError::Missing { path: path.clone() };
-        let bytes = disk::read(&file(root, folder, file_names::SPEC)?)?.ok_or_else(missing)?;
+        let bytes =
+            durable_fs::read(&file(root, folder, file_names::SPEC)?)?.ok_or_else(missing)?;
         let text = std::str::from_utf8(&bytes)
             .map_err(|error| SpecError::NotText { path: path.clone(), at: error.valid_up_to() })?;
         Spec::parse(folder, text, plan)

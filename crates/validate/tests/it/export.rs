@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use assay_store::disk::fault::{self, Fault};
+use assay_store::durable_fs::fault::{self, Fault};
 use assay_validate::issue::{Issue, IssueKind, IssueSeverity, Remedy};
 use assay_validate::plan::{
     self, HistoryEntry, ImplementationPlan, Signoff, SignoffStatus, Stats, TestsPassed,
@@ -264,9 +264,9 @@ fn a_full_disk_leaves_the_plan_as_it_was() {
     let path = folder.path().join("implementation_plan.json");
     for number in 1..=3 {
         fs::write(&path, "{}").unwrap();
-        fault::at(number, Fault::Full);
+        fault::inject(number, Fault::Full);
         let written = plan::write_export(&path, &approved(), &[], &Stats::default());
-        fault::none();
+        fault::clear();
         assert!(written.is_err());
         assert_eq!(fs::read_to_string(&path).unwrap(), "{}");
     }

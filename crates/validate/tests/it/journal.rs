@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use assay_store::disk::fault::{self, Fault};
+use assay_store::durable_fs::fault::{self, Fault};
 use assay_validate::event::{EpochReason, Event};
 use assay_validate::file_names::JOURNAL;
 use assay_validate::journal::{Journal, JournalError};
@@ -88,9 +88,9 @@ fn a_disk_that_fails_at_any_write_leaves_what_was_there() {
     for (number, fault) in (1..=8).flat_map(|n| [(n, Fault::Full), (n, Fault::ReadOnly)]) {
         let folder = written();
         let mut journal = open(&folder).unwrap();
-        fault::at(number, fault);
+        fault::inject(number, fault);
         let failed = journal.add("2026-01-01T00:00:03Z", event(3));
-        fault::none();
+        fault::clear();
         assert!(matches!(failed, Err(JournalError::Disk(_))), "{number}");
         journal.add("2026-01-01T00:00:04Z", event(4)).unwrap();
         drop(journal);

@@ -9,7 +9,7 @@ use std::time::Duration;
 use assay_change::{Scope, Selection};
 use assay_checks::check::CheckOutcome;
 use assay_checks::run::{Allowance, Runner};
-use assay_store::disk::fault::{self, Fault};
+use assay_store::durable_fs::fault::{self, Fault};
 use assay_testkit::Repository;
 use assay_validate::ending::{Ending, Limits};
 use assay_validate::environment::{
@@ -163,7 +163,7 @@ impl LoopFixture {
         let left = self.killed_at.get().map(|left| left - 1);
         self.killed_at.set(left.filter(|left| *left > 0));
         if left == Some(0) {
-            fault::at(1, Fault::Full);
+            fault::inject(1, Fault::Full);
         }
         "2026-01-01T00:00:00Z".to_owned()
     }
@@ -172,7 +172,7 @@ impl LoopFixture {
     pub(crate) fn kill_before(&self, line: u32, work: &FixFn<'_>) {
         self.killed_at.set(Some(line));
         let killed = self.try_take_up(work);
-        fault::none();
+        fault::clear();
         assert!(matches!(killed, Err(StepError::Journal(_))), "{killed:?}");
     }
 

@@ -1,8 +1,8 @@
 //! Tests of validation tasks, with a scripted validator.
 
 use assay_agents::change_event::ChangeEvent;
-use assay_agents::workflow::validation::ValidationWork;
-use assay_agents::workflow::{Validated, Validates};
+use assay_agents::workflow::validation::ValidationHandler;
+use assay_agents::workflow::{SpecValidator, ValidationOutcome};
 
 use super::*;
 
@@ -10,19 +10,19 @@ use super::*;
 const JOURNAL: &str = "specs/001-a/qa_journal.jsonl";
 
 /// A validator that writes files and returns a fixed result.
-struct Plays<'a> {
+struct ScriptedValidator<'a> {
     writes: &'a [(&'a str, &'a str)],
-    ends: Result<Validated, Failed>,
+    ends: Result<ValidationOutcome, HandlerError>,
 }
 
-impl Validates for Plays<'_> {
+impl SpecValidator for ScriptedValidator<'_> {
     fn validate(
         &self,
         folder: &Path,
         base: Option<&str>,
         spec: &str,
         _job: &Job<'_>,
-    ) -> Result<Validated, Failed> {
+    ) -> Result<ValidationOutcome, HandlerError> {
         assert_eq!((base, spec), (Some("main"), "001"));
         for (path, text) in self.writes {
             let file = folder.join(path);
@@ -33,13 +33,13 @@ impl Validates for Plays<'_> {
     }
 }
 
-fn approved() -> Result<Validated, Failed> {
-    Ok(Validated::Approved { summary: "all is met".to_owned() })
+fn approved() -> Result<ValidationOutcome, HandlerError> {
+    Ok(ValidationOutcome::Approved { summary: "all is met".to_owned() })
 }
 
-fn handed_over() -> Result<Validated, Failed> {
+fn escalated() -> Result<ValidationOutcome, HandlerError> {
     let paper = "specs/001-a/QA_HUMAN_ESCALATION.md".to_owned();
-    Ok(Validated::HandedOver { reason: "nothing got better".to_owned(), paper })
+    Ok(ValidationOutcome::Escalated { reason: "nothing got better".to_owned(), paper })
 }
 
 /// Returns a repository with an implementation on `topic`.
@@ -54,23 +54,26 @@ fn implemented() -> Repository {
 
 fn validate(
     repository: &Repository,
-    plays: Plays<'static>,
+    validator: ScriptedValidator<'static>,
     context: &Value,
-) -> Result<Outcome, Failed> {
-    let shop = shop(repository, "- id: agent\n  permissions: [read, edit]\n");
-    let work = ValidationWork { shop: shop.clone(), validates: plays };
-    work_on(&work, &shop, "validation", context)
+) -> Result<TaskOutcome, HandlerError> {
+    let workflow_context =
+        workflow_context(repository, "- id: agent\n  permissions: [read, edit]\n");
+    let work =
+        ValidationHandler { workflow_context: workflow_context.clone(), validator: validator };
+    work_on(&work, &workflow_context, "validation", context)
 }
 
 /// Validates `topic` and checks the outcome, the follow-up tasks and the commits of the branch.
-fn check(plays: Plays<'static>, expected: &Expect) {
+fn check(validator: ScriptedValidator<'static>, expected: &Expect) {
     let repository = implemented();
     let context = json!({ "branch_name": "topic", "spec": "001" });
-    let mut shown = match validate(&repository, plays, &context) {
-        Err(failed) => format!("failed: {failed} (passing: {})\n", failed.is_passing),
+    let mut shown = match validate(&repository, validator, &context) {
+        Err(failed) => format!("failed: {failed} (passing: {})\n", failed.is_transient),
         Ok(outcome) => {
             let verdict = outcome.context.get("verdict").unwrap_or(&Value::Null);
-            let mut shown = format!("{verdict} {}\n{:?}\n", outcome.summary, outcome.news.unwrap());
+            let mut shown =
+                format!("{verdict} {}\n{:?}\n", outcome.summary, outcome.event.unwrap());
             for next in &outcome.follow_ups {
                 let Task { id, kind, title, description, .. } = &next.task;
                 shown += &format!("{} {kind} {id}: {title}\n{description}\n", next.queue);
@@ -86,7 +89,7 @@ fn check(plays: Plays<'static>, expected: &Expect) {
 #[test]
 fn what_is_approved_is_done_with_all_that_was_written_on_the_branch() {
     check(
-        Plays { writes: &[("a", "2\n"), (JOURNAL, "{}\n")], ends: approved() },
+        ScriptedValidator { writes: &[("a", "2\n"), (JOURNAL, "{}\n")], ends: approved() },
         &expect![[r#"
         "approved" all is met
         Approved { summary: "all is met" }
@@ -110,7 +113,7 @@ fn what_is_approved_is_done_with_all_that_was_written_on_the_branch() {
 #[test]
 fn what_is_handed_over_goes_to_a_person_who_is_told_where_to_read() {
     check(
-        Plays { writes: &[(JOURNAL, "{}\n")], ends: handed_over() },
+        ScriptedValidator { writes: &[(JOURNAL, "{}\n")], ends: escalated() },
         &expect![[r#"
         "human_escalation" a person has to decide: nothing got better
         Escalated { reason: "nothing got better" }
@@ -138,7 +141,7 @@ fn what_is_handed_over_goes_to_a_person_who_is_told_where_to_read() {
 fn what_is_not_done_yet_is_reviewed_instead() {
     let missing = "`1.2` is pending".to_owned();
     check(
-        Plays { writes: &[], ends: Ok(Validated::NotYet { missing }) },
+        ScriptedValidator { writes: &[], ends: Ok(ValidationOutcome::Unfinished { missing }) },
         &expect![[r#"
         null it is not validated yet, and reviewed instead: `1.2` is pending
         ReadyForReview { branch: "topic", pull: None }
@@ -157,9 +160,9 @@ fn what_is_not_done_yet_is_reviewed_instead() {
 
 #[test]
 fn of_rounds_that_broke_down_nothing_is_kept() {
-    let ends = Err(Failed::passing("3 rounds broke down"));
+    let ends = Err(HandlerError::transient("3 rounds broke down"));
     check(
-        Plays { writes: &[("a", "2\n"), (JOURNAL, "{}\n")], ends },
+        ScriptedValidator { writes: &[("a", "2\n"), (JOURNAL, "{}\n")], ends },
         &expect![[r#"
         failed: 3 rounds broke down (passing: true)
         --
@@ -174,7 +177,7 @@ fn of_rounds_that_broke_down_nothing_is_kept() {
 #[test]
 fn a_loop_does_not_change_what_agents_go_by() {
     check(
-        Plays { writes: &[("config/agents.yaml", "")], ends: approved() },
+        ScriptedValidator { writes: &[("config/agents.yaml", "")], ends: approved() },
         &expect![[r#"
         failed: the work changes `config/agents.yaml`, which agents go by, so it is not committed; a person has to make that change (passing: false)
         --
@@ -190,28 +193,28 @@ fn a_loop_does_not_change_what_agents_go_by() {
 fn an_approval_names_the_commit_with_what_was_mended() {
     let repository = implemented();
     let context = json!({ "branch_name": "topic", "spec": "001" });
-    let plays = || Plays { writes: &[("a", "2\n")], ends: approved() };
-    let outcome = validate(&repository, plays(), &context).unwrap();
+    let validator = || ScriptedValidator { writes: &[("a", "2\n")], ends: approved() };
+    let outcome = validate(&repository, validator(), &context).unwrap();
     let tip = repository.git(&["rev-parse", "topic"]);
     assert_eq!(outcome.context["reviewed_commit"], tip);
-    assert_eq!(outcome.news, Some(ChangeEvent::Approved { summary: "all is met".to_owned() }));
+    assert_eq!(outcome.event, Some(ChangeEvent::Approved { summary: "all is met".to_owned() }));
     // After a crash before the task was settled, the task runs again.
-    let again = validate(&repository, plays(), &context).unwrap();
+    let again = validate(&repository, validator(), &context).unwrap();
     assert_eq!(again, outcome);
     assert_eq!(repository.git(&["rev-parse", "topic"]), tip);
 }
 
 /// A validator that approves after moving the branch.
-struct Moves<'a>(&'a Repository);
+struct MovingValidator<'a>(&'a Repository);
 
-impl Validates for Moves<'_> {
+impl SpecValidator for MovingValidator<'_> {
     fn validate(
         &self,
         _folder: &Path,
         _base: Option<&str>,
         _spec: &str,
         _job: &Job<'_>,
-    ) -> Result<Validated, Failed> {
+    ) -> Result<ValidationOutcome, HandlerError> {
         self.0.git(&["update-ref", "refs/heads/topic", "main"]);
         approved()
     }
@@ -220,12 +223,16 @@ impl Validates for Moves<'_> {
 #[test]
 fn a_branch_that_moved_on_is_not_approved() {
     let repository = implemented();
-    let shop = shop(&repository, "- id: agent\n  permissions: [read, edit]\n");
-    let work = ValidationWork { shop: shop.clone(), validates: Moves(&repository) };
+    let workflow_context =
+        workflow_context(&repository, "- id: agent\n  permissions: [read, edit]\n");
+    let work = ValidationHandler {
+        workflow_context: workflow_context.clone(),
+        validator: MovingValidator(&repository),
+    };
     let context = json!({ "branch_name": "topic", "spec": "001" });
-    let failed = work_on(&work, &shop, "validation", &context).unwrap_err();
+    let failed = work_on(&work, &workflow_context, "validation", &context).unwrap_err();
     assert!(failed.error.contains("moved on while it was validated"), "{failed}");
-    assert!(failed.is_passing);
+    assert!(failed.is_transient);
 }
 
 #[test]
@@ -242,9 +249,9 @@ fn a_task_that_does_not_say_what_to_validate_fails_for_good() {
             "name it as `head_commit`",
         ),
     ] {
-        let plays = Plays { writes: &[], ends: approved() };
-        let failed = validate(&repository, plays, &context).unwrap_err();
-        assert!(failed.error.contains(why) && !failed.is_passing, "{failed}");
+        let validator = ScriptedValidator { writes: &[], ends: approved() };
+        let failed = validate(&repository, validator, &context).unwrap_err();
+        assert!(failed.error.contains(why) && !failed.is_transient, "{failed}");
     }
     assert_eq!(repository.git(&["branch", "--list", "assay/*"]), "");
 }
@@ -253,10 +260,14 @@ fn a_task_that_does_not_say_what_to_validate_fails_for_good() {
 fn check_implemented(context: &Value, expected: &Expect) {
     let repository = Repository::new();
     let agents = "- id: agent\n  permissions: [read, edit]\n  command: [sh, -c, 'echo b > b']\n";
-    let shop = shop(&repository, agents);
+    let workflow_context = workflow_context(&repository, agents);
     let runner = Runner { root: repository.path().to_owned(), ..Runner::default() };
-    let work = CommandWork { shop: shop.clone(), runner, leaves: Leaves::Changes };
-    let outcome = work_on(&work, &shop, "implementation", context).unwrap();
+    let work = CommandHandler {
+        workflow_context: workflow_context.clone(),
+        runner,
+        output_policy: OutputPolicy::Commit,
+    };
+    let outcome = work_on(&work, &workflow_context, "implementation", context).unwrap();
     let [next] = &outcome.follow_ups[..] else { panic!("{outcome:?}") };
     let Task { id, kind, title, context, .. } = &next.task;
     let context = Value::Object(context.clone());

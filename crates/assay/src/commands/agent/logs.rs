@@ -67,7 +67,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
 /// Returns the log files of the named agents: `qa` is `qa.log`, or `qa-1.log` and so on.
 fn files(folder: &Path, ids: &[AgentId]) -> anyhow::Result<Vec<PathBuf>> {
     if ids.is_empty() {
-        let all = folder.join(log::ALL);
+        let all = folder.join(log::ALL_AGENTS_FILE);
         if !all.exists() {
             bail!("there is no log yet; `assay agent start` starts agents");
         }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use assay_engine::agent_team::named_workers;
 use assay_engine::config::agents::AgentSettings;
 use assay_engine::queues;
-use assay_store::queue::{Queue, Who};
+use assay_store::queue::{PauseTarget, Queue};
 use assay_store::task::AgentId;
 use clap::Subcommand;
 
@@ -100,17 +100,17 @@ impl Place {
 fn for_each(
     whom: &Whom,
     done: &str,
-    act: impl Fn(&dyn Queue, &Who) -> anyhow::Result<()>,
+    act: impl Fn(&dyn Queue, &PauseTarget) -> anyhow::Result<()>,
 ) -> anyhow::Result<Exit> {
     let place = Place::open(&whom.folder)?;
     if whom.all {
-        act(&*place.queue, &Who::All)?;
+        act(&*place.queue, &PauseTarget::All)?;
         print(&format!("{done} all agents\n"))?;
         return Ok(Exit::Ready);
     }
     for id in &whom.ids {
         for worker in named_workers(&*place.queue, &place.settings.roster, id)? {
-            act(&*place.queue, &Who::Agent(worker.clone()))?;
+            act(&*place.queue, &PauseTarget::Agent(worker.clone()))?;
             print(&format!("{done} {worker}\n"))?;
         }
     }

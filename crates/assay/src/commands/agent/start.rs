@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use assay_agents::config::roster::Replicas;
-use assay_agents::log::{self, Form, Level, Log};
-use assay_agents::patience::patiently;
-use assay_agents::seat::{Seat, Supervising, Working};
+use assay_agents::instance_lock::{InstanceLock, SupervisorInfo, WorkerInfo};
+use assay_agents::log::{self, Level, Log, LogFormat};
+use assay_agents::retry::retry_with_backoff;
 use assay_agents::shutdown;
-use assay_agents::supervisor::{Over, Post, Supervisor};
+use assay_agents::supervisor::{Supervisor, SupervisorExit, WorkerSpec};
 use assay_agents::tail::Tail;
-use assay_agents::worker::{Ended, OnWait, Worker};
+use assay_agents::worker::{OnWait, Worker, WorkerExit};
 use assay_base::clock::Deadline;
 use assay_base::shutdown::Shutdown;
 use assay_base::text::first_chars;
@@ -82,8 +82,8 @@ pub(crate) struct WorkArgs {
     folder: PathBuf,
 }
 
-fn form(json: bool) -> Form {
-    if json { Form::Json } else { Form::Plain }
+fn form(json: bool) -> LogFormat {
+    if json { LogFormat::Json } else { LogFormat::Plain }
 }
 
 pub(crate) fn run(args: &Args, diagnostics: &Diagnostics) -> anyhow::Result<Exit> {
@@ -97,12 +97,12 @@ pub(crate) fn run(args: &Args, diagnostics: &Diagnostics) -> anyhow::Result<Exit
     if args.detach {
         return detach(args, &place.root, &state, &names, diagnostics);
     }
-    let about = Supervising { pid: std::process::id(), since: process::now(), agents: names };
-    let _seat = Seat::take(&state, &about)?;
+    let about = SupervisorInfo { pid: std::process::id(), since: process::now(), agents: names };
+    let _seat = InstanceLock::acquire(&state, &about)?;
     let folder = log::folder(&place.root);
-    log::put_aside(&folder).context("the logs cannot be used")?;
+    log::rotate(&folder).context("the logs cannot be used")?;
     let supervisor = Supervisor {
-        posts: posts(&place.root, &team, args, diagnostics)?,
+        workers: posts(&place.root, &team, args, diagnostics)?,
         queue: place.queue,
         watchdog: Duration::from_secs(
             place.settings.configuration.safeguards.watchdog_interval.get(),
@@ -112,8 +112,8 @@ pub(crate) fn run(args: &Args, diagnostics: &Diagnostics) -> anyhow::Result<Exit
     };
     shutdown::request_on_signals(&supervisor.shutdown).context("signals cannot be watched")?;
     Ok(match supervisor.run() {
-        Over::Stopped => Exit::Ready,
-        Over::GaveUp => Exit::Incomplete,
+        SupervisorExit::Stopped => Exit::Ready,
+        SupervisorExit::GaveUp => Exit::Incomplete,
     })
 }
 
@@ -122,7 +122,7 @@ fn posts(
     team: &Team<'_>,
     args: &Args,
     diagnostics: &Diagnostics,
-) -> anyhow::Result<Vec<Post>> {
+) -> anyhow::Result<Vec<WorkerSpec>> {
     let program = std::env::current_exe().context("could not find out which program this is")?;
     let mut posts = Vec::new();
     for (agent, names) in team {
@@ -136,7 +136,7 @@ fn posts(
             if let Some((name, filter)) = diagnostics.for_child() {
                 command = command.env(name, filter);
             }
-            posts.push(Post { name: name.to_string(), command });
+            posts.push(WorkerSpec { name: name.to_string(), command });
         }
     }
     Ok(posts)
@@ -145,7 +145,7 @@ fn posts(
 fn open_log(folder: &Path, agent: &str, json: bool, echo: bool) -> anyhow::Result<Log> {
     let log = Log::open(folder, agent, form(json), process::clock());
     let log = log.with_context(|| format!("the logs in `{}` cannot be used", folder.display()))?;
-    Ok(if echo { log.echoing(io::stderr()) } else { log })
+    Ok(if echo { log.with_echo(io::stderr()) } else { log })
 }
 
 /// Starts the supervisor as a background process.
@@ -157,8 +157,9 @@ fn detach(
     diagnostics: &Diagnostics,
 ) -> anyhow::Result<Exit> {
     // If another supervisor holds the lock, the error is printed here and not in the log.
-    let about = Supervising { pid: std::process::id(), since: process::now(), agents: Vec::new() };
-    drop(Seat::take(state, &about)?);
+    let about =
+        SupervisorInfo { pid: std::process::id(), since: process::now(), agents: Vec::new() };
+    drop(InstanceLock::acquire(state, &about)?);
     let folder = log::folder(root);
     fs::create_dir_all(&folder)?;
     let output = fs::File::options().append(true).create(true).open(folder.join("output.log"))?;
@@ -178,7 +179,7 @@ fn detach(
     let pid = command.spawn_detached(&output)?;
     let logs: Vec<PathBuf> = names.iter().map(|name| folder.join(format!("{name}.log"))).collect();
     let until = Deadline::after(LONGEST_START);
-    while Seat::holder(state).is_none() || !logs.iter().all(|log| log.exists()) {
+    while InstanceLock::supervisor(state).is_none() || !logs.iter().all(|log| log.exists()) {
         if until.has_passed() || !assay_sandbox::is_running(pid) {
             bail!("the agents did not start; `logs/output.log` says why");
         }
@@ -196,13 +197,13 @@ fn detach(
 pub(crate) fn work(args: &WorkArgs, diagnostics: &Diagnostics) -> anyhow::Result<Exit> {
     let root = &args.folder;
     let settings = AgentSettings::on_disk(environment(), root)?;
-    let Some(agent) = settings.roster.named(args.id.as_str()) else {
+    let Some(agent) = settings.roster.find(args.id.as_str()) else {
         bail!("there is no agent `{}`; there are: {}", args.id, names(&settings.roster));
     };
     let (name, agent_id) = (args.name.clone(), agent.id.clone());
     let (pid, since) = (std::process::id(), process::now());
-    let about = Working { name, agent: agent_id, pid, since, waits_because: None };
-    let seat = Seat::take_to_work(&locks_folder(environment(), root)?, &about)?;
+    let about = WorkerInfo { name, agent: agent_id, pid, since, waits_because: None };
+    let seat = InstanceLock::acquire_worker(&locks_folder(environment(), root)?, &about)?;
     let on_wait = noted_in(seat, about);
     let shutdown = Shutdown::default();
     shutdown::request_on_signals(&shutdown).context("signals cannot be watched")?;
@@ -216,8 +217,8 @@ pub(crate) fn work(args: &WorkArgs, diagnostics: &Diagnostics) -> anyhow::Result
         queue: queue.into(),
         agent: Arc::new(agent.clone()),
         name: args.name.clone(),
-        works: Arc::new(agent_work::works(root, &settings)?),
-        announce: notifiers(root, &settings, &log)?,
+        handlers: Arc::new(agent_work::works(root, &settings)?),
+        notifiers: notifiers(root, &settings, &log)?,
         log,
         on_wait,
         clock: process::clock().clone(),
@@ -231,14 +232,14 @@ pub(crate) fn work(args: &WorkArgs, diagnostics: &Diagnostics) -> anyhow::Result
     // Commands of an abandoned task may still run.
     assay_sandbox::stop_all();
     Ok(match ended? {
-        Ended::Asked => Exit::Ready,
-        Ended::MidTask => Exit::Incomplete,
+        WorkerExit::ShutdownRequested => Exit::Ready,
+        WorkerExit::TaskAbandoned => Exit::Incomplete,
     })
 }
 
 /// Returns a function that stores in the lock file of a worker why the worker waits for its queue,
 /// for `agent status`. The function is called repeatedly, and writes only changes.
-fn noted_in(seat: Seat, about: Working) -> OnWait {
+fn noted_in(seat: InstanceLock, about: WorkerInfo) -> OnWait {
     let noted = Mutex::new(about);
     Box::new(move |why| {
         let mut about = noted.lock().unwrap_or_else(PoisonError::into_inner);
@@ -246,7 +247,7 @@ fn noted_in(seat: Seat, about: Working) -> OnWait {
         if about.waits_because != why {
             about.waits_because = why;
             // The log has the reason as well.
-            let _ = seat.note(&about);
+            let _ = seat.update(&about);
         }
     })
 }
@@ -261,8 +262,8 @@ fn open_queue(
 ) -> anyhow::Result<Option<Box<dyn Queue>>> {
     let told = |error: &anyhow::Error, wait: Duration| {
         let (why, seconds) = (format!("{error:#}"), wait.as_secs());
-        log.tell(Level::Warning, &format!("{why}; tried again in {seconds} s"));
+        log.record(Level::Warning, &format!("{why}; tried again in {seconds} s"));
         on_wait(Some(&why));
     };
-    patiently(shutdown, queues::is_away, told, || queues::open(root, settings))
+    retry_with_backoff(shutdown, queues::is_away, told, || queues::open(root, settings))
 }

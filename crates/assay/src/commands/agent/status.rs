@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use assay_agents::seat::Working;
+use assay_agents::instance_lock::WorkerInfo;
 use assay_engine::agent_status::{
     AgentStatus, QueueStatus, StatusReader, is_of_earlier_start, state_in_words,
 };
 use assay_engine::wording::count;
 use assay_findings::write::escape;
-use assay_store::queue::{Count, Seen};
+use assay_store::queue::{AgentHealth, QueueCounts};
 use assay_store::task::Moment;
 
 use crate::commands::{print, print_json};
@@ -73,7 +73,7 @@ fn draw(status: &AgentStatus, now: Moment, room: Room) -> String {
     };
     match &status.queue {
         QueueStatus::Known { agents, queues } => {
-            let (shown, over): (Vec<&Seen>, Vec<&Seen>) = agents
+            let (shown, over): (Vec<&AgentHealth>, Vec<&AgentHealth>) = agents
                 .iter()
                 .partition(|seen| !is_of_earlier_start(seen, status.supervisor.as_ref()));
             if !shown.is_empty() {
@@ -92,7 +92,7 @@ fn draw(status: &AgentStatus, now: Moment, room: Room) -> String {
             out.push_str(&table(&heading, &rows, room));
         }
         QueueStatus::Unreadable { unreadable } => {
-            let row = |worker: &Working| {
+            let row = |worker: &WorkerInfo| {
                 vec![worker.name.to_string(), worker.pid.to_string(), ago(worker.since, now)]
             };
             let rows: Vec<Vec<String>> = status.workers.iter().map(row).collect();
@@ -109,13 +109,13 @@ fn draw(status: &AgentStatus, now: Moment, room: Room) -> String {
     out
 }
 
-fn queue_row(count: &Count) -> Vec<String> {
-    let Count { queue, ready, waiting, blocked, in_progress, completed, failed, .. } = count;
+fn queue_row(count: &QueueCounts) -> Vec<String> {
+    let QueueCounts { queue, ready, waiting, blocked, in_progress, completed, failed, .. } = count;
     let numbers = [ready, waiting, blocked, in_progress, completed, failed];
     std::iter::once(queue.to_string()).chain(numbers.map(usize::to_string)).collect()
 }
 
-fn agent_row(seen: &Seen, now: Moment) -> Vec<String> {
+fn agent_row(seen: &AgentHealth, now: Moment) -> Vec<String> {
     let heartbeat = &seen.heartbeat;
     vec![
         heartbeat.agent.to_string(),
@@ -141,12 +141,12 @@ fn ago(then: Moment, now: Moment) -> String {
 mod tests {
     use expect_test::{Expect, expect};
 
-    use assay_agents::seat::Supervising;
+    use assay_agents::instance_lock::SupervisorInfo;
     use assay_store::queue::{AgentState, Heartbeat};
 
     use super::*;
 
-    fn seen(agent: &str, state: AgentState, alive: bool, at: &str) -> Seen {
+    fn seen(agent: &str, state: AgentState, alive: bool, at: &str) -> AgentHealth {
         let at: Moment = at.parse().unwrap();
         let task = (state == AgentState::Working)
             .then(|| "review-qa-1738588800000-a1b2c3".parse().unwrap());
@@ -162,7 +162,7 @@ mod tests {
             pid: 7,
             version: "0".into(),
         };
-        Seen { heartbeat, alive, paused: false }
+        AgentHealth { heartbeat, alive, paused: false }
     }
 
     #[track_caller]
@@ -175,9 +175,9 @@ mod tests {
         ];
         let supervisor = supervisor.map(|since| {
             let since = since.parse().unwrap();
-            Supervising { pid: 6, since, agents: vec![] }
+            SupervisorInfo { pid: 6, since, agents: vec![] }
         });
-        let count = Count {
+        let count = QueueCounts {
             queue: "senior-engineer".parse().unwrap(),
             ready: 1,
             waiting: 0,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::bail;
-use assay_agents::seat::{Seat, Working};
+use assay_agents::instance_lock::{InstanceLock, WorkerInfo};
 use assay_base::clock::Deadline;
 use assay_engine::agent_team::{check_known, locks_folder};
 use assay_engine::config::Configuration;
@@ -42,12 +42,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
 }
 
 fn stop_all(root: &Path, state: &Path) -> anyhow::Result<Exit> {
-    let Some(holder) = Seat::holder(state) else {
+    let Some(holder) = InstanceLock::supervisor(state) else {
         print("no agents are running here\n")?;
         return Ok(Exit::Ready);
     };
     assay_sandbox::terminate(holder.pid);
-    if !Seat::wait_until_free(state, grace(root)) {
+    if !InstanceLock::wait_until_free(state, grace(root)) {
         bail!("process {} has not stopped yet; `assay agent status` shows who runs", holder.pid);
     }
     print(&format!("stopped {}\n", holder.agents.join(", ")))?;
@@ -68,11 +68,11 @@ fn grace(root: &Path) -> Duration {
 }
 
 fn stop_some(root: &Path, state: &Path, ids: &[AgentId]) -> anyhow::Result<Exit> {
-    let here = Seat::workers(state);
-    let mut asked: Vec<&Working> = Vec::new();
+    let here = InstanceLock::workers(state);
+    let mut asked: Vec<&WorkerInfo> = Vec::new();
     for id in ids {
-        let is_meant = |worker: &&Working| worker.name == *id || worker.agent == *id;
-        let workers: Vec<&Working> = here.iter().filter(is_meant).collect();
+        let is_meant = |worker: &&WorkerInfo| worker.name == *id || worker.agent == *id;
+        let workers: Vec<&WorkerInfo> = here.iter().filter(is_meant).collect();
         if workers.is_empty() {
             let roster = AgentSettings::on_disk(environment(), root)?.roster;
             check_known(&roster, id)?;
@@ -86,7 +86,7 @@ fn stop_some(root: &Path, state: &Path, ids: &[AgentId]) -> anyhow::Result<Exit>
     let until = Deadline::after(grace(root));
     for worker in asked {
         let left = until.left();
-        if !Seat::wait_until_gone(state, &worker.name, left) {
+        if !InstanceLock::wait_until_gone(state, &worker.name, left) {
             bail!("{} has not stopped yet", worker.name);
         }
         print(&format!("stopped {}\n", worker.name))?;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use assay_engine::loop_session::Place;
 use assay_engine::queues;
-use assay_store::disk;
+use assay_store::durable_fs;
 use assay_validate::plan;
 use assay_validate::spec;
 
@@ -26,7 +26,7 @@ pub(super) fn run(args: &Args, diagnostics: &Diagnostics) -> anyhow::Result<Exit
     loop {
         for folder in watched(&root, args)? {
             // An unreadable plan is reported below.
-            let read = || disk::read(&root.join(&folder).join(plan::NAME)).ok().flatten();
+            let read = || durable_fs::read(&root.join(&folder).join(plan::NAME)).ok().flatten();
             let text = read().unwrap_or_default();
             if seen.get(&folder) == Some(&text) {
                 continue;

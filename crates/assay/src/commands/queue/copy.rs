@@ -6,8 +6,8 @@ use assay_engine::config::agents::AgentSettings;
 use assay_engine::queues;
 use assay_engine::wording::count;
 use assay_store::postgres::PgQueue;
-use assay_store::queue::{Addressed, Filter};
-use assay_store::task::Status;
+use assay_store::queue::{QueuedTask, TaskFilter};
+use assay_store::task::TaskStatus;
 
 use super::super::print;
 use crate::exit::Exit;
@@ -41,17 +41,18 @@ pub(super) fn run(settings: &AgentSettings, args: &Args) -> anyhow::Result<Exit>
     let policy = policy(&of.task, &of.safeguards, &of.workflow);
     let from = queues::open_place(environment(), &args.from, policy.clone())?;
     let to = queues::open_place(environment(), &args.to, policy)?;
-    let filter = Filter { statuses: Status::ALL.to_vec(), ..Filter::default() };
+    let filter = TaskFilter { statuses: TaskStatus::ALL.to_vec(), ..TaskFilter::default() };
     let tasks = from.list(&filter)?;
-    let running = tasks.iter().filter(|listed| listed.task.status == Status::InProgress).count();
+    let running =
+        tasks.iter().filter(|listed| listed.task.status == TaskStatus::InProgress).count();
     if running > 0 {
         let running = count(running, "task");
         bail!("{running} being worked on; stop the agents first, so that nothing is done twice");
     }
     let all = tasks.len();
-    let tasks: Vec<Addressed> = tasks
+    let tasks: Vec<QueuedTask> = tasks
         .into_iter()
-        .map(|listed| Addressed { queue: listed.queue, task: listed.task })
+        .map(|listed| QueuedTask { queue: listed.queue, task: listed.task })
         .collect();
     let mut new = 0;
     for some in tasks.chunks(AT_ONCE) {

@@ -17,7 +17,7 @@ use assay_engine::queues;
 use assay_engine::wording::count;
 use assay_store::interval::Interval;
 use assay_store::queue::Queue;
-use assay_store::task::{AgentId, QueueName, Status, TaskId};
+use assay_store::task::{AgentId, QueueName, TaskId, TaskStatus};
 use clap::Subcommand;
 
 use crate::exit::Exit;
@@ -172,6 +172,6 @@ fn agent_id(text: &str) -> Result<AgentId, String> {
     text.parse().map_err(|error: assay_store::task::TaskError| error.to_string())
 }
 
-fn status(text: &str) -> Result<Status, String> {
+fn status(text: &str) -> Result<TaskStatus, String> {
     text.parse().map_err(|error: assay_store::task::TaskError| error.to_string())
 }

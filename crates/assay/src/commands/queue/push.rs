@@ -7,8 +7,8 @@ use assay_engine::new_tasks::{Origin, check_tasks, parse_tasks, review_of_pull};
 use assay_engine::queues;
 use assay_store::interval::Interval;
 use assay_store::pulls::RepositoryName;
-use assay_store::queue::{Addressed, Queue, QueueError};
-use assay_store::task::{Kind, Moment, Priority, QueueName, Task, TaskId};
+use assay_store::queue::{Queue, QueueError, QueuedTask};
+use assay_store::task::{Moment, Priority, QueueName, Task, TaskId, TaskKind};
 use serde_json::{Map, Value, json};
 
 use super::super::{print, print_json, read_file, read_stdin};
@@ -32,7 +32,7 @@ pub(super) struct Args {
     pr: Option<(RepositoryName, u64)>,
     /// The kind of the task, such as review or fix
     #[arg(long = "type", value_name = "KIND", required_unless_present_any = ["file", "pr"])]
-    kind: Option<Kind>,
+    kind: Option<TaskKind>,
     /// The title of the task
     #[arg(long, value_name = "TEXT", required_unless_present_any = ["file", "pr"])]
     title: Option<String>,
@@ -114,7 +114,7 @@ pub(super) fn run(
     check_tasks(settings, &tasks, &super::super::warn)?;
     match queue.push(tasks.clone()) {
         // Another trigger queued the same task, which is the one that the user wants.
-        Err(there @ QueueError::AlreadyThere { .. }) if asks_for_pull => {
+        Err(there @ QueueError::AlreadyExists { .. }) if asks_for_pull => {
             return already_there(queue, &there, as_json);
         }
         pushed => pushed?,
@@ -132,7 +132,7 @@ pub(super) fn run(
 
 fn already_there(queue: &dyn Queue, there: &QueueError, as_json: bool) -> anyhow::Result<Exit> {
     match there {
-        QueueError::AlreadyThere { id, .. } if as_json => print_json(&[queue.get(id)?.task])?,
+        QueueError::AlreadyExists { id, .. } if as_json => print_json(&[queue.get(id)?.task])?,
         there => print(&format!("{there}\n"))?,
     }
     Ok(Exit::Ready)
@@ -144,7 +144,7 @@ fn for_pull(
     settings: &AgentSettings,
     args: Args,
     user: &str,
-) -> anyhow::Result<Addressed> {
+) -> anyhow::Result<QueuedTask> {
     let queue = args.queue.map_or_else(|| queues::of_reviewer(settings, None), Ok)?;
     let configured = &settings.configuration.github;
     let github = configured.required(A_MOMENT, super::super::warn)?;
@@ -161,10 +161,10 @@ fn for_pull(
     Ok(new)
 }
 
-fn from_options(args: Args, user: &str) -> anyhow::Result<Addressed> {
+fn from_options(args: Args, user: &str) -> anyhow::Result<QueuedTask> {
     let queue = args.queue.context("a task needs `--queue`, such as `--queue qa`")?;
     let kind = args.kind.context("a task needs `--type`, such as `--type review`")?;
-    let id = args.id.map_or_else(|| TaskId::fresh(&kind, queue.as_str(), process::now()), Ok)?;
+    let id = args.id.map_or_else(|| TaskId::generate(&kind, queue.as_str(), process::now()), Ok)?;
     let mut task = Task::new(id, kind, args.title.unwrap_or_default(), process::now());
     task.description = args.description;
     task.priority = Priority::try_from(args.priority)?;
@@ -175,7 +175,7 @@ fn from_options(args: Args, user: &str) -> anyhow::Result<Addressed> {
     task.repeat_every = args.repeat_every;
     task.created_by = user.to_owned();
     task.assigned_to = queue.as_str().to_owned();
-    Ok(Addressed { queue, task })
+    Ok(QueuedTask { queue, task })
 }
 
 fn origin(user: &str) -> Origin<'_> {

@@ -7,7 +7,8 @@ use std::time::Duration;
 use anyhow::bail;
 use assay_engine::new_tasks::{parse_follow_ups, parse_leases};
 use assay_store::queue::{
-    Again, Claimed, Failure, Lease, Queue, QueueError, Settled, Settlement, Tenure,
+    AttemptFailure, ClaimedTask, Lease, LeaseKind, Queue, QueueError, RetryLimit, SettleOutcome,
+    TaskResult,
 };
 use assay_store::task::{AgentId, QueueName, TaskId};
 use serde_json::{Map, Value, json};
@@ -116,10 +117,10 @@ impl Held {
 }
 
 pub(super) fn claim(queue: &dyn Queue, args: &ClaimArgs) -> anyhow::Result<Exit> {
-    let tenure = Tenure::ByTime(Duration::from_secs(args.lease));
-    let claimed = queue.claim(&args.queue, &args.agent, tenure, args.count.get())?;
+    let lease_kind = LeaseKind::ByTime(Duration::from_secs(args.lease));
+    let claimed = queue.claim(&args.queue, &args.agent, lease_kind, args.count.get())?;
     let told =
-        claimed.iter().map(|Claimed { lease, task }| json!({ "lease": lease, "task": task }));
+        claimed.iter().map(|ClaimedTask { lease, task }| json!({ "lease": lease, "task": task }));
     print_json(&json!({ "claimed": told.collect::<Vec<Value>>() }))?;
     Ok(Exit::Ready)
 }
@@ -136,7 +137,7 @@ pub(super) fn complete(queue: &dyn Queue, args: CompleteArgs) -> anyhow::Result<
         .follow_ups
         .map(|file| parse_follow_ups(&read_file(&file)?, &file.display().to_string()))
         .transpose()?;
-    let settlement = Settlement::Completed {
+    let settlement = TaskResult::Completed {
         summary: args.summary,
         context: Map::new(),
         follow_ups: follow_ups.unwrap_or_default(),
@@ -159,7 +160,7 @@ pub(super) fn complete(queue: &dyn Queue, args: CompleteArgs) -> anyhow::Result<
 fn complete_all(
     queue: &dyn Queue,
     leases: &[Lease],
-    settlement: &Settlement,
+    settlement: &TaskResult,
 ) -> anyhow::Result<Exit> {
     let settlements = leases.iter().map(|lease| (lease.clone(), settlement.clone())).collect();
     let (mut completed, mut refused, mut exit) = (Vec::new(), Vec::new(), Exit::Ready);
@@ -180,19 +181,19 @@ fn complete_all(
 }
 
 pub(super) fn fail(queue: &dyn Queue, args: FailArgs) -> anyhow::Result<Exit> {
-    let again = if args.for_good { Again::Never } else { Again::AtMost(None) };
-    settle(queue, &args.held, Settlement::Failed(Failure { error: args.error, again }))
+    let retry_limit = if args.for_good { RetryLimit::Never } else { RetryLimit::AtMost(None) };
+    settle(queue, &args.held, TaskResult::Failed(AttemptFailure { error: args.error, retry_limit }))
 }
 
-fn settle(queue: &dyn Queue, held: &Held, settlement: Settlement) -> anyhow::Result<Exit> {
+fn settle(queue: &dyn Queue, held: &Held, settlement: TaskResult) -> anyhow::Result<Exit> {
     let settled = queue.settle(&held.lease(queue)?, settlement)?;
     let id = &held.id;
     print_json(&match settled {
-        Settled::Completed => json!({ "completed": id }),
-        Settled::AlreadyCompleted => json!({ "completed": id, "already_completed": true }),
-        Settled::Retry { after } => json!({ "waits": id, "rests_seconds": after.as_secs() }),
-        Settled::Failed { escalation } => json!({ "failed": id, "escalation": escalation }),
-        Settled::GivenBack => json!({ "waits": id, "rests_seconds": 0 }),
+        SettleOutcome::Completed => json!({ "completed": id }),
+        SettleOutcome::AlreadyCompleted => json!({ "completed": id, "already_completed": true }),
+        SettleOutcome::Retry { after } => json!({ "waits": id, "rests_seconds": after.as_secs() }),
+        SettleOutcome::Failed { escalation } => json!({ "failed": id, "escalation": escalation }),
+        SettleOutcome::Released => json!({ "waits": id, "rests_seconds": 0 }),
     })?;
     Ok(Exit::Ready)
 }

@@ -3,8 +3,8 @@
 use assay_engine::queues::{self, NoTasks};
 use assay_engine::wording::count;
 use assay_findings::write::escape;
-use assay_store::queue::{Filter, Listed, Queue, Standing};
-use assay_store::task::{Moment, QueueName, Status, Task, TaskId};
+use assay_store::queue::{ClaimState, ListedTask, Queue, TaskFilter};
+use assay_store::task::{Moment, QueueName, Task, TaskId, TaskStatus};
 use serde_json::{Value, json};
 
 use super::super::{print, print_json};
@@ -34,7 +34,7 @@ pub(super) struct ListArgs {
     /// List tasks with this status: pending, in_progress, completed, failed, cancelled
     /// [default: all except completed]
     #[arg(long, value_name = "STATUS", value_parser = status)]
-    status: Vec<Status>,
+    status: Vec<TaskStatus>,
     /// The maximum number of tasks
     #[arg(long, value_name = "N", default_value_t = LISTED)]
     limit: usize,
@@ -67,7 +67,7 @@ pub(super) fn list(
     args: &ListArgs,
     no_tasks: impl FnOnce() -> anyhow::Result<NoTasks>,
 ) -> anyhow::Result<Exit> {
-    let filter = Filter {
+    let filter = TaskFilter {
         queue: args.queue.clone(),
         statuses: args.status.clone(),
         context: None,
@@ -113,31 +113,31 @@ fn tell_no_tasks(no_tasks: &NoTasks) -> anyhow::Result<()> {
     print(&escape::escape_hidden(&format!("{told}: {names}\n")))
 }
 
-fn row(listed: &Listed) -> Vec<String> {
-    let Listed { queue, standing, task } = listed;
+fn row(listed: &ListedTask) -> Vec<String> {
+    let ListedTask { queue, claim_state, task } = listed;
     vec![
         queue.to_string(),
         task.id.to_string(),
         task.kind.to_string(),
         task.priority.get().to_string(),
-        in_short(standing, task),
+        in_short(claim_state, task),
         task.title.clone(),
     ]
 }
 
 /// Returns the claim state of a task in a word or two.
-fn in_short(standing: &Standing, task: &Task) -> String {
-    match standing {
-        Standing::Ready if task.kind.is_escalation() => "for a person".into(),
-        Standing::Ready => "ready".into(),
-        Standing::Resting { seconds } => match for_later(task) {
+fn in_short(claim_state: &ClaimState, task: &Task) -> String {
+    match claim_state {
+        ClaimState::Ready if task.kind.is_escalation() => "for a person".into(),
+        ClaimState::Ready => "ready".into(),
+        ClaimState::Backoff { seconds } => match for_later(task) {
             Some(at) => format!("from {at}"),
             None => format!("rests {seconds} s"),
         },
-        Standing::Waiting { on } => format!("waits for {}", on.len()),
-        Standing::Blocked { .. } => "blocked".into(),
-        Standing::Held { by, .. } => format!("held by {by}"),
-        Standing::Over => task.status.to_string(),
+        ClaimState::Waiting { on } => format!("waits for {}", on.len()),
+        ClaimState::Blocked { .. } => "blocked".into(),
+        ClaimState::Leased { by, .. } => format!("held by {by}"),
+        ClaimState::Done => task.status.to_string(),
     }
 }
 
@@ -147,21 +147,23 @@ fn for_later(task: &Task) -> Option<Moment> {
 }
 
 /// Returns the claim state of a task as a phrase.
-fn in_full(standing: &Standing, task: &Task) -> String {
-    match standing {
-        Standing::Ready if task.kind.is_escalation() => "waits for a person".into(),
-        Standing::Ready => "ready to be claimed".into(),
-        Standing::Resting { seconds } => match for_later(task) {
+fn in_full(claim_state: &ClaimState, task: &Task) -> String {
+    match claim_state {
+        ClaimState::Ready if task.kind.is_escalation() => "waits for a person".into(),
+        ClaimState::Ready => "ready to be claimed".into(),
+        ClaimState::Backoff { seconds } => match for_later(task) {
             Some(at) => format!("waits for its time, {at}"),
             None => format!("rests for {seconds} s after a failure"),
         },
-        Standing::Waiting { on } => {
+        ClaimState::Waiting { on } => {
             let on: Vec<String> = on.iter().map(|id| format!("`{id}`")).collect();
             format!("waits for {}", on.join(", "))
         }
-        Standing::Blocked { reason } => format!("blocked: {reason}"),
-        Standing::Held { by, seconds } => format!("held by {by}, for {seconds} s unless renewed"),
-        Standing::Over => task.status.to_string(),
+        ClaimState::Blocked { reason } => format!("blocked: {reason}"),
+        ClaimState::Leased { by, seconds } => {
+            format!("held by {by}, for {seconds} s unless renewed")
+        }
+        ClaimState::Done => task.status.to_string(),
     }
 }
 
@@ -171,12 +173,12 @@ pub(super) fn show(queue: &dyn Queue, args: &ShowArgs) -> anyhow::Result<Exit> {
         print_json(&listed)?;
         return Ok(Exit::Ready);
     }
-    let Listed { queue, standing, task } = &listed;
+    let ListedTask { queue, claim_state, task } = &listed;
     let mut text = format!("{} ({} in `{queue}`)\n", escape::one_line(&task.title), task.id);
     let mut line = |name: &str, value: &str| {
         text.push_str(&format!("  {name:<15} {}\n", escape::one_line(value)));
     };
-    line("standing", &in_full(standing, task));
+    line("standing", &in_full(claim_state, task));
     line("type", task.kind.as_str());
     line("priority", &task.priority.get().to_string());
     line("created", &format!("{} by {}", task.created_at, named(&task.created_by)));
@@ -270,7 +272,7 @@ pub(super) fn stats(
         print("no queue has any tasks yet; `assay queue push` makes one\n")?;
         return Ok(Exit::Ready);
     }
-    let row = |count: &assay_store::queue::Count| {
+    let row = |count: &assay_store::queue::QueueCounts| {
         let numbers = [
             count.ready, count.waiting, count.blocked, count.in_progress, count.completed,
             count.failed, count.cancelled,

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use assay_engine::queues;
 use assay_findings::write::escape;
-use assay_store::queue::{Filter, Queue, Watch};
-use assay_store::task::{QueueName, Status};
+use assay_store::queue::{Queue, TaskFilter, Watch};
+use assay_store::task::{QueueName, TaskStatus};
 use serde_json::json;
 
 use super::super::print;
@@ -34,7 +34,7 @@ pub(super) struct Args {
 #[derive(PartialEq, Clone)]
 struct Sight {
     queue: QueueName,
-    status: Status,
+    status: TaskStatus,
     by: Option<String>,
     title: String,
 }
@@ -93,14 +93,14 @@ pub(super) fn run(queue: &dyn Queue, args: &Args) -> anyhow::Result<Exit> {
 fn queues(queue: &dyn Queue) -> anyhow::Result<Vec<QueueName>> {
     match queue.count() {
         Ok(counts) => Ok(counts.into_iter().map(|count| count.queue).collect()),
-        Err(error) if error.is_passing() => Ok(Vec::new()),
+        Err(error) if error.is_transient() => Ok(Vec::new()),
         Err(error) => Err(error.into()),
     }
 }
 
 /// Returns the tasks that are not completed, by id.
 fn look(queue: &dyn Queue, args: &Args) -> anyhow::Result<BTreeMap<String, Sight>> {
-    let filter = Filter { queue: args.queue.clone(), ..Filter::default() };
+    let filter = TaskFilter { queue: args.queue.clone(), ..TaskFilter::default() };
     let sights = queue.list(&filter)?.into_iter().map(|listed| {
         let sight = Sight {
             queue: listed.queue,

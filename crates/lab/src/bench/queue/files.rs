@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::{Context, ensure};
 use assay_base::clock::Clock;
 use assay_store::files::FileQueue;
-use assay_store::queue::{Addressed, Lease, Policy, Queue, Settlement, Tenure};
+use assay_store::queue::{Lease, LeaseKind, Policy, Queue, QueuedTask, TaskResult};
 use assay_store::task::{Moment, Task};
 use assay_testenv::workspace::{answers, target_folder};
 
@@ -29,7 +29,7 @@ const COUNTED: usize = 100;
 /// and for its folder.
 const NEEDED: f64 = 6.0;
 
-const LEASE: Tenure = Tenure::ByTime(Duration::from_secs(3_600));
+const LEASE: LeaseKind = LeaseKind::ByTime(Duration::from_secs(3_600));
 
 /// The times of the steps at one size.
 struct Taken {
@@ -111,17 +111,17 @@ fn drop_in(folder: &Path, size: usize) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn task(id: &str) -> Addressed {
+fn task(id: &str) -> QueuedTask {
     let id = id.parse().expect("it is a name");
     let kind = "review".parse().expect("it is a name");
     let now: Moment = Moment::now(&Clock::system());
     let task = Task::new(id, kind, "Review a change", now);
-    Addressed { queue: "qa".parse().expect("it is a name"), task }
+    QueuedTask { queue: "qa".parse().expect("it is a name"), task }
 }
 
-fn done() -> Settlement {
+fn done() -> TaskResult {
     let (summary, context) = ("done".to_owned(), serde_json::Map::new());
-    Settlement::Completed { summary, context, follow_ups: Vec::new() }
+    TaskResult::Completed { summary, context, follow_ups: Vec::new() }
 }
 
 /// Writes a file completely and fsyncs it, without anything else.

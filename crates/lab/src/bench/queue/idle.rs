@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail, ensure};
 use assay_base::clock::Clock;
 use assay_store::files::FileQueue;
-use assay_store::queue::{Addressed, Policy, Queue};
+use assay_store::queue::{Policy, Queue, QueuedTask};
 use assay_store::task::{Moment, Task};
 use assay_testenv::workspace::target_folder;
 use serde_json::Value;
@@ -129,7 +129,7 @@ fn pick_up(root: &Path, number: usize) -> anyhow::Result<Duration> {
     task.context.insert("commit".to_owned(), Value::from("HEAD"));
     let lock = root.join(format!(".agent-communication/locks/{id}.lock"));
     let completed = root.join(format!(".agent-communication/completed/qa/{id}.json"));
-    queue.push(vec![Addressed { queue: "qa".parse()?, task }])?;
+    queue.push(vec![QueuedTask { queue: "qa".parse()?, task }])?;
     let begun = Instant::now();
     wait_until(|| Ok(lock.exists() || completed.exists()))?;
     let took = begun.elapsed();

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use assay_base::clock::Clock;
 use assay_store::postgres::PgQueue;
-use assay_store::queue::{Addressed, Policy, Queue, Settlement, Tenure};
+use assay_store::queue::{LeaseKind, Policy, Queue, QueuedTask, TaskResult};
 use assay_store::task::{AgentId, Moment, QueueName, Task};
 use assay_testenv::postgres::{Durable, PrivatePostgres};
 use assay_testenv::workspace::target_folder;
@@ -200,10 +200,10 @@ fn open(url: &str) -> anyhow::Result<PgQueue> {
     Ok(PgQueue::open(url, policy, &Clock::system())?)
 }
 
-fn task(number: usize, created: Moment) -> anyhow::Result<Addressed> {
+fn task(number: usize, created: Moment) -> anyhow::Result<QueuedTask> {
     let id = format!("review-qa-{number:08}").parse()?;
     let task = Task::new(id, "review".parse()?, "Review a pull request", created);
-    Ok(Addressed { queue: queue_name(), task })
+    Ok(QueuedTask { queue: queue_name(), task })
 }
 
 /// Times assay's queue.
@@ -241,9 +241,9 @@ fn push_all(queue: &PgQueue, mode: Mode, next: &AtomicUsize) -> anyhow::Result<(
 
 fn work_off(queue: &PgQueue, mode: Mode, worker: usize) -> anyhow::Result<()> {
     let agent: AgentId = format!("qa-{worker}").parse()?;
-    let tenure = Tenure::ByTime(Duration::from_secs(600));
+    let lease_kind = LeaseKind::ByTime(Duration::from_secs(600));
     loop {
-        let claimed = queue.claim(&queue_name(), &agent, tenure, mode.size())?;
+        let claimed = queue.claim(&queue_name(), &agent, lease_kind, mode.size())?;
         if claimed.is_empty() {
             return Ok(());
         }
@@ -254,9 +254,9 @@ fn work_off(queue: &PgQueue, mode: Mode, worker: usize) -> anyhow::Result<()> {
     }
 }
 
-fn completed() -> Settlement {
+fn completed() -> TaskResult {
     let (context, follow_ups) = Default::default();
-    Settlement::Completed { summary: "approved".to_owned(), context, follow_ups }
+    TaskResult::Completed { summary: "approved".to_owned(), context, follow_ups }
 }
 
 /// Times a peer in its own process.
@@ -290,8 +290,8 @@ fn wake(server: &PrivatePostgres) -> anyhow::Result<Vec<Row>> {
         let worker = scope.spawn(move || -> anyhow::Result<()> {
             let mut done = 0;
             while done < WAKES {
-                let tenure = Tenure::ByTime(Duration::from_secs(600));
-                let claimed = waiting.claim(&queue_name(), &agent, tenure, 1)?;
+                let lease_kind = LeaseKind::ByTime(Duration::from_secs(600));
+                let claimed = waiting.claim(&queue_name(), &agent, lease_kind, 1)?;
                 let Some(one) = claimed.into_iter().next() else {
                     watch.wait(Duration::from_secs(30));
                     continue;

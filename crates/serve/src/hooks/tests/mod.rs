@@ -17,8 +17,8 @@ use std::time::Duration;
 use assay_base::clock::Clock;
 use assay_base::shutdown::Shutdown;
 use assay_store::files::FileQueue;
-use assay_store::queue::{Filter, Policy, Queue, Settlement, Tenure};
-use assay_store::task::Status;
+use assay_store::queue::{LeaseKind, Policy, Queue, TaskFilter, TaskResult};
+use assay_store::task::TaskStatus;
 use assay_testkit::github::{self as fake, Access, Fault, NewPull};
 use assay_testkit::jira::FakeJira;
 use assay_testkit::webhook::{self, Answer, commit, pull_request, signature};
@@ -153,7 +153,7 @@ impl HookServer {
 
     /// Returns the ids of all tasks, in any status.
     fn tasks(&self) -> Vec<String> {
-        let filter = Filter { statuses: Status::ALL.to_vec(), ..Filter::default() };
+        let filter = TaskFilter { statuses: TaskStatus::ALL.to_vec(), ..TaskFilter::default() };
         let listed = self.queue.list(&filter).unwrap();
         listed.iter().map(|listed| listed.task.id.to_string()).collect()
     }
@@ -161,10 +161,10 @@ impl HookServer {
     /// Claims a task and completes it.
     fn complete(&self, task: &str) {
         let (queue, agent) = ("qa".parse().unwrap(), "qa".parse().unwrap());
-        let tenure = Tenure::ByTime(Duration::from_secs(60));
-        let claimed = self.queue.claim(&queue, &agent, tenure, 1).unwrap().remove(0);
+        let lease_kind = LeaseKind::ByTime(Duration::from_secs(60));
+        let claimed = self.queue.claim(&queue, &agent, lease_kind, 1).unwrap().remove(0);
         assert_eq!(claimed.task.id.as_str(), task);
-        let done = Settlement::Completed {
+        let done = TaskResult::Completed {
             summary: String::new(),
             context: Map::new(),
             follow_ups: Vec::new(),

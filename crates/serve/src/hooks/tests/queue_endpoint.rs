@@ -69,7 +69,7 @@ fn a_build_asks_for_a_review_with_the_token() {
         /repos/o/r/pulls/70
         /repos/o/r/pulls/8"#]]
     .assert_eq(&asked);
-    let critics = Filter { queue: Some("second".parse().unwrap()), ..Filter::default() };
+    let critics = TaskFilter { queue: Some("second".parse().unwrap()), ..TaskFilter::default() };
     assert_eq!(server.queue.list(&critics).unwrap().len(), 1);
 }
 

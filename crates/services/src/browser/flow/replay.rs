@@ -100,7 +100,7 @@ enum StepError {
     #[error(transparent)]
     Page(#[from] PageError),
     #[error(transparent)]
-    Disk(#[from] assay_store::disk::DiskError),
+    Disk(#[from] assay_store::durable_fs::DiskError),
     #[error(transparent)]
     BaseUrl(#[from] super::base_url::BaseUrlError),
     #[error("{0}")]

@@ -7,11 +7,13 @@ use std::process::Command;
 
 use assay_base::clock::Clock;
 
-use super::{Place, claim, done, policy, qa, task};
-use crate::disk::fault::{self, Fault};
+use super::{QueueFixture, claim, done, policy, qa, task};
+use crate::durable_fs::fault::{self, Fault};
 use crate::files::FileQueue;
-use crate::queue::{Again, Failure, Filter, Queue, QueueError, Settlement, Tenure};
-use crate::task::{AgentId, Status};
+use crate::queue::{
+    AttemptFailure, LeaseKind, Queue, QueueError, RetryLimit, TaskFilter, TaskResult,
+};
+use crate::task::{AgentId, TaskStatus};
 
 /// The tested operations, on a queue in which `worker` has claimed the task `held`, and the task
 /// `waiting` is pending.
@@ -24,21 +26,23 @@ const OPERATIONS: [&str; 9] = [
 /// process dies, and the folder of the queue.
 const ROLE: &str = "ASSAY_TEST_CRASH";
 
-fn prepare(place: &Place) {
-    let queue = place.open();
+fn prepare(fixture: &QueueFixture) {
+    let queue = fixture.open();
     queue.push(vec![task("held")]).unwrap();
     let worker: AgentId = "worker".parse().unwrap();
-    let presence = queue.join(&worker).unwrap();
-    let held = queue.claim(&qa(), &worker, Tenure::WhileAlive(super::LONG), 1).unwrap().remove(0);
-    std::fs::write(place.path("lease.json"), serde_json::to_vec(&held.lease).unwrap()).unwrap();
+    let registration = queue.join(&worker).unwrap();
+    let held =
+        queue.claim(&qa(), &worker, LeaseKind::WhileAlive(super::LONG), 1).unwrap().remove(0);
+    std::fs::write(fixture.path("lease.json"), serde_json::to_vec(&held.lease).unwrap()).unwrap();
     queue.push(vec![task("waiting")]).unwrap();
-    drop(presence);
+    drop(registration);
 }
 
 fn operate(queue: &FileQueue, operation: &str) -> Result<(), QueueError> {
     let lease = std::fs::read(queue.folder().join("lease.json")).unwrap();
     let lease = serde_json::from_slice(&lease).unwrap();
-    let fail = |again| Settlement::Failed(Failure { error: "broke".into(), again });
+    let fail =
+        |retry_limit| TaskResult::Failed(AttemptFailure { error: "broke".into(), retry_limit });
     match operation {
         "push" => queue.push(vec![task("new")]),
         "push-two" => queue.push(vec![task("new"), task("newer")]),
@@ -46,48 +50,48 @@ fn operate(queue: &FileQueue, operation: &str) -> Result<(), QueueError> {
             queue.push_all(vec![task("new"), task("newer")]).into_iter().collect::<Result<_, _>>()
         }
         "claim" => {
-            let tenure = Tenure::WhileAlive(super::LONG);
-            queue.claim(&qa(), &"worker".parse().unwrap(), tenure, 1).map(|_| ())
+            let lease_kind = LeaseKind::WhileAlive(super::LONG);
+            queue.claim(&qa(), &"worker".parse().unwrap(), lease_kind, 1).map(|_| ())
         }
         "complete" => queue.settle(&lease, done(vec![])).map(|_| ()),
         "complete-with" => queue.settle(&lease, done(vec![task("fix"), task("note")])).map(|_| ()),
-        "fail" => queue.settle(&lease, fail(Again::AtMost(None))).map(|_| ()),
-        "fail-for-good" => queue.settle(&lease, fail(Again::Never)).map(|_| ()),
+        "fail" => queue.settle(&lease, fail(RetryLimit::AtMost(None))).map(|_| ()),
+        "fail-for-good" => queue.settle(&lease, fail(RetryLimit::Never)).map(|_| ()),
         "cancel" => queue.cancel(&"waiting".parse().unwrap(), "somebody"),
         other => panic!("no operation `{other}`"),
     }
 }
 
 /// Returns the status of every task.
-fn standing(queue: &FileQueue) -> BTreeMap<String, Status> {
-    let filter = Filter { statuses: Status::ALL.to_vec(), ..Filter::default() };
+fn statuses(queue: &FileQueue) -> BTreeMap<String, TaskStatus> {
+    let filter = TaskFilter { statuses: TaskStatus::ALL.to_vec(), ..TaskFilter::default() };
     let listed = queue.list(&filter).unwrap();
     let tasks: Vec<_> =
         listed.iter().map(|listed| (listed.task.id.to_string(), listed.task.status)).collect();
-    let map: BTreeMap<String, Status> = tasks.iter().cloned().collect();
+    let map: BTreeMap<String, TaskStatus> = tasks.iter().cloned().collect();
     assert_eq!(map.len(), tasks.len(), "a task is there twice: {tasks:?}");
     map
 }
 
 /// Returns the status of every task after an operation that happened, or did not; tasks in progress
 /// count as pending.
-fn outcome(operation: &str, happened: bool) -> BTreeMap<String, Status> {
-    let place = Place::new();
-    prepare(&place);
-    let queue = place.open();
+fn outcome(operation: &str, happened: bool) -> BTreeMap<String, TaskStatus> {
+    let fixture = QueueFixture::new();
+    prepare(&fixture);
+    let queue = fixture.open();
     if happened {
         operate(&queue, operation).unwrap();
     }
     queue.recover().unwrap();
-    standing(&queue)
+    statuses(&queue)
 }
 
 /// Returns true if the tasks are as after the operation, or as before it. Tasks that were pushed
 /// independently may be stored in part.
 fn is_either(
     operation: &str,
-    now: &BTreeMap<String, Status>,
-    [before, after]: [&BTreeMap<String, Status>; 2],
+    now: &BTreeMap<String, TaskStatus>,
+    [before, after]: [&BTreeMap<String, TaskStatus>; 2],
 ) -> bool {
     let is_between = || {
         before.iter().all(|(id, status)| now.get(id) == Some(status))
@@ -101,8 +105,8 @@ fn work_off(queue: &FileQueue) -> BTreeMap<String, usize> {
     let mut times = BTreeMap::new();
     for name in ["qa", "architect"] {
         let (name, agent) = (name.parse().unwrap(), "other".parse().unwrap());
-        let tenure = Tenure::ByTime(super::LONG);
-        while let Some(next) = queue.claim(&name, &agent, tenure, 1).unwrap().pop() {
+        let lease_kind = LeaseKind::ByTime(super::LONG);
+        while let Some(next) = queue.claim(&name, &agent, lease_kind, 1).unwrap().pop() {
             queue.settle(&next.lease, done(vec![])).unwrap();
             *times.entry(next.lease.task.to_string()).or_default() += 1;
         }
@@ -112,12 +116,12 @@ fn work_off(queue: &FileQueue) -> BTreeMap<String, usize> {
 
 /// Returns the number of writes of an operation.
 fn writes(operation: &str) -> usize {
-    let place = Place::new();
-    prepare(&place);
-    let queue = place.open();
-    fault::at(usize::MAX, Fault::Die);
+    let fixture = QueueFixture::new();
+    prepare(&fixture);
+    let queue = fixture.open();
+    fault::inject(usize::MAX, Fault::Die);
     operate(&queue, operation).unwrap();
-    fault::none().len()
+    fault::clear().len()
 }
 
 #[test]
@@ -129,27 +133,27 @@ fn a_process_killed_at_any_write_loses_nothing_and_does_nothing_twice() {
     for operation in OPERATIONS {
         let (before, after) = (outcome(operation, false), outcome(operation, true));
         for number in 1..=writes(operation) {
-            let place = Place::new();
-            prepare(&place);
-            let role = format!("{operation} {number} {}", place.0.path().display());
+            let fixture = QueueFixture::new();
+            prepare(&fixture);
+            let role = format!("{operation} {number} {}", fixture.0.path().display());
             let name = "files::tests::crash::a_process_killed_at_any_write_loses_nothing_and_does_nothing_twice";
             #[expect(clippy::disallowed_methods, reason = "it has to die without our dying")]
             let mut child = Command::new(std::env::current_exe().unwrap());
             let output = child.args(["--exact", name]).env(ROLE, role).output().unwrap();
             assert!(!output.status.success(), "{operation} did not die at write {number}");
-            let queue = place.open();
+            let queue = fixture.open();
             queue.recover().unwrap();
-            let now = standing(&queue);
+            let now = statuses(&queue);
             assert!(
                 is_either(operation, &now, [&before, &after]),
                 "{operation}, killed at write {number}: {now:?}\nbefore: {before:?}\nafter: {after:?}",
             );
             let times = work_off(&queue);
             assert!(times.values().all(|times| *times == 1), "{operation} {number}: {times:?}");
-            let waiting = now.iter().filter(|(_, status)| **status == Status::Pending).count();
+            let waiting = now.iter().filter(|(_, status)| **status == TaskStatus::Pending).count();
             assert_eq!(times.len(), waiting, "{operation} {number}: something is stuck");
-            assert_eq!(place.names("locks"), [""; 0]);
-            assert_eq!(place.names("intents"), [""; 0]);
+            assert_eq!(fixture.names("locks"), [""; 0]);
+            assert_eq!(fixture.names("intents"), [""; 0]);
         }
     }
 }
@@ -160,10 +164,10 @@ fn die(role: &str) {
     let number = words.next().unwrap().parse().unwrap();
     let queue =
         FileQueue::open(words.next().unwrap().as_ref(), policy(), &Clock::system()).unwrap();
-    let presence = queue.join(&"somebody".parse().unwrap()).unwrap();
-    fault::at(number, Fault::Die);
+    let registration = queue.join(&"somebody".parse().unwrap()).unwrap();
+    fault::inject(number, Fault::Die);
     let done = catch_unwind(AssertUnwindSafe(|| operate(&queue, operation)));
-    drop(presence);
+    drop(registration);
     panic!("nothing died: {done:?}");
 }
 
@@ -173,27 +177,27 @@ fn a_disk_that_takes_no_more_never_has_an_error_told_for_work_that_was_done() {
         for operation in OPERATIONS {
             let (before, after) = (outcome(operation, false), outcome(operation, true));
             for number in 1..=writes(operation) {
-                let place = Place::new();
-                prepare(&place);
-                let queue = place.open();
-                fault::at(number, fault);
-                let told = operate(&queue, operation);
-                let seen = fault::none();
+                let fixture = QueueFixture::new();
+                prepare(&fixture);
+                let queue = fixture.open();
+                fault::inject(number, fault);
+                let result = operate(&queue, operation);
+                let seen = fault::clear();
                 // A name whose folder could not be synced may or may not survive.
                 let is_doubtful = seen[number - 1] == "sync folder";
-                let is_told = matches!(told, Ok(()) | Err(QueueError::File(_)));
-                assert!(is_told, "{operation} {number}: {told:?}");
+                let is_expected = matches!(result, Ok(()) | Err(QueueError::File(_)));
+                assert!(is_expected, "{operation} {number}: {result:?}");
                 queue.recover().unwrap();
-                let now = standing(&queue);
-                let (told_done, at) = (told.is_ok(), &seen[number - 1]);
-                let is_true = match told_done {
+                let now = statuses(&queue);
+                let (is_reported_done, at) = (result.is_ok(), &seen[number - 1]);
+                let is_true = match is_reported_done {
                     true => now == after,
                     false => now == before || is_doubtful && now == after,
                 };
                 let is_partly = operation == "push-each";
                 assert!(
                     is_true || is_partly && is_either(operation, &now, [&before, &after]),
-                    "{operation}, {fault:?} at write {number} ({at}), told {told_done}: {now:?}",
+                    "{operation}, {fault:?} at write {number} ({at}), told {is_reported_done}: {now:?}",
                 );
                 let times = work_off(&queue);
                 assert!(times.values().all(|times| *times == 1), "{operation} {number}: {times:?}");
@@ -206,26 +210,26 @@ fn a_disk_that_takes_no_more_never_has_an_error_told_for_work_that_was_done() {
 fn an_index_that_cannot_be_written_decides_no_answer() {
     for operation in OPERATIONS {
         let after = outcome(operation, true);
-        let place = Place::new();
-        prepare(&place);
-        let queue = place.open();
-        let blocked = place.path(".index");
+        let fixture = QueueFixture::new();
+        prepare(&fixture);
+        let queue = fixture.open();
+        let blocked = fixture.path(".index");
         std::fs::remove_dir_all(&blocked).unwrap();
         // A file with the name of the index folder: the index cannot be written.
         std::fs::write(&blocked, "").unwrap();
         operate(&queue, operation).unwrap();
         queue.recover().unwrap();
-        assert_eq!(standing(&queue), after, "{operation}");
+        assert_eq!(statuses(&queue), after, "{operation}");
         std::fs::remove_file(&blocked).unwrap();
-        assert_eq!(standing(&place.open()), after, "{operation}, with an index again");
+        assert_eq!(statuses(&fixture.open()), after, "{operation}, with an index again");
     }
 }
 
 #[test]
 fn what_a_dead_process_held_is_still_refused_to_it() {
-    let place = Place::new();
-    prepare(&place);
-    let queue = place.open();
+    let fixture = QueueFixture::new();
+    prepare(&fixture);
+    let queue = fixture.open();
     assert_eq!(queue.recover().unwrap().len(), 1);
     let again = claim(&queue).expect("its agent is gone");
     assert_eq!(again.lease.task.as_str(), "held");

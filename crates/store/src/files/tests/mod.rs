@@ -13,17 +13,17 @@ use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
 use super::FileQueue;
-use crate::queue::{Addressed, Claimed, Policy, Queue, Settlement, Tenure};
+use crate::queue::{ClaimedTask, LeaseKind, Policy, Queue, QueuedTask, TaskResult};
 use crate::task::{Moment, QueueName, Task};
 
 const LONG: Duration = Duration::from_secs(3_600);
 
 /// A queue in a temporary folder.
-struct Place(TempDir);
+struct QueueFixture(TempDir);
 
-impl Place {
-    fn new() -> Place {
-        Place(TempDir::new().unwrap())
+impl QueueFixture {
+    fn new() -> QueueFixture {
+        QueueFixture(TempDir::new().unwrap())
     }
 
     fn open(&self) -> FileQueue {
@@ -48,7 +48,7 @@ impl Place {
 
     /// Returns the names in a folder, without hidden files, sorted.
     fn names(&self, inside: &str) -> Vec<String> {
-        let mut names = crate::disk::names(&self.path(inside)).unwrap();
+        let mut names = crate::durable_fs::list_dir(&self.path(inside)).unwrap();
         names.retain(|name| !name.starts_with('.'));
         names.sort();
         names
@@ -70,18 +70,18 @@ fn qa() -> QueueName {
     "qa".parse().unwrap()
 }
 
-fn task(id: &str) -> Addressed {
+fn task(id: &str) -> QueuedTask {
     let task = Task::new(
         id.parse().unwrap(),
         "review".parse().unwrap(),
         id,
         Moment::now(&Clock::system()),
     );
-    Addressed { queue: qa(), task }
+    QueuedTask { queue: qa(), task }
 }
 
 /// Returns the JSON of a task as a person may write it by hand.
-fn written(id: &str, more: Value) -> String {
+fn task_json(id: &str, more: Value) -> String {
     let mut json = json!({
         "id": id, "type": "review", "status": "pending", "created_at": "2026-02-03T10:00:00Z",
         "title": id,
@@ -91,15 +91,15 @@ fn written(id: &str, more: Value) -> String {
     json.to_string()
 }
 
-fn claim(queue: &FileQueue) -> Option<Claimed> {
-    let tenure = Tenure::ByTime(LONG);
-    queue.claim(&qa(), &"qa-1".parse().unwrap(), tenure, 1).unwrap().pop()
+fn claim(queue: &FileQueue) -> Option<ClaimedTask> {
+    let lease_kind = LeaseKind::ByTime(LONG);
+    queue.claim(&qa(), &"qa-1".parse().unwrap(), lease_kind, 1).unwrap().pop()
 }
 
 fn claimed(queue: &FileQueue) -> Option<String> {
     claim(queue).map(|claimed| claimed.lease.task.to_string())
 }
 
-fn done(follow_ups: Vec<Addressed>) -> Settlement {
-    Settlement::Completed { summary: "done".into(), context: Map::new(), follow_ups }
+fn done(follow_ups: Vec<QueuedTask>) -> TaskResult {
+    TaskResult::Completed { summary: "done".into(), context: Map::new(), follow_ups }
 }

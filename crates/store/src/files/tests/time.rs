@@ -3,7 +3,7 @@
 use assay_base::clock::ManualClock;
 
 use super::*;
-use crate::queue::{Again, Failure};
+use crate::queue::{AttemptFailure, RetryLimit};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -11,14 +11,14 @@ fn at_noon() -> ManualClock {
     ManualClock::at("2026-02-03T12:00:00Z".parse().unwrap())
 }
 
-fn open(place: &Place, manual: &ManualClock) -> FileQueue {
-    FileQueue::open(place.0.path(), Policy::default(), &manual.clock()).unwrap()
+fn open(fixture: &QueueFixture, manual: &ManualClock) -> FileQueue {
+    FileQueue::open(fixture.0.path(), Policy::default(), &manual.clock()).unwrap()
 }
 
 #[test]
 fn a_lease_ends_with_its_time_and_not_before() {
-    let (place, manual) = (Place::new(), at_noon());
-    let queue = open(&place, &manual);
+    let (fixture, manual) = (QueueFixture::new(), at_noon());
+    let queue = open(&fixture, &manual);
     queue.push(vec![task("t1")]).unwrap();
     let lease = claim(&queue).unwrap().lease;
     manual.advance(LONG - SECOND);
@@ -32,12 +32,13 @@ fn a_lease_ends_with_its_time_and_not_before() {
 
 #[test]
 fn a_failed_task_is_claimed_again_after_its_back_off() {
-    let (place, manual) = (Place::new(), at_noon());
-    let queue = open(&place, &manual);
+    let (fixture, manual) = (QueueFixture::new(), at_noon());
+    let queue = open(&fixture, &manual);
     queue.push(vec![task("t1")]).unwrap();
     let lease = claim(&queue).unwrap().lease;
-    let failure = Failure { error: "no network".to_owned(), again: Again::AtMost(None) };
-    queue.settle(&lease, Settlement::Failed(failure)).unwrap();
+    let failure =
+        AttemptFailure { error: "no network".to_owned(), retry_limit: RetryLimit::AtMost(None) };
+    queue.settle(&lease, TaskResult::Failed(failure)).unwrap();
     let rest = Policy::default().initial_backoff;
     manual.advance(rest - SECOND);
     assert_eq!(claimed(&queue), None);

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::sync::Mutex;
 
-use assay_store::queue::{Filter, Policy, Tenure};
-use assay_store::task::{AgentId, Status};
+use assay_store::queue::{LeaseKind, Policy, TaskFilter};
+use assay_store::task::{AgentId, TaskStatus};
 use expect_test::expect;
 
 use super::{LONG, claim, qa};
@@ -118,7 +118,7 @@ fn of_many_that_try_one_holds_a_task(store: &dyn Store) {
     let done_by = done_by.into_inner().unwrap();
     assert_eq!(done_by.len(), tasks);
     assert_eq!(done_by.iter().collect::<HashSet<_>>().len(), tasks);
-    let filter = Filter { statuses: vec![Status::Completed], ..Filter::default() };
+    let filter = TaskFilter { statuses: vec![TaskStatus::Completed], ..TaskFilter::default() };
     assert_eq!(queue.list(&filter).unwrap().len(), tasks);
 }
 
@@ -129,10 +129,10 @@ fn what_waits_for_a_person_is_claimed_by_no_agent(store: &dyn Store) {
     queue.push(vec![escalation, task("b")]).unwrap();
     let agent: AgentId = "qa-1".parse().unwrap();
     let _presence = queue.join(&agent).unwrap();
-    let claimed = |tenure| {
-        let claimed = queue.claim(&qa(), &agent, tenure, 10).unwrap().into_iter();
+    let claimed = |lease_kind| {
+        let claimed = queue.claim(&qa(), &agent, lease_kind, 10).unwrap().into_iter();
         claimed.map(|claimed| claimed.task.id.to_string()).collect::<Vec<_>>()
     };
-    assert_eq!(claimed(Tenure::WhileAlive(LONG)), ["b"]);
-    assert_eq!(claimed(Tenure::ByTime(LONG)), ["a"]);
+    assert_eq!(claimed(LeaseKind::WhileAlive(LONG)), ["b"]);
+    assert_eq!(claimed(LeaseKind::ByTime(LONG)), ["a"]);
 }

@@ -1,7 +1,7 @@
 //! Guarantees about stored tasks: their content is preserved and can be found.
 
-use assay_store::queue::{Addressed, Filter, Settlement};
-use assay_store::task::Status;
+use assay_store::queue::{QueuedTask, TaskFilter, TaskResult};
+use assay_store::task::TaskStatus;
 use expect_test::expect;
 use serde_json::json;
 
@@ -25,7 +25,7 @@ fn unknown_fields_survive(store: &dyn Store) {
     assert_eq!(claimed.task.rest["estimated_effort"], json!({ "points": 3, "by": null }));
     let context = [("verdict".to_owned(), json!("ready"))].into_iter().collect();
     let settlement =
-        Settlement::Completed { summary: "fine".into(), context, follow_ups: Vec::new() };
+        TaskResult::Completed { summary: "fine".into(), context, follow_ups: Vec::new() };
     queue.settle(&claimed.lease, settlement).unwrap();
     let task = queue.get(&"a".parse().unwrap()).unwrap().task;
     assert_eq!(task.rest["estimated_effort"], json!({ "points": 3, "by": null }));
@@ -45,10 +45,10 @@ fn tasks_are_found_by_what_they_are_about(store: &dyn Store) {
     queue.push(vec![about("a", "P-1"), about("b", "P-2"), about("c", "P-1")]).unwrap();
     let claimed = claim(&*queue, "qa-1").unwrap();
     queue.settle(&claimed.lease, done(vec![])).unwrap();
-    let filter = Filter {
+    let filter = TaskFilter {
         context: Some(("epic_key".into(), "P-1".into())),
-        statuses: Status::ALL.to_vec(),
-        ..Filter::default()
+        statuses: TaskStatus::ALL.to_vec(),
+        ..TaskFilter::default()
     };
     let listed = queue.list(&filter).unwrap();
     let ids: Vec<&str> = listed.iter().map(|listed| listed.task.id.as_str()).collect();
@@ -96,11 +96,11 @@ fn what_is_copied_stands_as_it_stood(store: &dyn Store) {
             claim -> held
         "#]],
     );
-    let all = Filter { statuses: Status::ALL.to_vec(), ..Filter::default() };
+    let all = TaskFilter { statuses: TaskStatus::ALL.to_vec(), ..TaskFilter::default() };
     let listed = store.open(policy()).list(&all).unwrap();
-    let tasks: Vec<Addressed> = listed
+    let tasks: Vec<QueuedTask> = listed
         .into_iter()
-        .map(|listed| Addressed { queue: listed.queue, task: listed.task })
+        .map(|listed| QueuedTask { queue: listed.queue, task: listed.task })
         .collect();
     let other = store.another();
     let queue = other.open(policy());

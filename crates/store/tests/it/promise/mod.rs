@@ -28,7 +28,7 @@ mod settling;
 
 use std::time::Duration;
 
-use assay_store::queue::{Claimed, Queue, Tenure};
+use assay_store::queue::{ClaimedTask, LeaseKind, Queue};
 use assay_store::task::QueueName;
 
 /// A lease time that never expires within a test.
@@ -38,7 +38,7 @@ fn qa() -> QueueName {
     "qa".parse().unwrap()
 }
 
-fn claim(queue: &dyn Queue, agent: &str) -> Option<Claimed> {
-    let tenure = Tenure::ByTime(LONG);
-    queue.claim(&qa(), &agent.parse().unwrap(), tenure, 1).unwrap().pop()
+fn claim(queue: &dyn Queue, agent: &str) -> Option<ClaimedTask> {
+    let lease_kind = LeaseKind::ByTime(LONG);
+    queue.claim(&qa(), &agent.parse().unwrap(), lease_kind, 1).unwrap().pop()
 }

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use assay_base::clock::Clock;
-use assay_store::queue::{Filter, Policy, Settled, Standing};
-use assay_store::task::{Moment, Status};
+use assay_store::queue::{ClaimState, Policy, SettleOutcome, TaskFilter};
+use assay_store::task::{Moment, TaskStatus};
 use expect_test::expect;
 
 use super::{claim, qa};
@@ -154,7 +154,11 @@ fn a_task_that_blocks_another_comes_before_it(store: &dyn Store) {
             }
             let blocked = queue.get(&"second".parse().unwrap()).unwrap();
             let on = vec!["first".parse().unwrap()];
-            assert_eq!(blocked.standing, Standing::Waiting { on }, "{together} {blocker_first}");
+            assert_eq!(
+                blocked.claim_state,
+                ClaimState::Waiting { on },
+                "{together} {blocker_first}"
+            );
             let held = claim(&*queue, "qa-1").unwrap();
             assert_eq!(held.lease.task.as_str(), "first");
             assert!(claim(&*queue, "qa-1").is_none());
@@ -174,7 +178,10 @@ fn a_task_for_later_is_not_claimed_before(store: &dyn Store) {
     assert_eq!(claim(&*queue, "qa-1").unwrap().lease.task.as_str(), "due");
     assert!(claim(&*queue, "qa-1").is_none());
     let listed = queue.get(&"later".parse().unwrap()).unwrap();
-    assert!(matches!(listed.standing, Standing::Resting { seconds: 3_000..=3_600 }), "{listed:?}");
+    assert!(
+        matches!(listed.claim_state, ClaimState::Backoff { seconds: 3_000..=3_600 }),
+        "{listed:?}"
+    );
     let wait = queue.next_ready(&qa()).unwrap().unwrap();
     assert!(wait <= Duration::from_secs(3_600), "{wait:?}");
     assert_eq!(queue.count().unwrap()[0].waiting, 1);
@@ -188,8 +195,8 @@ fn a_task_that_repeats_comes_again_once_it_is_over(store: &dyn Store) {
     queue.push(vec![nightly]).unwrap();
     let held = claim(&*queue, "qa-1").unwrap();
     queue.settle(&held.lease, done(vec![])).unwrap();
-    assert_eq!(queue.settle(&held.lease, done(vec![])).unwrap(), Settled::AlreadyCompleted);
-    let listed = queue.list(&Filter::default()).unwrap();
+    assert_eq!(queue.settle(&held.lease, done(vec![])).unwrap(), SettleOutcome::AlreadyCompleted);
+    let listed = queue.list(&TaskFilter::default()).unwrap();
     assert_eq!(listed.len(), 1, "{listed:?}");
     let next = &listed[0].task;
     assert!(next.id.as_str().starts_with("nightly-"), "{}", next.id);
@@ -198,7 +205,7 @@ fn a_task_that_repeats_comes_again_once_it_is_over(store: &dyn Store) {
     assert_eq!(next.repeat_every.unwrap().to_string(), "1d");
     assert!(claim(&*queue, "qa-1").is_none(), "it is for later");
     queue.cancel(&next.id, "me").unwrap();
-    let filter = Filter { statuses: vec![Status::Pending], ..Filter::default() };
+    let filter = TaskFilter { statuses: vec![TaskStatus::Pending], ..TaskFilter::default() };
     assert!(queue.list(&filter).unwrap().is_empty(), "a task that is called off comes no more");
 }
 

@@ -1,6 +1,6 @@
 //! Guarantees about pushing: accepted and rejected tasks.
 
-use assay_store::queue::{Filter, Policy};
+use assay_store::queue::{Policy, TaskFilter};
 use expect_test::expect;
 
 use super::claim;
@@ -136,7 +136,7 @@ fn many_tasks_each_for_itself_are_all_there_once(store: &dyn Store) {
         sides.into_iter().map(|side| side.join().unwrap()).sum()
     });
     assert_eq!(new, 300);
-    assert_eq!(queue.list(&Filter::default()).unwrap().len(), 300);
+    assert_eq!(queue.list(&TaskFilter::default()).unwrap().len(), 300);
 }
 
 fn priority_zero_is_for_escalations(store: &dyn Store) {

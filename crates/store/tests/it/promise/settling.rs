@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use assay_base::clock::Clock;
-use assay_store::queue::{Addressed, Policy};
+use assay_store::queue::{Policy, QueuedTask};
 use assay_store::task::Moment;
 use expect_test::expect;
 use serde_json::json;
@@ -142,11 +142,11 @@ fn a_failed_task_rests_before_it_is_tried_again(store: &dyn Store) {
 }
 
 fn a_task_whose_agent_dies_does_not_rest_for_an_earlier_failure(store: &dyn Store) {
-    let Addressed { queue, mut task } = task("a");
+    let QueuedTask { queue, mut task } = task("a");
     // The back-off of 30 seconds has ended; after two failures it would be 60 seconds.
     let failed = Moment(Moment::now(&Clock::system()).0 - Duration::from_secs(45));
     (task.retry_count, task.last_failed_at) = (1, Some(failed));
-    store.open(policy()).restore(vec![Addressed { queue, task }]).unwrap();
+    store.open(policy()).restore(vec![QueuedTask { queue, task }]).unwrap();
     check(
         store,
         "claim-briefly one

@@ -8,11 +8,11 @@ use postgres::types::{Json, ToSql};
 use serde_json::Value;
 
 use super::PgQueue;
-use super::pool::{Conn, Failure, Patience};
+use super::pool::{Conn, OperationError, RetryMode};
 use crate::cycles::Cycles;
-use crate::queue::{Count, Filter, Listed, QueueError, Standing};
-use crate::steps;
-use crate::task::{Moment, QueueName, Status, Task, TaskId};
+use crate::queue::{ClaimState, ListedTask, QueueCounts, QueueError, TaskFilter};
+use crate::task::{Moment, QueueName, Task, TaskId, TaskStatus};
+use crate::transitions;
 
 /// Selects tasks by id.
 pub(super) const BY_ID: &str = concat!(
@@ -63,7 +63,7 @@ const NEEDS: &str = "SELECT n.task, n.needs, t.status
     WHERE l.open > 0";
 
 /// A task joined with its row in `assay_line`.
-pub(super) struct Seated {
+pub(super) struct TaskRow {
     pub(super) queue: QueueName,
     /// The task, in progress if it has a holder.
     pub(super) task: Task,
@@ -72,74 +72,78 @@ pub(super) struct Seated {
     pub(super) until: Option<Timestamp>,
     pub(super) while_alive: bool,
     open: i32,
-    rests_ms: Option<i64>,
+    delay_ms: Option<i64>,
     held_ms: Option<i64>,
     without_agent: bool,
 }
 
-impl Seated {
+impl TaskRow {
     /// Runs one of the statements above.
     pub(super) fn query(
         conn: &mut Conn,
         sql: &'static str,
         values: &[&(dyn ToSql + Sync)],
-    ) -> Result<Vec<Seated>, Failure> {
-        conn.query(sql, values)?.iter().map(Seated::read).collect()
+    ) -> Result<Vec<TaskRow>, OperationError> {
+        conn.query(sql, values)?.iter().map(TaskRow::read).collect()
     }
 
-    fn read(row: &Row) -> Result<Seated, Failure> {
+    fn read(row: &Row) -> Result<TaskRow, OperationError> {
         let queue: &str = row.get(0);
         let Json(mut task): Json<Task> = row.try_get(2)?;
         let (holder, started): (Option<String>, Option<Timestamp>) = (row.get(4), row.get(5));
         if let (Some(holder), Some(started)) = (&holder, started) {
-            task = steps::start(task, holder, Moment(started));
+            task = transitions::start(task, holder, Moment(started));
         }
-        Ok(Seated {
-            queue: queue.parse().map_err(|error| Failure::Refused(QueueError::Task(error)))?,
+        Ok(TaskRow {
+            queue: queue
+                .parse()
+                .map_err(|error| OperationError::Rejected(QueueError::Task(error)))?,
             task,
             fence: row.get(3),
             holder,
             open: row.get(6),
             until: row.get(7),
             while_alive: row.get(8),
-            rests_ms: row.get(9),
+            delay_ms: row.get(9),
             held_ms: row.get(10),
             without_agent: row.get(11),
         })
     }
 
     /// Returns true if the task has a holder whose lease has ended.
-    pub(super) fn is_gone(&self) -> bool {
+    pub(super) fn is_lease_expired(&self) -> bool {
         self.holder.is_some() && (self.without_agent || self.held_ms.is_none_or(|left| left <= 0))
     }
 
-    fn listed(self, needs: &Needs) -> Listed {
-        Listed { standing: self.standing(needs), queue: self.queue, task: self.task }
+    fn into_listed(self, needs: &OpenDependencies) -> ListedTask {
+        ListedTask { claim_state: self.claim_state(needs), queue: self.queue, task: self.task }
     }
 
-    fn standing(&self, needs: &Needs) -> Standing {
+    fn claim_state(&self, needs: &OpenDependencies) -> ClaimState {
         match self.task.status {
-            Status::Pending => {}
-            Status::InProgress => return self.holding(),
-            Status::Completed | Status::Failed | Status::Cancelled => return Standing::Over,
+            TaskStatus::Pending => {}
+            TaskStatus::InProgress => return self.leased_state(),
+            TaskStatus::Completed | TaskStatus::Failed | TaskStatus::Cancelled => {
+                return ClaimState::Done;
+            }
         }
         if self.open > 0 {
-            return needs.standing(&self.task);
+            return needs.claim_state(&self.task);
         }
-        match self.rests_ms {
-            Some(left @ 1..) => Standing::Resting { seconds: seconds(left).max(1) },
-            Some(_) | None => Standing::Ready,
+        match self.delay_ms {
+            Some(left @ 1..) => ClaimState::Backoff { seconds: seconds(left).max(1) },
+            Some(_) | None => ClaimState::Ready,
         }
     }
 
-    fn holding(&self) -> Standing {
+    fn leased_state(&self) -> ClaimState {
         let by = self.holder.as_deref().and_then(|holder| holder.parse().ok());
         match by {
-            Some(by) if !self.is_gone() => {
-                Standing::Held { by, seconds: seconds(self.held_ms.unwrap_or(0)) }
+            Some(by) if !self.is_lease_expired() => {
+                ClaimState::Leased { by, seconds: seconds(self.held_ms.unwrap_or(0)) }
             }
             // The next claim recovers the task first.
-            Some(_) | None => Standing::Ready,
+            Some(_) | None => ClaimState::Ready,
         }
     }
 }
@@ -150,16 +154,16 @@ fn seconds(millis: i64) -> u64 {
 
 /// The open dependencies of open tasks.
 #[derive(Default)]
-struct Needs {
+struct OpenDependencies {
     of: HashMap<String, Vec<String>>,
     /// The status of dependencies; unknown tasks have no entry.
     status: HashMap<String, String>,
     cycles: Cycles,
 }
 
-impl Needs {
-    fn read(conn: &mut Conn) -> Result<Needs, postgres::Error> {
-        let mut needs = Needs::default();
+impl OpenDependencies {
+    fn read(conn: &mut Conn) -> Result<OpenDependencies, postgres::Error> {
+        let mut needs = OpenDependencies::default();
         for row in conn.query(NEEDS, &[])? {
             let (task, need): (String, String) = (row.get(0), row.get(1));
             if let Some(status) = row.get(2) {
@@ -171,7 +175,7 @@ impl Needs {
         Ok(needs)
     }
 
-    fn standing(&self, task: &Task) -> Standing {
+    fn claim_state(&self, task: &Task) -> ClaimState {
         let open = self.of.get(task.id.as_str()).into_iter().flatten();
         let mut on: Vec<TaskId> = open.filter_map(|need| need.parse().ok()).collect();
         let place = |need: &TaskId| task.depends_on.iter().position(|other| other == need);
@@ -179,8 +183,8 @@ impl Needs {
         on.sort_by_key(|need| (place(need).unwrap_or(usize::MAX), need.clone()));
         let reason = on.iter().find_map(|need| self.reason(task.id.as_str(), need.as_str()));
         match reason {
-            Some(reason) => Standing::Blocked { reason },
-            None => Standing::Waiting { on },
+            Some(reason) => ClaimState::Blocked { reason },
+            None => ClaimState::Waiting { on },
         }
     }
 
@@ -190,7 +194,7 @@ impl Needs {
             None => "is not known",
             Some("failed") => "failed",
             Some("cancelled") => "was cancelled",
-            Some(_) if self.cycles.share(need, task) => "depends on it",
+            Some(_) if self.cycles.is_same_cycle(need, task) => "depends on it",
             Some(_) => return None,
         };
         Some(format!("it depends on `{need}`, which {why}"))
@@ -204,21 +208,25 @@ impl Needs {
 
 impl PgQueue {
     /// Returns a task with its claimability.
-    pub(super) fn get(&self, id: &TaskId) -> Result<Listed, QueueError> {
+    pub(super) fn get(&self, id: &TaskId) -> Result<ListedTask, QueueError> {
         let ids = [id.as_str()];
         let ids: &[&str] = &ids;
-        self.pool.run(Patience::Restart, |conn, _| {
-            let seat = Seated::query(conn, BY_ID, &[&ids])?.pop();
-            let seat = seat.ok_or_else(|| QueueError::Unknown(id.clone()))?;
-            let needs = if seat.open > 0 { Needs::read(conn)? } else { Needs::default() };
-            Ok(seat.listed(&needs))
+        self.pool.run(RetryMode::UntilRestarted, |conn, _| {
+            let task_row = TaskRow::query(conn, BY_ID, &[&ids])?.pop();
+            let task_row = task_row.ok_or_else(|| QueueError::Unknown(id.clone()))?;
+            let needs = if task_row.open > 0 {
+                OpenDependencies::read(conn)?
+            } else {
+                OpenDependencies::default()
+            };
+            Ok(task_row.into_listed(&needs))
         })
     }
 
     /// Returns the tasks that match a filter.
-    pub(super) fn list(&self, filter: &Filter) -> Result<Vec<Listed>, QueueError> {
-        let wants = |status: Status| match filter.statuses.is_empty() {
-            true => status != Status::Completed,
+    pub(super) fn list(&self, filter: &TaskFilter) -> Result<Vec<ListedTask>, QueueError> {
+        let wants = |status: TaskStatus| match filter.statuses.is_empty() {
+            true => status != TaskStatus::Completed,
             false => filter.statuses.contains(&status),
         };
         let queue = filter.queue.as_ref().map(QueueName::as_str);
@@ -227,34 +235,42 @@ impl PgQueue {
         // later.
         let most = filter.limit.filter(|_| text.is_none());
         let most = most.map(|most| i64::try_from(most).unwrap_or(i64::MAX));
-        let (waiting, held) = (wants(Status::Pending), wants(Status::InProgress));
-        let over = [Status::Failed, Status::Cancelled].into_iter().filter(|status| wants(*status));
-        let over: Vec<&str> = over.map(Status::as_str).collect();
-        self.pool.run(Patience::Restart, |conn, _| {
-            let mut seats = Seated::query(conn, OPEN, &[&queue, &waiting, &held, &text, &most])?;
+        let (waiting, held) = (wants(TaskStatus::Pending), wants(TaskStatus::InProgress));
+        let over =
+            [TaskStatus::Failed, TaskStatus::Cancelled].into_iter().filter(|status| wants(*status));
+        let over: Vec<&str> = over.map(TaskStatus::as_str).collect();
+        self.pool.run(RetryMode::UntilRestarted, |conn, _| {
+            let mut task_rows =
+                TaskRow::query(conn, OPEN, &[&queue, &waiting, &held, &text, &most])?;
             for status in &over {
-                seats.extend(Seated::query(conn, GIVEN_UP, &[status, &queue, &text, &most])?);
+                task_rows.extend(TaskRow::query(conn, GIVEN_UP, &[status, &queue, &text, &most])?);
             }
-            let key =
-                |seat: &Seated| (seat.task.priority, seat.task.created_at, seat.task.id.clone());
-            seats.sort_by_cached_key(key);
-            if wants(Status::Completed) {
-                let completed = Status::Completed.as_str();
-                seats.extend(Seated::query(conn, COMPLETED, &[&completed, &queue, &text, &most])?);
+            let key = |task_row: &TaskRow| {
+                (task_row.task.priority, task_row.task.created_at, task_row.task.id.clone())
+            };
+            task_rows.sort_by_cached_key(key);
+            if wants(TaskStatus::Completed) {
+                let completed = TaskStatus::Completed.as_str();
+                task_rows.extend(TaskRow::query(
+                    conn,
+                    COMPLETED,
+                    &[&completed, &queue, &text, &most],
+                )?);
             }
-            seats.retain(|seat| {
-                filter.context.as_ref().is_none_or(|wanted| has(&seat.task, wanted))
+            task_rows.retain(|task_row| {
+                filter.context.as_ref().is_none_or(|wanted| has_context(&task_row.task, wanted))
             });
-            seats.truncate(filter.limit.unwrap_or(usize::MAX));
-            let waits = seats.iter().any(|seat| seat.open > 0);
-            let needs = if waits { Needs::read(conn)? } else { Needs::default() };
-            Ok(seats.into_iter().map(|seat| seat.listed(&needs)).collect())
+            task_rows.truncate(filter.limit.unwrap_or(usize::MAX));
+            let waits = task_rows.iter().any(|task_row| task_row.open > 0);
+            let needs =
+                if waits { OpenDependencies::read(conn)? } else { OpenDependencies::default() };
+            Ok(task_rows.into_iter().map(|task_row| task_row.into_listed(&needs)).collect())
         })
     }
 
     /// Returns the number of tasks of all queues by state.
-    pub(super) fn count(&self) -> Result<Vec<Count>, QueueError> {
-        self.pool.run(Patience::Restart, |conn, _| {
+    pub(super) fn count(&self) -> Result<Vec<QueueCounts>, QueueError> {
+        self.pool.run(RetryMode::UntilRestarted, |conn, _| {
             let mut counts = BTreeMap::new();
             let line = conn.query(
                 "SELECT queue, CASE WHEN holder IS NOT NULL THEN 'in_progress'
@@ -267,13 +283,13 @@ impl PgQueue {
             )?;
             for row in line {
                 let (queue, state, many): (&str, &str, i64) = (row.get(0), row.get(1), row.get(2));
-                *field(&mut counts, queue, state)? += usize::try_from(many).unwrap_or(0);
+                *counter(&mut counts, queue, state)? += usize::try_from(many).unwrap_or(0);
             }
-            let needs = Needs::read(conn)?;
+            let needs = OpenDependencies::read(conn)?;
             for row in conn.query("SELECT id, queue FROM assay_line WHERE open > 0", &[])? {
                 let (id, queue): (&str, &str) = (row.get(0), row.get(1));
                 let state = if needs.is_blocked(id) { "blocked" } else { "waiting" };
-                *field(&mut counts, queue, state)? += 1;
+                *counter(&mut counts, queue, state)? += 1;
             }
             Ok(counts.into_values().collect())
         })
@@ -281,14 +297,14 @@ impl PgQueue {
 }
 
 /// Returns the counter of a queue for a state.
-fn field<'a>(
-    counts: &'a mut BTreeMap<QueueName, Count>,
+fn counter<'a>(
+    counts: &'a mut BTreeMap<QueueName, QueueCounts>,
     queue: &str,
     state: &str,
-) -> Result<&'a mut usize, Failure> {
+) -> Result<&'a mut usize, OperationError> {
     let queue: QueueName =
-        queue.parse().map_err(|error| Failure::Refused(QueueError::Task(error)))?;
-    let count = counts.entry(queue.clone()).or_insert(Count {
+        queue.parse().map_err(|error| OperationError::Rejected(QueueError::Task(error)))?;
+    let count = counts.entry(queue.clone()).or_insert(QueueCounts {
         queue,
         ready: 0,
         waiting: 0,
@@ -316,6 +332,6 @@ fn as_json(text: &str) -> String {
 }
 
 /// Returns true if a task's context has a value under a key.
-fn has(task: &Task, (key, wanted): &(String, String)) -> bool {
+fn has_context(task: &Task, (key, wanted): &(String, String)) -> bool {
     task.context.get(key).is_some_and(|value| value == wanted)
 }

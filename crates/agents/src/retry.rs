@@ -1,4 +1,4 @@
-//! Retries with back-off for a queue that cannot be reached: [`patiently`].
+//! Retries with back-off for a queue that cannot be reached: [`retry_with_backoff`].
 
 use std::time::Duration;
 
@@ -9,21 +9,21 @@ use assay_base::shutdown::Shutdown;
 pub(crate) const BACKOFF: Backoff = Backoff::new(Duration::from_secs(1), Duration::from_secs(30));
 
 /// Calls `attempt` until it succeeds or fails permanently, with a delay of 1 to 30 seconds between
-/// attempts. Returns `Ok(None)` if shutdown is requested. Calls `told` with the error and the delay
-/// before each delay; `may_pass` returns true for transient errors.
-pub fn patiently<T, E>(
+/// attempts. Returns `Ok(None)` if shutdown is requested. Calls `on_retry` with the error and the
+/// delay before each delay; `is_transient` returns true for transient errors.
+pub fn retry_with_backoff<T, E>(
     shutdown: &Shutdown,
-    may_pass: impl Fn(&E) -> bool,
-    mut told: impl FnMut(&E, Duration),
+    is_transient: impl Fn(&E) -> bool,
+    mut on_retry: impl FnMut(&E, Duration),
     mut attempt: impl FnMut() -> Result<T, E>,
 ) -> Result<Option<T>, E> {
     let mut retries = 0;
     loop {
         match attempt() {
             Ok(done) => return Ok(Some(done)),
-            Err(error) if may_pass(&error) => {
+            Err(error) if is_transient(&error) => {
                 let delay = BACKOFF.delay(retries);
-                told(&error, delay);
+                on_retry(&error, delay);
                 if shutdown.wait(delay) {
                     return Ok(None);
                 }

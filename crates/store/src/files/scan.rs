@@ -6,74 +6,74 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::time::Duration;
 
-use super::desk::Desk;
-use super::index::{Stamp, Swept, changed};
+use super::index::{FileVersion, ScanRecord, changed};
 use super::layout::{REASON, file_name, is_task_file};
-use crate::disk::{self, Sure};
+use super::transaction::QueueTransaction;
+use crate::durable_fs::{self, Durability};
 use crate::queue::QueueError;
 use crate::task::{MAX_STORED, Moment, Priority, QueueName, Task, TaskId};
 
 /// The minimum age of an invalid file before it is set aside: a younger one may still be
 /// incomplete.
-const YOUNG: Duration = Duration::from_secs(2);
+const MIN_INVALID_AGE: Duration = Duration::from_secs(2);
 
 /// The granularity of file timestamps. A folder that was changed so recently may change again
 /// without a new timestamp.
-const STEP: Duration = Duration::from_millis(50);
+const TIMESTAMP_GRANULARITY: Duration = Duration::from_millis(50);
 
 /// The age of a scan at which the next one is due, also if the folder seems unchanged.
-const IN_ANY_CASE: Duration = Duration::from_secs(30);
+const MAX_SCAN_AGE: Duration = Duration::from_secs(30);
 
 /// The inverse of the maximum share of time that scans take: 20 for 5 %.
-const SHARE: i64 = 20;
+const SCAN_TIME_DIVISOR: i64 = 20;
 
 /// The maximum number of waiting tasks whose dependencies are counted again at each scan.
-const COUNTED_ANEW: usize = 1_000;
+const MAX_RECOUNTED: usize = 1_000;
 
 /// The condition for a scan of a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Look {
-    /// The folder may have changed, and the last scan was long enough ago for `SHARE`.
-    InPassing,
+pub(super) enum ScanMode {
+    /// The folder may have changed, and the last scan was long enough ago for `SCAN_TIME_DIVISOR`.
+    Throttled,
     /// The folder may have changed.
-    Closely,
+    IfChanged,
 }
 
 /// The result of importing a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Taken {
-    In,
+pub(super) enum Import {
+    Done,
     /// The file may still be incomplete.
-    NotYet,
+    Incomplete,
 }
 
-impl Desk<'_> {
+impl QueueTransaction<'_> {
     /// Imports all files of all queues.
-    pub(super) fn fill(&mut self) -> Result<(), QueueError> {
+    pub(super) fn import_all(&mut self) -> Result<(), QueueError> {
         for queue in self.queues()? {
-            let swept = self.sweep_all(&queue);
-            self.pass_over(&queue, swept)?;
+            let scanned = self.scan_folder(&queue);
+            self.skip_unreadable(&queue, scanned)?;
         }
         Ok(())
     }
 
     /// Skips a queue whose folder cannot be read, and writes the reason: other queues continue.
-    fn pass_over(
+    fn skip_unreadable(
         &mut self,
         queue: &QueueName,
-        looked: Result<(), QueueError>,
+        scanned: Result<(), QueueError>,
     ) -> Result<(), QueueError> {
         let folder = self.layout.queue(queue);
-        match looked {
+        match scanned {
             Err(QueueError::File(error)) if fs::read_dir(&folder).is_err() => {
                 let name = format!("{queue}{REASON}");
-                let told = format!(
+                let text = format!(
                     "{} the folder cannot be read: {}\n",
                     Moment::now(self.clock),
                     error.source
                 );
                 let place = self.layout.malformed().join(name);
-                let _ = disk::write(&place, told.as_bytes(), Sure::InMemory);
+                let _ = durable_fs::write(&place, text.as_bytes(), Durability::PageCache);
                 Ok(())
             }
             other => other,
@@ -81,10 +81,10 @@ impl Desk<'_> {
     }
 
     /// Imports changed files of all queues.
-    pub(super) fn look_everywhere(&mut self) -> Result<(), QueueError> {
+    pub(super) fn scan_all(&mut self) -> Result<(), QueueError> {
         for queue in self.queues()? {
-            let looked = self.look(&queue, Look::Closely);
-            self.pass_over(&queue, looked)?;
+            let scanned = self.scan(&queue, ScanMode::IfChanged);
+            self.skip_unreadable(&queue, scanned)?;
         }
         Ok(())
     }
@@ -95,118 +95,124 @@ impl Desk<'_> {
         match fs::metadata(&path) {
             Ok(folder) => Ok(Some(folder)),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(disk::at(&path)(error).into()),
+            Err(error) => Err(durable_fs::with_path(&path)(error).into()),
         }
     }
 
     /// Scans a queue's folder if that is due.
-    pub(super) fn look(&mut self, queue: &QueueName, how: Look) -> Result<(), QueueError> {
+    pub(super) fn scan(&mut self, queue: &QueueName, mode: ScanMode) -> Result<(), QueueError> {
         let Some(folder) = self.folder(queue)? else { return Ok(()) };
         let now = self.clock.uptime();
-        let due = self.index.swept(queue)?.is_none_or(|swept| {
-            let since = swept.at.until(now);
-            let rested = i64::try_from(since.as_millis()).unwrap_or(i64::MAX) >= SHARE * swept.took;
-            let differs = swept.changed != changed(&folder) || since >= IN_ANY_CASE;
-            differs && (how == Look::Closely || rested)
+        let due = self.index.last_scan(queue)?.is_none_or(|record| {
+            let since = record.at.until(now);
+            let rested = i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+                >= SCAN_TIME_DIVISOR * record.took;
+            let differs = record.changed != changed(&folder) || since >= MAX_SCAN_AGE;
+            differs && (mode == ScanMode::IfChanged || rested)
         });
-        if due { self.sweep_all(queue) } else { Ok(()) }
+        if due { self.scan_folder(queue) } else { Ok(()) }
     }
 
-    fn sweep_all(&mut self, queue: &QueueName) -> Result<(), QueueError> {
+    fn scan_folder(&mut self, queue: &QueueName) -> Result<(), QueueError> {
         let started = self.clock.uptime();
         let path = self.layout.queue(queue);
-        let folder = fs::metadata(&path).map_err(disk::at(&path))?;
-        let settled = self.sweep(queue)?;
-        for id in self.index.waiting(queue, COUNTED_ANEW)? {
-            self.count_open(&id)?;
+        let folder = fs::metadata(&path).map_err(durable_fs::with_path(&path))?;
+        let settled = self.import_changes(queue)?;
+        for id in self.index.with_open_dependencies(queue, MAX_RECOUNTED)? {
+            self.recount_open_dependencies(&id)?;
         }
         let quiet = folder.modified().ok().and_then(|at| self.clock.since(at));
-        let trusted = settled == Taken::In && quiet.is_some_and(|quiet| quiet > STEP);
+        let trusted =
+            settled == Import::Done && quiet.is_some_and(|quiet| quiet > TIMESTAMP_GRANULARITY);
         let took = started.until(self.clock.uptime()).as_millis();
-        let swept = Swept {
+        let record = ScanRecord {
             changed: if trusted { changed(&folder) } else { 0 },
             at: started,
             took: i64::try_from(took).unwrap_or(i64::MAX),
         };
-        self.index.set_swept(queue, swept)
+        self.index.set_last_scan(queue, record)
     }
 
     /// Compares a folder with the index and imports the differences.
-    fn sweep(&mut self, queue: &QueueName) -> Result<Taken, QueueError> {
+    fn import_changes(&mut self, queue: &QueueName) -> Result<Import, QueueError> {
         let known = self.index.files(queue)?;
         let folder = self.layout.queue(queue);
-        let names = disk::names(&folder)?.into_iter().filter(|name| is_task_file(name));
+        let names = durable_fs::list_dir(&folder)?.into_iter().filter(|name| is_task_file(name));
         let names: HashSet<String> = names.collect();
         for gone in known.keys().filter(|name| !names.contains(*name)) {
-            self.forget(queue, gone)?;
+            self.unindex(queue, gone)?;
         }
-        let mut all = Taken::In;
+        let mut all = Import::Done;
         for name in &names {
             let Ok(file) = fs::symlink_metadata(folder.join(name)) else {
                 continue;
             };
-            if known.get(name) != Some(&Stamp::of(&file))
-                && self.take_in(queue, name)? == Taken::NotYet
+            if known.get(name) != Some(&FileVersion::of(&file))
+                && self.import_file(queue, name)? == Import::Incomplete
             {
-                all = Taken::NotYet;
+                all = Import::Incomplete;
             }
         }
         Ok(all)
     }
 
-    pub(super) fn forget(&mut self, queue: &QueueName, file: &str) -> Result<(), QueueError> {
-        if let Some(entry) = self.index.in_file(queue, file)? {
-            let waiting = self.index.waiting_for(&entry.id)?;
+    pub(super) fn unindex(&mut self, queue: &QueueName, file: &str) -> Result<(), QueueError> {
+        if let Some(entry) = self.index.find_by_file(queue, file)? {
+            let waiting = self.index.dependents(&entry.id)?;
             self.index.remove(&entry.id)?;
-            self.index.unblock(&entry.id)?;
-            waiting.iter().try_for_each(|id| self.count_open(id))?;
+            self.index.remove_blocks(&entry.id)?;
+            waiting.iter().try_for_each(|id| self.recount_open_dependencies(id))?;
         }
         Ok(())
     }
 
     /// Imports a file, or removes it from the index if it is gone. A file that is not a task is set
     /// aside with the reason.
-    pub(super) fn take_in(&mut self, queue: &QueueName, name: &str) -> Result<Taken, QueueError> {
+    pub(super) fn import_file(
+        &mut self,
+        queue: &QueueName,
+        name: &str,
+    ) -> Result<Import, QueueError> {
         let path = self.layout.queue(queue).join(name);
         let Ok(file) = fs::symlink_metadata(&path) else {
-            self.forget(queue, name)?;
-            return Ok(Taken::In);
+            self.unindex(queue, name)?;
+            return Ok(Import::Done);
         };
         let wrong = match read_task(&path, &file) {
-            Ok(task) => match self.twin(queue, name, &task.id)? {
+            Ok(task) => match self.find_duplicate(queue, name, &task.id)? {
                 None => {
-                    self.forget(queue, name)?;
-                    self.list(queue, name, &file, &task)?;
-                    self.tell_dependents(&task.id)?;
-                    return Ok(Taken::In);
+                    self.unindex(queue, name)?;
+                    self.index_task(queue, name, &file, &task)?;
+                    self.update_dependents(&task.id)?;
+                    return Ok(Import::Done);
                 }
-                Some(twin) => twin,
+                Some(find_duplicate) => find_duplicate,
             },
             Err(wrong) => wrong,
         };
         let quiet = file.modified().ok().and_then(|at| self.clock.since(at));
-        if quiet.is_some_and(|quiet| quiet < YOUNG) && file.is_file() {
-            return Ok(Taken::NotYet);
+        if quiet.is_some_and(|quiet| quiet < MIN_INVALID_AGE) && file.is_file() {
+            return Ok(Import::Incomplete);
         }
-        self.forget(queue, name)?;
-        self.set_aside(&path, name, &wrong)?;
-        Ok(Taken::In)
+        self.unindex(queue, name)?;
+        self.quarantine(&path, name, &wrong)?;
+        Ok(Import::Done)
     }
 
     /// Returns the reason why a file duplicates an existing task, or `None` if it does not.
-    fn twin(
+    fn find_duplicate(
         &self,
         queue: &QueueName,
         name: &str,
         id: &TaskId,
     ) -> Result<Option<String>, QueueError> {
-        if let Some(archive) = self.archived(id)? {
+        if let Some(archive) = self.find_archived(id)? {
             return Ok(Some(format!("task `{id}` is already completed, in `{archive}`")));
         }
         let listed = self.index.get(id)?;
         let other = listed.filter(|entry| (&entry.queue, entry.file.as_str()) != (queue, name));
         let named = file_name(id);
-        let shadowed = name != named && self.may_be_in_its_file(queue, id);
+        let shadowed = name != named && self.may_be_in_own_file(queue, id);
         Ok(match other {
             Some(entry) if self.layout.queue(&entry.queue).join(&entry.file).is_file() => {
                 Some(format!("task `{id}` is already there, in `{}/{}`", entry.queue, entry.file))
@@ -217,7 +223,7 @@ impl Desk<'_> {
     }
 
     /// Moves an entry that is not usable to `malformed/`, with the reason in a second file.
-    pub(super) fn set_aside(
+    pub(super) fn quarantine(
         &mut self,
         path: &Path,
         name: &str,
@@ -230,36 +236,39 @@ impl Desk<'_> {
         };
         let free = (1..).map(place).find(|place| fs::symlink_metadata(place).is_err());
         let place = free.expect("some number is free");
-        let moved = disk::rename_new(path, &place);
+        let moved = durable_fs::rename_noreplace(path, &place);
         let stays = match &moved {
             Ok(()) => String::new(),
             Err(error) => format!("; it stays at `{}`: {}", path.display(), error.source),
         };
-        let mut beside = place.into_os_string();
-        beside.push(REASON);
-        let told = format!("{} {reason}{stays}\n", Moment::now(self.clock));
+        let mut reason_path = place.into_os_string();
+        reason_path.push(REASON);
+        let text = format!("{} {reason}{stays}\n", Moment::now(self.clock));
         // An entry that cannot be moved, or whose reason cannot be written, must not block other
         // tasks.
-        let _ = disk::write(Path::new(&beside), told.as_bytes(), Sure::InMemory);
+        let _ = durable_fs::write(Path::new(&reason_path), text.as_bytes(), Durability::PageCache);
         Ok(())
     }
 
     /// Returns the files of a queue that are not valid tasks and were not set aside yet, each with
     /// the reason.
-    pub(super) fn doubtful(&self, queue: &QueueName) -> Result<Vec<(String, String)>, QueueError> {
+    pub(super) fn incomplete_files(
+        &self,
+        queue: &QueueName,
+    ) -> Result<Vec<(String, String)>, QueueError> {
         let known = self.index.files(queue)?;
         let folder = self.layout.queue(queue);
-        let names = disk::names(&folder)?.into_iter();
-        let mut doubtful = Vec::new();
+        let names = durable_fs::list_dir(&folder)?.into_iter();
+        let mut incomplete = Vec::new();
         for name in names.filter(|name| is_task_file(name) && !known.contains_key(name)) {
             let path = folder.join(&name);
             let Ok(file) = fs::symlink_metadata(&path) else { continue };
             if let Err(wrong) = read_task(&path, &file) {
-                doubtful.push((format!("{queue}/{name}"), wrong));
+                incomplete.push((format!("{queue}/{name}"), wrong));
             }
         }
-        doubtful.sort();
-        Ok(doubtful)
+        incomplete.sort();
+        Ok(incomplete)
     }
 }
 
@@ -279,9 +288,9 @@ pub(super) fn read_task(path: &Path, file: &fs::Metadata) -> Result<Task, String
     }
 }
 
-impl Desk<'_> {
+impl QueueTransaction<'_> {
     /// Returns true if the folder of a queue has to be scanned again soon.
-    pub(super) fn is_unsettled(&self, queue: &QueueName) -> Result<bool, QueueError> {
-        Ok(self.index.swept(queue)?.is_some_and(|swept| swept.changed == 0))
+    pub(super) fn needs_rescan(&self, queue: &QueueName) -> Result<bool, QueueError> {
+        Ok(self.index.last_scan(queue)?.is_some_and(|record| record.changed == 0))
     }
 }

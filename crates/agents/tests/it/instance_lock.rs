@@ -4,13 +4,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use assay_agents::seat::{Seat, SeatError, Supervising, Working};
+use assay_agents::instance_lock::{InstanceLock, InstanceLockError, SupervisorInfo, WorkerInfo};
 use assay_base::clock::Clock;
 use assay_store::task::Moment;
 
-fn working(name: &str) -> Working {
+fn worker_info(name: &str) -> WorkerInfo {
     let agent = "qa".parse().unwrap();
-    Working {
+    WorkerInfo {
         name: name.parse().unwrap(),
         agent,
         pid: 7,
@@ -20,21 +20,26 @@ fn working(name: &str) -> Working {
 }
 
 fn names(folder: &tempfile::TempDir) -> Vec<String> {
-    Seat::workers(folder.path()).into_iter().map(|worker| worker.name.to_string()).collect()
+    InstanceLock::workers(folder.path()).into_iter().map(|worker| worker.name.to_string()).collect()
 }
 
 #[test]
 fn a_worker_is_seen_until_it_leaves_and_nobody_else_has_its_name() {
     let folder = tempfile::tempdir().unwrap();
     assert_eq!(names(&folder), [""; 0]);
-    let second = Seat::take_to_work(folder.path(), &working("qa-2")).unwrap();
-    let first = Seat::take_to_work(folder.path(), &working("qa-1")).unwrap();
+    let second = InstanceLock::acquire_worker(folder.path(), &worker_info("qa-2")).unwrap();
+    let first = InstanceLock::acquire_worker(folder.path(), &worker_info("qa-1")).unwrap();
     assert_eq!(names(&folder), ["qa-1", "qa-2"]);
-    let refused = Seat::take_to_work(folder.path(), &working("qa-1")).unwrap_err().to_string();
+    let refused =
+        InstanceLock::acquire_worker(folder.path(), &worker_info("qa-1")).unwrap_err().to_string();
     assert!(refused.contains("already: qa-1 (process 7, since"), "{refused}");
-    assert!(!Seat::wait_until_gone(folder.path(), &working("qa-1").name, Duration::ZERO));
+    assert!(!InstanceLock::wait_until_gone(
+        folder.path(),
+        &worker_info("qa-1").name,
+        Duration::ZERO
+    ));
     drop(first);
-    assert!(Seat::wait_until_gone(folder.path(), &working("qa-1").name, Duration::MAX));
+    assert!(InstanceLock::wait_until_gone(folder.path(), &worker_info("qa-1").name, Duration::MAX));
     assert_eq!(names(&folder), ["qa-2"]);
     drop(second);
 }
@@ -43,16 +48,18 @@ fn a_worker_is_seen_until_it_leaves_and_nobody_else_has_its_name() {
 fn who_only_looks_keeps_nobody_from_the_seat() {
     let folder = tempfile::tempdir().unwrap();
     let about =
-        Supervising { pid: 7, since: Moment::now(&Clock::system()), agents: vec!["qa".into()] };
+        SupervisorInfo { pid: 7, since: Moment::now(&Clock::system()), agents: vec!["qa".into()] };
     let done = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| {
             while !done.load(Ordering::Relaxed) {
-                Seat::holder(folder.path());
+                InstanceLock::supervisor(folder.path());
             }
         });
-        let taken: Vec<Result<Seat, SeatError>> =
-            (0..2_000).map(|_| Seat::take(folder.path(), &about)).filter(Result::is_err).collect();
+        let taken: Vec<Result<InstanceLock, InstanceLockError>> = (0..2_000)
+            .map(|_| InstanceLock::acquire(folder.path(), &about))
+            .filter(Result::is_err)
+            .collect();
         done.store(true, Ordering::Relaxed);
         assert!(taken.is_empty(), "{taken:?}");
     });

@@ -1,9 +1,9 @@
-//! The trait of task handlers, [`Work`], and their registry by kind, [`Works`].
+//! The trait of task handlers, [`TaskHandler`], and their registry by kind, [`HandlerRegistry`].
 
 use std::collections::BTreeMap;
 
-use assay_store::queue::Addressed;
-use assay_store::task::{AgentId, Kind, QueueName, Task};
+use assay_store::queue::QueuedTask;
+use assay_store::task::{AgentId, QueueName, Task, TaskKind};
 use serde_json::{Map, Value};
 
 use crate::change_event::{ChangeEvent, RenderedReview};
@@ -15,12 +15,12 @@ use crate::log::TaskLog;
 /// A handler settles nothing and queues nothing: it returns the outcome of the task, and the worker
 /// stores the outcome together with all follow-up tasks. A handler may be aborted at any point and
 /// run again from the start.
-pub trait Work: Send + Sync {
+pub trait TaskHandler: Send + Sync {
     /// Returns the permission that an agent needs for this kind of task.
-    fn needs(&self) -> Permission;
+    fn required_permission(&self) -> Permission;
 
     /// Works on a task.
-    fn work(&self, job: &Job<'_>) -> Result<Outcome, Failed>;
+    fn handle(&self, job: &Job<'_>) -> Result<TaskOutcome, HandlerError>;
 }
 
 /// A task with the agent that works on it.
@@ -46,27 +46,27 @@ impl Job<'_> {
 
 /// The outcome of a task.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Outcome {
+pub struct TaskOutcome {
     /// The summary, for people.
     pub summary: String,
     /// The keys to add to the context of the task.
     pub context: Map<String, Value>,
     /// The follow-up tasks.
-    pub follow_ups: Vec<Addressed>,
+    pub follow_ups: Vec<QueuedTask>,
     /// The event to notify other services of; `None` if there is none.
-    pub news: Option<ChangeEvent>,
+    pub event: Option<ChangeEvent>,
     /// The rendered review; `None` if the task was not a review.
     pub review: Option<RenderedReview>,
 }
 
-impl Outcome {
+impl TaskOutcome {
     /// Returns an outcome without follow-up tasks and events.
-    pub fn done(summary: impl Into<String>) -> Outcome {
-        Outcome {
+    pub fn done(summary: impl Into<String>) -> TaskOutcome {
+        TaskOutcome {
             summary: summary.into(),
             context: Map::new(),
             follow_ups: Vec::new(),
-            news: None,
+            event: None,
             review: None,
         }
     }
@@ -75,54 +75,62 @@ impl Outcome {
 /// The error of a task.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{error}")]
-pub struct Failed {
+pub struct HandlerError {
     /// The error message, with a remedy.
     pub error: String,
     /// True if the error is transient, so that a retry may succeed.
-    pub is_passing: bool,
+    pub is_transient: bool,
 }
 
-impl Failed {
+impl HandlerError {
     /// Returns a transient error.
-    pub fn passing(error: impl Into<String>) -> Failed {
-        Failed { error: error.into(), is_passing: true }
+    pub fn transient(error: impl Into<String>) -> HandlerError {
+        HandlerError { error: error.into(), is_transient: true }
     }
 
     /// Returns a permanent error, which remains until a person intervenes.
-    pub fn lasting(error: impl Into<String>) -> Failed {
-        Failed { error: error.into(), is_passing: false }
+    pub fn permanent(error: impl Into<String>) -> HandlerError {
+        HandlerError { error: error.into(), is_transient: false }
     }
 }
 
 /// The handlers of this program, by kind of task.
 #[derive(Default)]
-pub struct Works(BTreeMap<&'static str, Box<dyn Work>>);
+pub struct HandlerRegistry(BTreeMap<&'static str, Box<dyn TaskHandler>>);
 
-impl Works {
+impl HandlerRegistry {
     /// Adds the handler for a kind.
-    pub fn with(mut self, kind: &'static str, work: impl Work + 'static) -> Works {
-        self.0.insert(kind, Box::new(work));
+    pub fn with(
+        mut self,
+        kind: &'static str,
+        handler: impl TaskHandler + 'static,
+    ) -> HandlerRegistry {
+        self.0.insert(kind, Box::new(handler));
         self
     }
 
     /// Returns the handler for a kind. Fails if there is none, or the agent lacks the permission.
-    pub(crate) fn find(&self, kind: &Kind, agent: &AgentConfig) -> Result<&dyn Work, Failed> {
-        let Some(work) = self.0.get(kind.as_str()) else {
+    pub(crate) fn find(
+        &self,
+        kind: &TaskKind,
+        agent: &AgentConfig,
+    ) -> Result<&dyn TaskHandler, HandlerError> {
+        let Some(handler) = self.0.get(kind.as_str()) else {
             let known: Vec<&str> = self.0.keys().copied().collect();
             let known = known.join(", ");
-            return Err(Failed::lasting(format!(
+            return Err(HandlerError::permanent(format!(
                 "no agent here knows work of the type `{kind}`; there are: {known}"
             )));
         };
-        let needed = work.needs();
+        let needed = handler.required_permission();
         if !agent.may(needed) {
-            return Err(Failed::lasting(format!(
+            return Err(HandlerError::permanent(format!(
                 "agent `{}` may not do work of the type `{kind}`: it needs the permission \
                  `{}`, see `permissions` in `config/agents.yaml`",
                 agent.id,
                 needed.as_str(),
             )));
         }
-        Ok(work.as_ref())
+        Ok(handler.as_ref())
     }
 }

@@ -2,52 +2,61 @@
 
 use std::fs;
 
-use super::desk::Desk;
 use super::layout::file_name;
-use super::sweep::read_task;
-use crate::disk;
+use super::scan::read_task;
+use super::transaction::QueueTransaction;
+use crate::durable_fs;
 use crate::queue::QueueError;
 use crate::task::{QueueName, TaskId};
 
-impl Desk<'_> {
+impl QueueTransaction<'_> {
     /// Returns true if the file with a task's name may contain the task: a person may have added
     /// another task under this name.
-    pub(super) fn may_be_in_its_file(&self, queue: &QueueName, id: &TaskId) -> bool {
-        let path = self.layout.waiting(queue, id);
+    pub(super) fn may_be_in_own_file(&self, queue: &QueueName, id: &TaskId) -> bool {
+        let path = self.layout.open_task(queue, id);
         let Ok(file) = fs::symlink_metadata(&path) else { return false };
         file.is_file() && read_task(&path, &file).map_or(true, |task| task.id == *id)
     }
 
     /// Frees the file name of a task. Another task that has the name is renamed; a file that is not
     /// a task is set aside.
-    pub(super) fn make_room(&mut self, queue: &QueueName, id: &TaskId) -> Result<(), QueueError> {
+    pub(super) fn free_file_name(
+        &mut self,
+        queue: &QueueName,
+        id: &TaskId,
+    ) -> Result<(), QueueError> {
         let named = file_name(id);
-        let known = self.index.in_file(queue, &named)?;
+        let known = self.index.find_by_file(queue, &named)?;
         if known.is_some_and(|entry| entry.id == *id) {
             return Ok(());
         }
-        let path = self.layout.waiting(queue, id);
+        let path = self.layout.open_task(queue, id);
         let Ok(file) = fs::symlink_metadata(&path) else { return Ok(()) };
         match read_task(&path, &file) {
             Ok(task) if task.id == *id => Ok(()),
-            Ok(other) => self.move_apart(queue, &named, &other.id),
+            Ok(other) => self.move_to_free_name(queue, &named, &other.id),
             Err(wrong) => {
-                self.forget(queue, &named)?;
-                self.set_aside(&path, &named, &wrong)
+                self.unindex(queue, &named)?;
+                self.quarantine(&path, &named, &wrong)
             }
         }
     }
 
     /// Renames the file of a task to a free name.
-    fn move_apart(&mut self, queue: &QueueName, file: &str, id: &TaskId) -> Result<(), QueueError> {
+    fn move_to_free_name(
+        &mut self,
+        queue: &QueueName,
+        file: &str,
+        id: &TaskId,
+    ) -> Result<(), QueueError> {
         let folder = self.layout.queue(queue);
         let numbered = (2..).map(|number| format!("{id}.{number}.json"));
         let mut names = std::iter::once(file_name(id)).chain(numbered);
         let free = names.find(|name| fs::symlink_metadata(folder.join(name)).is_err());
         let free = free.expect("some number is free");
-        disk::rename_new(&folder.join(file), &folder.join(&free))?;
-        self.forget(queue, file)?;
-        self.take_in(queue, &free).map(|_| ())
+        durable_fs::rename_noreplace(&folder.join(file), &folder.join(&free))?;
+        self.unindex(queue, file)?;
+        self.import_file(queue, &free).map(|_| ())
     }
 
     /// Sets aside an entry that has the name of a task's lock and is not a file.
@@ -56,7 +65,7 @@ impl Desk<'_> {
         match fs::symlink_metadata(&path) {
             Ok(entry) if !entry.is_file() => {
                 let reason = "it stands where locks are kept, and is no file";
-                self.set_aside(&path, &format!("{id}.lock"), reason)
+                self.quarantine(&path, &format!("{id}.lock"), reason)
             }
             Ok(_) | Err(_) => Ok(()),
         }

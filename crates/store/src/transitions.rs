@@ -1,8 +1,8 @@
 //! The transitions of a task, decided here for every store: a store only writes the result
-//! (`Step`).
+//! (`Transition`).
 //!
-//! `admit` validates new tasks; `settle`, `recover`, `cancel` and `retry` change existing ones. All
-//! functions are pure.
+//! `validate_new` validates new tasks; `settle`, `recover`, `cancel` and `retry` change existing
+//! ones. All functions are pure.
 
 use std::time::Duration;
 
@@ -12,9 +12,11 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::pulls;
-use crate::queue::{Addressed, Again, Failure, Lease, Policy, QueueError, Settled, Settlement};
+use crate::queue::{
+    AttemptFailure, Lease, Policy, QueueError, QueuedTask, RetryLimit, SettleOutcome, TaskResult,
+};
 use crate::task::{
-    Attempt, Kind, MAX_TASK, Moment, Priority, QueueName, Status, Task, TaskError, TaskId,
+    Attempt, MAX_TASK, Moment, Priority, QueueName, Task, TaskError, TaskId, TaskKind, TaskStatus,
 };
 
 /// The maximum length of a stored error, in characters.
@@ -25,29 +27,29 @@ const MAX_ATTEMPTS: usize = 50;
 
 /// The result of a transition, for the store to write.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Step {
+pub struct Transition {
     /// The task in its new state.
     pub task: Task,
     /// The follow-up tasks, each with its queue.
-    pub follow_ups: Vec<Addressed>,
+    pub follow_ups: Vec<QueuedTask>,
     /// The delay before the task can be claimed; zero if there is none.
-    pub rests: Duration,
+    pub backoff: Duration,
     /// The reply to the caller that settled the task.
-    pub settled: Settled,
+    pub settled: SettleOutcome,
 }
 
-impl Step {
+impl Transition {
     /// Returns the step with renamed follow-up tasks. The escalation, if there is one, must be the
     /// first.
-    pub(crate) fn followed_by(self, follow_ups: Vec<Addressed>) -> Step {
+    pub(crate) fn with_follow_ups(self, follow_ups: Vec<QueuedTask>) -> Transition {
         let settled = match self.settled {
-            Settled::Failed { escalation: Some(_) } => {
+            SettleOutcome::Failed { escalation: Some(_) } => {
                 let escalation = follow_ups.first().map(|next| next.task.id.clone());
-                Settled::Failed { escalation }
+                SettleOutcome::Failed { escalation }
             }
             other => other,
         };
-        Step { follow_ups, settled, ..self }
+        Transition { follow_ups, settled, ..self }
     }
 }
 
@@ -55,10 +57,10 @@ impl Step {
 pub(crate) const FENCE: &str = "fence";
 
 /// The key of a task's JSON for the end of its back-off, by a monotonic clock.
-pub(crate) const RESTS: &str = "rests";
+pub(crate) const BACKOFF_UNTIL: &str = "rests";
 
 /// Validates a new task.
-pub fn admit(task: &Task) -> Result<(), QueueError> {
+pub fn validate_new(task: &Task) -> Result<(), QueueError> {
     task.check()?;
     let size = task.to_json().len();
     if size > MAX_TASK {
@@ -66,13 +68,13 @@ pub fn admit(task: &Task) -> Result<(), QueueError> {
         return Err(TaskError::Json(message).into());
     }
     if task.priority == Priority::ESCALATION && !task.kind.is_escalation() {
-        return Err(QueueError::NotUrgent { id: task.id.clone() });
+        return Err(QueueError::ReservedPriority { id: task.id.clone() });
     }
     Ok(())
 }
 
 /// Returns the task as a new pending one, without attempts, failures and results.
-pub fn fresh(mut task: Task) -> Task {
+pub fn reset(mut task: Task) -> Task {
     task.retry_count = 0;
     task.last_failed_at = None;
     task.last_error = None;
@@ -83,22 +85,22 @@ pub fn fresh(mut task: Task) -> Task {
     task.result_summary = None;
     task.attempts.clear();
     task.rest.remove(FENCE);
-    task.rest.remove(RESTS);
-    waiting_again(task)
+    task.rest.remove(BACKOFF_UNTIL);
+    make_pending(task)
 }
 
 /// Renames the follow-up tasks of a claim whose ids are taken, so that no follow-up is lost to a
 /// collision. A follow-up of the same parent that is still pending is not created twice, and
 /// neither is the review of a pull request's head, which exists once for all its triggers.
-pub fn named_apart(
-    follow_ups: Vec<Addressed>,
+pub fn rename_taken_ids(
+    follow_ups: Vec<QueuedTask>,
     parent: &TaskId,
     fence: u64,
     is_taken: impl Fn(&TaskId) -> Result<bool, QueueError>,
-) -> Result<Vec<Addressed>, QueueError> {
+) -> Result<Vec<QueuedTask>, QueueError> {
     let mut kept = Vec::new();
     for next in follow_ups {
-        if !pulls::is_of_one_head(&next.task.id) || !is_taken(&next.task.id)? {
+        if !pulls::is_head_review(&next.task.id) || !is_taken(&next.task.id)? {
             kept.push(next);
         }
     }
@@ -108,7 +110,7 @@ pub fn named_apart(
         if !is_taken(&taken)? {
             continue;
         }
-        let own = short_name(taken.as_str(), &short_hash(format!("{parent} {fence}"), HASH_DIGITS));
+        let own = shorten_id(taken.as_str(), &short_hash(format!("{parent} {fence}"), HASH_DIGITS));
         follow_ups[number].task.id = own.clone();
         let needs = follow_ups.iter_mut().flat_map(|next| &mut next.task.depends_on);
         needs.filter(|need| **need == taken).for_each(|need| *need = own.clone());
@@ -118,121 +120,144 @@ pub fn named_apart(
 
 /// Returns the task in progress, started by `agent`.
 pub fn start(mut task: Task, agent: &str, now: Moment) -> Task {
-    task.status = Status::InProgress;
+    task.status = TaskStatus::InProgress;
     task.started_at = Some(now);
     task.started_by = Some(agent.to_owned());
     task
 }
 
 /// Returns the step that follows when an agent settles a task.
-pub fn settle(task: Task, lease: &Lease, what: Settlement, policy: &Policy, now: Moment) -> Step {
+pub fn settle(
+    task: Task,
+    lease: &Lease,
+    what: TaskResult,
+    policy: &Policy,
+    now: Moment,
+) -> Transition {
     let agent = lease.agent.as_str();
     match what {
-        Settlement::Completed { summary, context, follow_ups } => {
+        TaskResult::Completed { summary, context, follow_ups } => {
             let next = next_occurrence(&task, &lease.queue, now);
-            let mut task = ended(task, agent, "completed", now);
+            let mut task = record_attempt(task, agent, "completed", now);
             task.context.extend(context);
-            task.status = Status::Completed;
+            task.status = TaskStatus::Completed;
             task.completed_at = Some(now);
             task.completed_by = Some(agent.to_owned());
             task.result_summary = Some(summary);
-            let settled = Settled::Completed;
+            let settled = SettleOutcome::Completed;
             let follow_ups = follow_ups.into_iter().map(|mut next| {
                 next.task.parent_task_id.get_or_insert_with(|| task.id.clone());
-                Addressed { task: fresh(next.task), ..next }
+                QueuedTask { task: reset(next.task), ..next }
             });
             let follow_ups = follow_ups.chain(next).collect();
-            Step { task, follow_ups, rests: Duration::ZERO, settled }
+            Transition { task, follow_ups, backoff: Duration::ZERO, settled }
         }
-        Settlement::Failed(failure) => fail(task, lease, &failure, policy, now),
-        Settlement::GivenBack { reason } => {
-            let task = waiting_again(ended(task, agent, &format!("given back: {reason}"), now));
-            Step { task, follow_ups: vec![], rests: Duration::ZERO, settled: Settled::GivenBack }
+        TaskResult::Failed(failure) => fail(task, lease, &failure, policy, now),
+        TaskResult::Released { reason } => {
+            let task =
+                make_pending(record_attempt(task, agent, &format!("given back: {reason}"), now));
+            Transition {
+                task,
+                follow_ups: vec![],
+                backoff: Duration::ZERO,
+                settled: SettleOutcome::Released,
+            }
         }
     }
 }
 
-fn fail(task: Task, lease: &Lease, failure: &Failure, policy: &Policy, now: Moment) -> Step {
+fn fail(
+    task: Task,
+    lease: &Lease,
+    failure: &AttemptFailure,
+    policy: &Policy,
+    now: Moment,
+) -> Transition {
     let agent = lease.agent.as_str();
     let error = first_chars(&failure.error, MAX_ERROR).to_owned();
-    let mut task = ended(task, agent, &format!("failed: {error}"), now);
+    let mut task = record_attempt(task, agent, &format!("failed: {error}"), now);
     task.last_failed_at = Some(now);
     task.last_error = Some(error);
-    let tries = match failure.again {
-        Again::AtMost(most) => most.unwrap_or(policy.max_retries),
-        Again::Never => 0,
+    let tries = match failure.retry_limit {
+        RetryLimit::AtMost(most) => most.unwrap_or(policy.max_retries),
+        RetryLimit::Never => 0,
     };
     if task.retry_count < tries {
         task.retry_count = task.retry_count.saturating_add(1);
         let after = policy.backoff(task.retry_count);
-        let task = waiting_again(task);
-        return Step { task, follow_ups: vec![], rests: after, settled: Settled::Retry { after } };
+        let task = make_pending(task);
+        return Transition {
+            task,
+            follow_ups: vec![],
+            backoff: after,
+            settled: SettleOutcome::Retry { after },
+        };
     }
-    give_up(task, &lease.queue, agent, failure, policy, now)
+    fail_permanently(task, &lease.queue, agent, failure, policy, now)
 }
 
 /// Fails a task permanently and escalates it to a person.
-fn give_up(
+fn fail_permanently(
     mut task: Task,
     queue: &QueueName,
     by: &str,
-    failure: &Failure,
+    failure: &AttemptFailure,
     policy: &Policy,
     now: Moment,
-) -> Step {
+) -> Transition {
     let next = next_occurrence(&task, queue, now);
-    task.status = Status::Failed;
+    task.status = TaskStatus::Failed;
     task.failed_at = Some(now);
     task.failed_by = Some(by.to_owned());
     let escalation = (!task.kind.is_escalation()).then(|| escalation(&task, failure, policy, now));
     let id = escalation.as_ref().map(|next| next.task.id.clone());
-    let settled = Settled::Failed { escalation: id };
+    let settled = SettleOutcome::Failed { escalation: id };
     // The escalation must be the first: its id is part of the reply.
     let follow_ups = escalation.into_iter().chain(next).collect();
-    Step { task, follow_ups, rests: Duration::ZERO, settled }
+    Transition { task, follow_ups, backoff: Duration::ZERO, settled }
 }
 
 /// The key of a task's JSON for the id of the first occurrence of a recurring task.
-const REPEATS: &str = "repeats";
+const FIRST_OCCURRENCE: &str = "repeats";
 
 /// Returns the next occurrence of a recurring task. Missed occurrences, as while no agent ran, are
 /// skipped. A cancelled task has no next occurrence.
-fn next_occurrence(task: &Task, queue: &QueueName, now: Moment) -> Option<Addressed> {
+fn next_occurrence(task: &Task, queue: &QueueName, now: Moment) -> Option<QueuedTask> {
     let every = i64::try_from(task.repeat_every?.duration().as_secs()).ok()?;
     let due = task.run_at.unwrap_or(task.created_at).0.as_second();
     let missed = now.0.as_second().saturating_sub(due).max(0) / every;
     let next = due.checked_add(every.checked_mul(missed.checked_add(1)?)?)?;
     let next = Moment(Timestamp::from_second(next).ok()?);
-    let first = task.rest.get(REPEATS).and_then(Value::as_str).unwrap_or(task.id.as_str());
-    let mut again = fresh(task.clone());
-    again.rest.insert(REPEATS.into(), json!(first));
-    again.id = short_name(first, &next.0.strftime("%Y%m%dT%H%M%SZ").to_string());
+    let first = task.rest.get(FIRST_OCCURRENCE).and_then(Value::as_str).unwrap_or(task.id.as_str());
+    let mut again = reset(task.clone());
+    again.rest.insert(FIRST_OCCURRENCE.into(), json!(first));
+    again.id = shorten_id(first, &next.0.strftime("%Y%m%dT%H%M%SZ").to_string());
     again.created_at = now;
     again.run_at = Some(next);
     again.parent_task_id = Some(task.id.clone());
     again.depends_on.clear();
     again.blocks.clear();
-    Some(Addressed { queue: queue.clone(), task: again })
+    Some(QueuedTask { queue: queue.clone(), task: again })
 }
 
 /// Returns the time until a task can be claimed, by the wall clock: the longer of the rest of its
 /// back-off and the time until its `run_at`.
-pub fn not_before(task: &Task, policy: &Policy, now: Moment) -> Duration {
+pub fn time_until_claimable(task: &Task, policy: &Policy, now: Moment) -> Duration {
     let until_run = task.run_at.map(|at| at.0.duration_since(now.0));
     let until_run = until_run.and_then(|left| Duration::try_from(left).ok()).unwrap_or_default();
-    rests_by_the_wall(task, policy, now).max(until_run)
+    remaining_backoff(task, policy, now).max(until_run)
 }
 
 /// Returns the task that informs a person of a permanent failure. A task has one escalation,
 /// however often it fails.
-fn escalation(task: &Task, failure: &Failure, policy: &Policy, now: Moment) -> Addressed {
+fn escalation(task: &Task, failure: &AttemptFailure, policy: &Policy, now: Moment) -> QueuedTask {
     let tries = task.retry_count.saturating_add(1);
-    let why = match failure.again {
-        Again::Never => "it cannot get better by trying again".to_owned(),
-        Again::AtMost(_) => format!("it was tried {tries} times"),
+    let why = match failure.retry_limit {
+        RetryLimit::Never => "it cannot get better by trying again".to_owned(),
+        RetryLimit::AtMost(_) => format!("it was tried {tries} times"),
     };
     let error = task.last_error.as_deref().unwrap_or_default();
-    let kind: Kind = Kind::ESCALATION.parse().expect("it is a name");
+    let kind: TaskKind = TaskKind::ESCALATION.parse().expect("it is a name");
     let title = format!("Failed: {}", task.title);
     let title = first_chars(&title, 200);
     let mut escalation = Task::new(escalation_id(&task.id), kind, title, now);
@@ -249,7 +274,7 @@ fn escalation(task: &Task, failure: &Failure, policy: &Policy, now: Moment) -> A
     escalation.context = task.context.clone();
     escalation.rest.insert("needs_human_review".into(), Value::Bool(true));
     escalation.rest.insert("failed_task_id".into(), json!(task.id));
-    Addressed { queue: policy.escalations.clone(), task: escalation }
+    QueuedTask { queue: policy.escalations.clone(), task: escalation }
 }
 
 /// The number of hex digits of the hash in a shortened id.
@@ -259,33 +284,33 @@ const HASH_DIGITS: usize = 8;
 fn escalation_id(id: &TaskId) -> TaskId {
     let whole = format!("escalation-{id}").parse();
     whole.unwrap_or_else(|_| {
-        short_name(&format!("escalation-{id}"), &short_hash(id.as_str(), HASH_DIGITS))
+        shorten_id(&format!("escalation-{id}"), &short_hash(id.as_str(), HASH_DIGITS))
     })
 }
 
 /// Returns `{start}-{end}` with `start` cut to 100 characters.
-fn short_name(start: &str, end: &str) -> TaskId {
+fn shorten_id(start: &str, end: &str) -> TaskId {
     let start = first_chars(start, 100);
     format!("{start}-{end}").parse().expect("it is short enough, and made of names")
 }
 
 /// Returns true if an existing task replaces a follow-up of `parent` with the same id: it follows
 /// from the same parent and is not over.
-pub fn stands_in(there: &Task, parent: &TaskId) -> bool {
-    let waits = matches!(there.status, Status::Pending | Status::InProgress);
+pub fn is_same_follow_up(there: &Task, parent: &TaskId) -> bool {
+    let waits = matches!(there.status, TaskStatus::Pending | TaskStatus::InProgress);
     waits && there.parent_task_id.as_ref() == Some(parent)
 }
 
 /// Cancels a task. Fails if the task is over.
 pub fn cancel(mut task: Task, by: &str, now: Moment) -> Result<Task, QueueError> {
     match task.status {
-        Status::Pending | Status::InProgress => {
-            task.status = Status::Cancelled;
+        TaskStatus::Pending | TaskStatus::InProgress => {
+            task.status = TaskStatus::Cancelled;
             task.failed_at = Some(now);
             task.failed_by = Some(by.to_owned());
             Ok(task)
         }
-        status @ (Status::Completed | Status::Failed | Status::Cancelled) => {
+        status @ (TaskStatus::Completed | TaskStatus::Failed | TaskStatus::Cancelled) => {
             let wanted = "pending and running";
             Err(QueueError::WrongStatus { id: task.id, status, wanted, done: "cancelled" })
         }
@@ -296,15 +321,15 @@ pub fn cancel(mut task: Task, by: &str, now: Moment) -> Result<Task, QueueError>
 /// status.
 pub fn retry(mut task: Task) -> Result<Task, QueueError> {
     match task.status {
-        Status::Failed | Status::Cancelled => {
+        TaskStatus::Failed | TaskStatus::Cancelled => {
             task.retry_count = 0;
             task.last_failed_at = None;
             task.last_error = None;
             task.failed_at = None;
             task.failed_by = None;
-            Ok(waiting_again(task))
+            Ok(make_pending(task))
         }
-        status @ (Status::Pending | Status::InProgress | Status::Completed) => {
+        status @ (TaskStatus::Pending | TaskStatus::InProgress | TaskStatus::Completed) => {
             let wanted = "failed and cancelled";
             Err(QueueError::WrongStatus { id: task.id, status, wanted, done: "tried again" })
         }
@@ -314,35 +339,35 @@ pub fn retry(mut task: Task) -> Result<Task, QueueError> {
 /// Returns the step for a task whose agent is gone. The lost attempt counts as a retry: a task that
 /// kills its agents would otherwise do so for ever. There is no back-off, as the task may not be at
 /// fault, and a back-off for an earlier failure had ended when the task was claimed.
-pub fn recover(task: Task, queue: &QueueName, policy: &Policy, now: Moment) -> Step {
+pub fn recover(task: Task, queue: &QueueName, policy: &Policy, now: Moment) -> Transition {
     let held_by = task.started_by.clone().unwrap_or_else(|| "nobody".to_owned());
-    let mut task = ended(task, &held_by, "the agent is gone", now);
+    let mut task = record_attempt(task, &held_by, "the agent is gone", now);
     if task.retry_count < policy.max_retries {
         task.retry_count += 1;
-        let (task, settled) = (waiting_again(task), Settled::GivenBack);
-        return Step { task, follow_ups: vec![], rests: Duration::ZERO, settled };
+        let (task, settled) = (make_pending(task), SettleOutcome::Released);
+        return Transition { task, follow_ups: vec![], backoff: Duration::ZERO, settled };
     }
     let error = "the agents that worked on it are gone, each time".to_owned();
-    let failure = Failure { error, again: Again::AtMost(None) };
+    let failure = AttemptFailure { error, retry_limit: RetryLimit::AtMost(None) };
     task.last_error = Some(failure.error.clone());
-    give_up(task, queue, &held_by, &failure, policy, now)
+    fail_permanently(task, queue, &held_by, &failure, policy, now)
 }
 
 /// Returns a task that was in progress in another store as pending.
-pub fn set_free(task: Task) -> Task {
-    waiting_again(task)
+pub fn release(task: Task) -> Task {
+    make_pending(task)
 }
 
 /// Returns the task as pending, without a current attempt.
-fn waiting_again(mut task: Task) -> Task {
-    task.status = Status::Pending;
+fn make_pending(mut task: Task) -> Task {
+    task.status = TaskStatus::Pending;
     task.started_at = None;
     task.started_by = None;
     task
 }
 
 /// Records the end of an attempt. The oldest attempts beyond the maximum are dropped.
-fn ended(mut task: Task, by: &str, outcome: &str, now: Moment) -> Task {
+fn record_attempt(mut task: Task, by: &str, outcome: &str, now: Moment) -> Task {
     let (by, started_at) = (by.to_owned(), task.started_at);
     task.attempts.push(Attempt { by, started_at, ended_at: now, outcome: outcome.to_owned() });
     let excess = task.attempts.len().saturating_sub(MAX_ATTEMPTS);
@@ -352,7 +377,7 @@ fn ended(mut task: Task, by: &str, outcome: &str, now: Moment) -> Task {
 
 /// Returns the rest of a task's back-off by the wall clock. A failure in the future, as after the
 /// clock was set back, causes no back-off, and neither does a failure before the last attempt.
-fn rests_by_the_wall(task: &Task, policy: &Policy, now: Moment) -> Duration {
+fn remaining_backoff(task: &Task, policy: &Policy, now: Moment) -> Duration {
     let (Some(failed), 1..) = (task.last_failed_at, task.retry_count) else {
         return Duration::ZERO;
     };

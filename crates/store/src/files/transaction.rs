@@ -1,4 +1,4 @@
-//! The changes of a single task under the queue lock, on disk and in the index: `Desk`.
+//! The changes of a single task under the queue lock, on disk and in the index: `QueueTransaction`.
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -9,28 +9,30 @@ use std::time::Duration;
 use assay_base::clock::{Clock, Uptime};
 use serde_json::{Value, json};
 
-use super::guard::Locked;
-use super::index::{Entry, Index, Stamp};
+use super::index::{FileVersion, Index, IndexEntry};
 use super::layout::{Layout, file_name};
-use super::lease::Lock;
-use super::write_ahead::{Stored, WriteAhead};
+use super::lease_file::LeaseFile;
+use super::queue_lock::QueueLockGuard;
+use super::write_ahead::{StoredTask, WriteAhead};
 use crate::cycles::Cycles;
-use crate::disk::{self, Sure};
-use crate::queue::{Addressed, Claimed, Lease, Policy, QueueError, Settled, Settlement, Tenure};
-use crate::steps::{self, FENCE, RESTS, Step};
-use crate::task::{AgentId, Moment, QueueName, Status, Task, TaskId};
+use crate::durable_fs::{self, Durability};
+use crate::queue::{
+    ClaimedTask, Lease, LeaseKind, Policy, QueueError, QueuedTask, SettleOutcome, TaskResult,
+};
+use crate::task::{AgentId, Moment, QueueName, Task, TaskId, TaskStatus};
+use crate::transitions::{self, BACKOFF_UNTIL, FENCE, Transition};
 
 /// The limit of a plausible fence. A file with a larger number was edited by hand.
-const MOST_CLAIMS: u64 = 1 << 62;
+const MAX_FENCE: u64 = 1 << 62;
 
 /// A write transaction on the file queue; holds the queue lock.
-pub(super) struct Desk<'a> {
+pub(super) struct QueueTransaction<'a> {
     pub(super) layout: &'a Layout,
     pub(super) policy: &'a Policy,
     pub(super) clock: &'a Clock,
     pub(super) boot: &'a str,
     pub(super) index: Rc<Index>,
-    pub(super) locked: Locked<'a>,
+    pub(super) lock: QueueLockGuard<'a>,
     /// False if the index or the locks could not be updated after an operation: its tasks stay on
     /// the list of the guard.
     pub(super) is_tidy: bool,
@@ -38,15 +40,15 @@ pub(super) struct Desk<'a> {
     pub(super) cycles: OnceCell<Cycles>,
 }
 
-impl Desk<'_> {
+impl QueueTransaction<'_> {
     /// Adds new tasks to their queues, all or none.
-    pub(super) fn push(&mut self, tasks: Vec<Addressed>) -> Result<(), QueueError> {
+    pub(super) fn push(&mut self, tasks: Vec<QueuedTask>) -> Result<(), QueueError> {
         for (number, new) in tasks.iter().enumerate() {
             self.check_new(new, &tasks[..number])?;
         }
         let follow_ups =
-            tasks.into_iter().map(|new| Addressed { task: steps::fresh(new.task), ..new });
-        let follow_ups: Vec<Stored> = follow_ups.map(Stored::from).collect();
+            tasks.into_iter().map(|new| QueuedTask { task: transitions::reset(new.task), ..new });
+        let follow_ups: Vec<StoredTask> = follow_ups.map(StoredTask::from).collect();
         self.commit(&WriteAhead { settles: None, follow_ups })
     }
 
@@ -54,19 +56,19 @@ impl Desk<'_> {
     /// together: if the process dies, each task is stored or not, and no caller got a reply.
     pub(super) fn push_all(
         &mut self,
-        tasks: Vec<Addressed>,
+        tasks: Vec<QueuedTask>,
     ) -> Result<Vec<Result<(), QueueError>>, QueueError> {
         let mut answers = Vec::with_capacity(tasks.len());
-        let mut new: Vec<Addressed> = Vec::new();
+        let mut new: Vec<QueuedTask> = Vec::new();
         for task in tasks {
             let answer = self.check_new(&task, &new);
             if answer.is_ok() {
-                new.push(Addressed { task: steps::fresh(task.task), ..task });
+                new.push(QueuedTask { task: transitions::reset(task.task), ..task });
             }
             answers.push(answer);
         }
-        for Addressed { queue, task } in &new {
-            self.locked.note(queue, &task.id)?;
+        for QueuedTask { queue, task } in &new {
+            self.lock.mark_dirty(queue, &task.id)?;
         }
         if self.store_all(&new).is_err() {
             // Some files may be in place, so each task is checked and stored separately.
@@ -77,16 +79,16 @@ impl Desk<'_> {
             }
         }
         for new in &new {
-            self.tidy(|desk| desk.tell_dependents(&new.task.id));
+            self.tidy(|transaction| transaction.update_dependents(&new.task.id));
         }
         Ok(answers)
     }
 
     /// Stores a new task, unless an earlier attempt has put its file in place.
-    fn store_new(&mut self, new: &Addressed) -> Result<(), QueueError> {
-        let path = self.layout.waiting(&new.queue, &new.task.id);
+    fn store_new(&mut self, new: &QueuedTask) -> Result<(), QueueError> {
+        let path = self.layout.open_task(&new.queue, &new.task.id);
         match path.is_file() {
-            true => Ok(disk::sync_folder(&path)?),
+            true => Ok(durable_fs::sync_folder(&path)?),
             false => self.store(&new.queue, &new.task),
         }
     }
@@ -101,40 +103,40 @@ impl Desk<'_> {
     }
 
     /// Fails if a new task may not be added after the tasks in `before`, which are not stored yet.
-    fn check_new(&self, new: &Addressed, before: &[Addressed]) -> Result<(), QueueError> {
-        let Addressed { queue, task } = new;
-        steps::admit(task)?;
+    fn check_new(&self, new: &QueuedTask, before: &[QueuedTask]) -> Result<(), QueueError> {
+        let QueuedTask { queue, task } = new;
+        transitions::validate_new(task)?;
         let id = task.id.clone();
         if let Some(other) = before.iter().find(|other| other.task.id == id) {
-            let (queue, status) = (other.queue.clone(), Status::Pending);
-            return Err(QueueError::AlreadyThere { id, queue, status });
+            let (queue, status) = (other.queue.clone(), TaskStatus::Pending);
+            return Err(QueueError::AlreadyExists { id, queue, status });
         }
         if let Some((queue, status)) = self.find(&id)? {
-            return Err(QueueError::AlreadyThere { id, queue, status });
+            return Err(QueueError::AlreadyExists { id, queue, status });
         }
         let parent = task.parent_task_id.as_ref();
         let parent = parent.map(|parent| self.index.get(parent)).transpose()?.flatten();
         if let Some(parent) = parent
-            && self.is_itself_again(&parent, queue, task)?
+            && self.repeats_parent(&parent, queue, task)?
         {
-            return Err(QueueError::OwnTask { parent: parent.id, kind: task.kind.clone() });
+            return Err(QueueError::RepeatsParent { parent: parent.id, kind: task.kind.clone() });
         }
         let coming = before.iter().filter(|other| other.queue == *queue).count();
         let most = self.policy.max_queue_size;
-        if self.index.count(queue, Status::Pending)? + coming >= most {
+        if self.index.count(queue, TaskStatus::Pending)? + coming >= most {
             return Err(QueueError::Full { queue: queue.clone(), most });
         }
         Ok(())
     }
 
     /// Returns true if a task would repeat its parent, which is in progress: same queue, same kind.
-    fn is_itself_again(
+    fn repeats_parent(
         &self,
-        parent: &Entry,
+        parent: &IndexEntry,
         queue: &QueueName,
         task: &Task,
     ) -> Result<bool, QueueError> {
-        if parent.status != Status::InProgress || parent.queue != *queue {
+        if parent.status != TaskStatus::InProgress || parent.queue != *queue {
             return Ok(false);
         }
         let running = self.read(&parent.queue, &parent.file)?;
@@ -142,30 +144,30 @@ impl Desk<'_> {
     }
 
     /// Returns the queue and status of a task, in any status.
-    pub(super) fn find(&self, id: &TaskId) -> Result<Option<(QueueName, Status)>, QueueError> {
+    pub(super) fn find(&self, id: &TaskId) -> Result<Option<(QueueName, TaskStatus)>, QueueError> {
         if let Some(entry) = self.index.get(id)? {
             return Ok(Some((entry.queue, entry.status)));
         }
-        if let Some(queue) = self.archived(id)? {
-            return Ok(Some((queue, Status::Completed)));
+        if let Some(queue) = self.find_archived(id)? {
+            return Ok(Some((queue, TaskStatus::Completed)));
         }
         // A file that a person added, and that is not indexed yet, is recognised by its name.
         let queues = self.queues()?.into_iter();
-        let mut dropped = queues.filter(|queue| self.may_be_in_its_file(queue, id));
-        Ok(dropped.next().map(|queue| (queue, Status::Pending)))
+        let mut dropped = queues.filter(|queue| self.may_be_in_own_file(queue, id));
+        Ok(dropped.next().map(|queue| (queue, TaskStatus::Pending)))
     }
 
     /// Returns the queue whose archive has a task.
-    pub(super) fn archived(&self, id: &TaskId) -> Result<Option<QueueName>, QueueError> {
-        let names = disk::names(&self.layout.archives())?;
+    pub(super) fn find_archived(&self, id: &TaskId) -> Result<Option<QueueName>, QueueError> {
+        let names = durable_fs::list_dir(&self.layout.archives())?;
         let queues = names.iter().filter_map(|name| name.parse::<QueueName>().ok());
-        let mut with = queues.filter(|queue| self.layout.completed(queue, id).is_file());
+        let mut with = queues.filter(|queue| self.layout.completed_task(queue, id).is_file());
         Ok(with.next())
     }
 
     /// Returns the queues that have a folder, sorted.
     pub(super) fn queues(&self) -> Result<Vec<QueueName>, QueueError> {
-        let names = disk::names(&self.layout.queues())?;
+        let names = durable_fs::list_dir(&self.layout.queues())?;
         let folders = names.iter().filter(|name| self.layout.queues().join(name).is_dir());
         let mut queues: Vec<QueueName> = folders.filter_map(|name| name.parse().ok()).collect();
         queues.sort();
@@ -177,11 +179,11 @@ impl Desk<'_> {
         &mut self,
         queue: &QueueName,
         agent: &AgentId,
-        tenure: Tenure,
-    ) -> Result<Option<Claimed>, QueueError> {
-        while let Some(entry) = self.index.next(queue, tenure, self.clock.uptime())? {
+        lease_kind: LeaseKind,
+    ) -> Result<Option<ClaimedTask>, QueueError> {
+        while let Some(entry) = self.index.next(queue, lease_kind, self.clock.uptime())? {
             if let Some(task) = self.read_unchanged(&entry)? {
-                return self.start(&entry, task, agent, tenure).map(Some);
+                return self.start(&entry, task, agent, lease_kind).map(Some);
             }
         }
         Ok(None)
@@ -189,62 +191,65 @@ impl Desk<'_> {
 
     /// Reads a task if its file is as the index knows it. Imports the file again if it was changed
     /// by a person, and returns `None`.
-    pub(super) fn read_unchanged(&mut self, entry: &Entry) -> Result<Option<Task>, QueueError> {
+    pub(super) fn read_unchanged(
+        &mut self,
+        entry: &IndexEntry,
+    ) -> Result<Option<Task>, QueueError> {
         let path = self.layout.queue(&entry.queue).join(&entry.file);
         let unchanged =
-            fs::symlink_metadata(&path).is_ok_and(|file| Stamp::of(&file) == entry.stamp);
+            fs::symlink_metadata(&path).is_ok_and(|file| FileVersion::of(&file) == entry.version);
         // A file that cannot be read is set aside, and must not block other tasks.
         let task =
             if unchanged { self.read(&entry.queue, &entry.file).ok().flatten() } else { None };
         if task.is_none() {
             self.index.remove(&entry.id)?;
-            self.take_in(&entry.queue, &entry.file)?;
+            self.import_file(&entry.queue, &entry.file)?;
         }
         Ok(task)
     }
 
     /// Reads a task's file. Returns `None` if there is no file, or it is not a task.
     pub(super) fn read(&self, queue: &QueueName, file: &str) -> Result<Option<Task>, QueueError> {
-        let bytes = disk::read(&self.layout.queue(queue).join(file))?;
+        let bytes = durable_fs::read(&self.layout.queue(queue).join(file))?;
         Ok(bytes.and_then(|bytes| Task::parse(&bytes).ok()))
     }
 
     fn start(
         &mut self,
-        entry: &Entry,
+        entry: &IndexEntry,
         task: Task,
         agent: &AgentId,
-        tenure: Tenure,
-    ) -> Result<Claimed, QueueError> {
-        let Entry { id, queue, .. } = entry;
-        self.locked.note(queue, id)?;
-        self.name_by_id(entry)?;
+        lease_kind: LeaseKind,
+    ) -> Result<ClaimedTask, QueueError> {
+        let IndexEntry { id, queue, .. } = entry;
+        self.lock.mark_dirty(queue, id)?;
+        self.rename_to_id(entry)?;
         self.clear_lock(id)?;
-        let before = Lock::read(self.layout, id).ok().flatten().map_or(0, |lock| lock.fence);
+        let before = LeaseFile::read(self.layout, id).ok().flatten().map_or(0, |lock| lock.fence);
         let fence = before.max(fence(&task)) + 1;
         let now = Moment::now(self.clock);
         let lease = Lease { task: id.clone(), queue: queue.clone(), agent: agent.clone(), fence };
-        Lock::new(&lease, tenure, self.boot, self.clock).write(self.layout)?;
-        let mut task = steps::start(task, agent.as_str(), now);
+        LeaseFile::new(&lease, lease_kind, self.boot, self.clock).write(self.layout)?;
+        let mut task = transitions::start(task, agent.as_str(), now);
         task.rest.insert(FENCE.into(), json!(fence));
-        task.rest.remove(RESTS);
+        task.rest.remove(BACKOFF_UNTIL);
         self.store(queue, &task)?;
-        Ok(Claimed { lease, task })
+        Ok(ClaimedTask { lease, task })
     }
 
     /// Renames a file to the name of its task; people may add a file under any name.
-    pub(super) fn name_by_id(&mut self, entry: &Entry) -> Result<(), QueueError> {
+    pub(super) fn rename_to_id(&mut self, entry: &IndexEntry) -> Result<(), QueueError> {
         if entry.file == file_name(&entry.id) {
             return Ok(());
         }
-        self.make_room(&entry.queue, &entry.id)?;
+        self.free_file_name(&entry.queue, &entry.id)?;
         let dropped = self.layout.queue(&entry.queue).join(&entry.file);
-        Ok(disk::rename_new(&dropped, &self.layout.waiting(&entry.queue, &entry.id))?)
+        Ok(durable_fs::rename_noreplace(&dropped, &self.layout.open_task(&entry.queue, &entry.id))?)
     }
 
     /// Returns the lock of a lease. Fails if the lock is gone or belongs to another claim.
-    fn held(&self, lease: &Lease) -> Result<Lock, QueueError> {
-        let lock = Lock::read(self.layout, &lease.task)?.filter(|lock| lock.is_for(lease));
+    fn find_held_lease(&self, lease: &Lease) -> Result<LeaseFile, QueueError> {
+        let lock = LeaseFile::read(self.layout, &lease.task)?.filter(|lock| lock.is_for(lease));
         lock.ok_or_else(|| QueueError::NotHeld {
             id: lease.task.clone(),
             agent: lease.agent.clone(),
@@ -254,38 +259,39 @@ impl Desk<'_> {
 
     /// Extends a lease to `time` from now.
     pub(super) fn renew(&mut self, lease: &Lease, time: Duration) -> Result<(), QueueError> {
-        self.held(lease)?.renewed(time, self.clock).write(self.layout)
+        self.find_held_lease(lease)?.renewed(time, self.clock).write(self.layout)
     }
 
     /// Writes the result of a task.
     pub(super) fn settle(
         &mut self,
         lease: &Lease,
-        what: Settlement,
-    ) -> Result<Settled, QueueError> {
+        what: TaskResult,
+    ) -> Result<SettleOutcome, QueueError> {
         let Lease { task: id, queue, .. } = lease;
-        if let Err(error) = self.held(lease) {
+        if let Err(error) = self.find_held_lease(lease) {
             let is_done =
-                matches!(what, Settlement::Completed { .. }) && self.was_completed(lease)?;
-            return if is_done { Ok(Settled::AlreadyCompleted) } else { Err(error) };
+                matches!(what, TaskResult::Completed { .. }) && self.was_completed(lease)?;
+            return if is_done { Ok(SettleOutcome::AlreadyCompleted) } else { Err(error) };
         }
         let task = self.read(queue, &file_name(id))?.filter(|task| task.id == *id);
         let task = task.ok_or_else(|| QueueError::Unknown(id.clone()))?;
-        let mut step = steps::settle(task, lease, what, self.policy, Moment::now(self.clock));
-        if !step.rests.is_zero() {
-            let until = self.clock.uptime().after(step.rests).as_millis();
+        let mut transition =
+            transitions::settle(task, lease, what, self.policy, Moment::now(self.clock));
+        if !transition.backoff.is_zero() {
+            let until = self.clock.uptime().after(transition.backoff).as_millis();
             let rests = json!({ "boot_id": self.boot, "until_uptime_ms": until });
-            step.task.rest.insert(RESTS.into(), rests);
+            transition.task.rest.insert(BACKOFF_UNTIL.into(), rests);
         }
-        let step = self.named_apart(step, id, lease.fence)?;
-        let settled = step.settled.clone();
-        self.commit(&WriteAhead::of(queue, step))?;
+        let transition = self.rename_taken_ids(transition, id, lease.fence)?;
+        let settled = transition.settled.clone();
+        self.commit(&WriteAhead::of(queue, transition))?;
         Ok(settled)
     }
 
     /// Returns true if a task was completed under this lease.
     fn was_completed(&self, lease: &Lease) -> Result<bool, QueueError> {
-        let bytes = disk::read(&self.layout.completed(&lease.queue, &lease.task))?;
+        let bytes = durable_fs::read(&self.layout.completed_task(&lease.queue, &lease.task))?;
         let task = bytes.and_then(|bytes| Task::parse(&bytes).ok());
         Ok(task.is_some_and(|task| {
             fence(&task) == lease.fence
@@ -294,71 +300,71 @@ impl Desk<'_> {
     }
 
     /// Renames the follow-up tasks of a claim whose ids are taken.
-    pub(super) fn named_apart(
+    pub(super) fn rename_taken_ids(
         &self,
-        mut step: Step,
+        mut transition: Transition,
         parent: &TaskId,
         fence: u64,
-    ) -> Result<Step, QueueError> {
+    ) -> Result<Transition, QueueError> {
         let is_taken = |name: &TaskId| {
             let Some((queue, _)) = self.find(name)? else {
                 return Ok(false);
             };
             let there = self.read(&queue, &file_name(name))?;
-            Ok(there.is_none_or(|there| !steps::stands_in(&there, parent)))
+            Ok(there.is_none_or(|there| !transitions::is_same_follow_up(&there, parent)))
         };
-        let follow_ups = std::mem::take(&mut step.follow_ups);
-        let named = steps::named_apart(follow_ups, parent, fence, is_taken)?;
-        Ok(step.followed_by(named))
+        let follow_ups = std::mem::take(&mut transition.follow_ups);
+        let named = transitions::rename_taken_ids(follow_ups, parent, fence, is_taken)?;
+        Ok(transition.with_follow_ups(named))
     }
 
     pub(super) fn archive(&mut self, queue: &QueueName, task: &Task) -> Result<(), QueueError> {
-        let path = self.layout.completed(queue, &task.id);
+        let path = self.layout.completed_task(queue, &task.id);
         if !path.is_file() {
-            disk::make_folder(&self.layout.archive(queue))?;
-            disk::write(&path, task.to_json().as_bytes(), Sure::OnDisk)?;
+            durable_fs::make_folder(&self.layout.archive(queue))?;
+            durable_fs::write(&path, task.to_json().as_bytes(), Durability::Fsync)?;
         }
-        self.tidy(|desk| {
-            disk::remove(&desk.layout.waiting(queue, &task.id))?;
-            desk.index.remove(&task.id)
+        self.tidy(|transaction| {
+            durable_fs::remove(&transaction.layout.open_task(queue, &task.id))?;
+            transaction.index.remove(&task.id)
         });
         Ok(())
     }
 
     /// Writes a task's file and indexes the task.
     pub(super) fn store(&mut self, queue: &QueueName, task: &Task) -> Result<(), QueueError> {
-        disk::make_folder(&self.layout.queue(queue))?;
-        self.make_room(queue, &task.id)?;
-        let path = self.layout.waiting(queue, &task.id);
-        disk::write(&path, task.to_json().as_bytes(), Sure::OnDisk)?;
-        self.tidy(|desk| desk.list_stored(queue, task));
+        durable_fs::make_folder(&self.layout.queue(queue))?;
+        self.free_file_name(queue, &task.id)?;
+        let path = self.layout.open_task(queue, &task.id);
+        durable_fs::write(&path, task.to_json().as_bytes(), Durability::Fsync)?;
+        self.tidy(|transaction| transaction.index_stored(queue, task));
         Ok(())
     }
 
     /// Indexes a task whose file was just written.
-    fn list_stored(&mut self, queue: &QueueName, task: &Task) -> Result<(), QueueError> {
-        let path = self.layout.waiting(queue, &task.id);
-        let file = fs::symlink_metadata(&path).map_err(disk::at(&path))?;
-        self.list(queue, &file_name(&task.id), &file, task)
+    fn index_stored(&mut self, queue: &QueueName, task: &Task) -> Result<(), QueueError> {
+        let path = self.layout.open_task(queue, &task.id);
+        let file = fs::symlink_metadata(&path).map_err(durable_fs::with_path(&path))?;
+        self.index_task(queue, &file_name(&task.id), &file, task)
     }
 
     /// Writes the files of several tasks and indexes them.
-    fn store_all(&mut self, tasks: &[Addressed]) -> Result<(), QueueError> {
+    fn store_all(&mut self, tasks: &[QueuedTask]) -> Result<(), QueueError> {
         let mut files = Vec::with_capacity(tasks.len());
-        for Addressed { queue, task } in tasks {
-            disk::make_folder(&self.layout.queue(queue))?;
-            self.make_room(queue, &task.id)?;
-            files.push((self.layout.waiting(queue, &task.id), task.to_json()));
+        for QueuedTask { queue, task } in tasks {
+            durable_fs::make_folder(&self.layout.queue(queue))?;
+            self.free_file_name(queue, &task.id)?;
+            files.push((self.layout.open_task(queue, &task.id), task.to_json()));
         }
-        disk::write_all(&files)?;
-        for Addressed { queue, task } in tasks {
-            self.tidy(|desk| desk.list_stored(queue, task));
+        durable_fs::write_all(&files)?;
+        for QueuedTask { queue, task } in tasks {
+            self.tidy(|transaction| transaction.index_stored(queue, task));
         }
         Ok(())
     }
 
     /// Adds a task to the index.
-    pub(super) fn list(
+    pub(super) fn index_task(
         &mut self,
         queue: &QueueName,
         file: &str,
@@ -367,16 +373,16 @@ impl Desk<'_> {
     ) -> Result<(), QueueError> {
         let needs: BTreeSet<TaskId> =
             task.depends_on.iter().cloned().chain(self.index.blockers(&task.id)?).collect();
-        let entry = Entry {
+        let entry = IndexEntry {
             id: task.id.clone(),
             queue: queue.clone(),
             file: file.to_owned(),
-            stamp: Stamp::of(metadata),
+            version: FileVersion::of(metadata),
             status: task.status,
             priority: task.priority.get(),
             created: task.created_at.0.as_millisecond(),
             open_dependencies: self.open_dependencies(needs)?,
-            rests_until: self.rests_until(task),
+            delayed_until: self.delayed_until(task),
             describe_for_person: task.kind.is_escalation(),
         };
         self.index.put(&entry, &task.depends_on, &task.blocks)
@@ -388,23 +394,23 @@ impl Desk<'_> {
     ) -> Result<usize, QueueError> {
         let mut open = 0;
         for need in needs {
-            let completed = self.find_status(&need)? == Some(Status::Completed);
+            let completed = self.find_status(&need)? == Some(TaskStatus::Completed);
             open += usize::from(!completed);
         }
         Ok(open)
     }
 
     /// Returns the status of a task, or `None` if the task is unknown.
-    pub(super) fn find_status(&self, id: &TaskId) -> Result<Option<Status>, QueueError> {
+    pub(super) fn find_status(&self, id: &TaskId) -> Result<Option<TaskStatus>, QueueError> {
         Ok(self.find(id)?.map(|(_, status)| status))
     }
 
     /// Returns the end of a task's delay: by the monotonic clock if it was stored in this boot,
     /// else by the wall clock. Returns `None` if the task is not delayed.
-    fn rests_until(&self, task: &Task) -> Option<Uptime> {
-        let rests = task.rest.get(RESTS).filter(|rests| rests["boot_id"] == self.boot);
+    fn delayed_until(&self, task: &Task) -> Option<Uptime> {
+        let rests = task.rest.get(BACKOFF_UNTIL).filter(|rests| rests["boot_id"] == self.boot);
         let until = rests.and_then(|rests| rests["until_uptime_ms"].as_i64());
-        let left = steps::not_before(task, self.policy, Moment::now(self.clock));
+        let left = transitions::time_until_claimable(task, self.policy, Moment::now(self.clock));
         let until = match until.map(Uptime::from_millis) {
             // The end of a back-off is stored by a clock that no user can set.
             Some(until) if task.run_at.is_none() => until,
@@ -416,47 +422,47 @@ impl Desk<'_> {
 
     /// Counts the open dependencies of each task that depends on `id` again, and wakes agents that
     /// can claim them.
-    pub(super) fn tell_dependents(&mut self, id: &TaskId) -> Result<(), QueueError> {
-        for waiting in self.index.waiting_for(id)? {
-            self.count_open(&waiting)?;
+    pub(super) fn update_dependents(&mut self, id: &TaskId) -> Result<(), QueueError> {
+        for waiting in self.index.dependents(id)? {
+            self.recount_open_dependencies(&waiting)?;
         }
         Ok(())
     }
 
     /// Counts the open dependencies of a task again.
-    pub(super) fn count_open(&mut self, id: &TaskId) -> Result<(), QueueError> {
+    pub(super) fn recount_open_dependencies(&mut self, id: &TaskId) -> Result<(), QueueError> {
         let open = self.open_dependencies(self.index.needs(id)?)?;
-        self.index.set_open(id, open)?;
+        self.index.set_open_dependencies(id, open)?;
         if open == 0
             && let Some(entry) = self.index.get(id)?
         {
             // The notification is best effort: no agent has to be waiting.
-            let _ = fs::write(self.layout.notice(&entry.queue), "");
+            let _ = fs::write(self.layout.wake_file(&entry.queue), "");
         }
         Ok(())
     }
 
     pub(super) fn cancel(&mut self, id: &TaskId, by: &str) -> Result<(), QueueError> {
-        self.change(id, |task| steps::cancel(task, by, Moment::now(self.clock)))
+        self.update_task(id, |task| transitions::cancel(task, by, Moment::now(self.clock)))
     }
 
     /// Makes a failed or cancelled task pending again.
     pub(super) fn retry(&mut self, id: &TaskId) -> Result<(), QueueError> {
-        self.change(id, |mut task| {
-            task.rest.remove(RESTS);
-            steps::retry(task)
+        self.update_task(id, |mut task| {
+            task.rest.remove(BACKOFF_UNTIL);
+            transitions::retry(task)
         })
     }
 
-    fn change(
+    fn update_task(
         &mut self,
         id: &TaskId,
         how: impl FnOnce(Task) -> Result<Task, QueueError>,
     ) -> Result<(), QueueError> {
         let Some(entry) = self.index.get(id)? else {
-            return match self.archived(id)? {
+            return match self.find_archived(id)? {
                 Some(queue) => {
-                    let bytes = disk::read(&self.layout.completed(&queue, id))?;
+                    let bytes = durable_fs::read(&self.layout.completed_task(&queue, id))?;
                     let task = Task::parse(&bytes.unwrap_or_default())?;
                     how(task).map(|_| ())
                 }
@@ -465,34 +471,36 @@ impl Desk<'_> {
         };
         let task = self.read(&entry.queue, &entry.file)?;
         let task = how(task.ok_or_else(|| QueueError::Unknown(id.clone()))?)?;
-        self.locked.note(&entry.queue, id)?;
-        self.name_by_id(&entry)?;
+        self.lock.mark_dirty(&entry.queue, id)?;
+        self.rename_to_id(&entry)?;
         self.store(&entry.queue, &task)?;
-        self.tidy(|desk| {
-            disk::remove(&desk.layout.lock(id))?;
-            desk.tell_dependents(id)
+        self.tidy(|transaction| {
+            durable_fs::remove(&transaction.layout.lock(id))?;
+            transaction.update_dependents(id)
         });
         Ok(())
     }
 
     /// Adds tasks with the status that they have, except those whose id exists, and returns the
     /// number of new tasks.
-    pub(super) fn restore(&mut self, tasks: Vec<Addressed>) -> Result<usize, QueueError> {
+    pub(super) fn restore(&mut self, tasks: Vec<QueuedTask>) -> Result<usize, QueueError> {
         let mut new = 0;
-        for Addressed { queue, task } in tasks {
+        for QueuedTask { queue, task } in tasks {
             if self.find(&task.id)?.is_some() {
                 continue;
             }
             new += 1;
-            self.locked.note(&queue, &task.id)?;
+            self.lock.mark_dirty(&queue, &task.id)?;
             match task.status {
-                Status::Completed => self.archive(&queue, &task)?,
-                Status::InProgress => self.store(&queue, &steps::set_free(task.clone()))?,
-                Status::Pending | Status::Failed | Status::Cancelled => {
+                TaskStatus::Completed => self.archive(&queue, &task)?,
+                TaskStatus::InProgress => {
+                    self.store(&queue, &transitions::release(task.clone()))?
+                }
+                TaskStatus::Pending | TaskStatus::Failed | TaskStatus::Cancelled => {
                     self.store(&queue, &task)?
                 }
             }
-            self.tell_dependents(&task.id)?;
+            self.update_dependents(&task.id)?;
         }
         Ok(new)
     }
@@ -501,5 +509,5 @@ impl Desk<'_> {
 /// Returns the fence of a task: the number of its claims.
 pub(super) fn fence(task: &Task) -> u64 {
     let number = task.rest.get(FENCE).and_then(Value::as_u64);
-    number.filter(|number| *number < MOST_CLAIMS).unwrap_or(0)
+    number.filter(|number| *number < MAX_FENCE).unwrap_or(0)
 }

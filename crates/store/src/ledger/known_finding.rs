@@ -1,18 +1,18 @@
-//! The known findings of given files, for a new review of these files: [`Known`].
+//! The known findings of given files, for a new review of these files: [`KnownFinding`].
 
 use std::collections::BTreeSet;
 
 use rusqlite::{Row, named_params};
 
-use super::query::{ENTRY, Entry, STATE, entry};
-use super::{Ledger, LedgerError, State};
+use super::query::{ENTRY, FindingEntry, STATE, entry};
+use super::{FindingState, Ledger, LedgerError};
 use crate::task::Moment;
 
 /// A finding, with the number of runs that reported it and the reason of its dismissal.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Known {
+pub struct KnownFinding {
     /// The summary of the finding.
-    pub entry: Entry,
+    pub entry: FindingEntry,
     /// The number of runs that reported the finding or saw it dismissed.
     pub runs: u64,
     /// The time of the last of these runs.
@@ -29,13 +29,13 @@ const RAISED: &str = "FROM looks JOIN runs ON runs.id = looks.run
 impl Ledger {
     /// Returns the known findings of files, the newest of each file first and at most `most` of
     /// each file. The runs in `but` do not count; `today` is a day such as `2026-12-31`.
-    pub fn known_in<'a>(
+    pub fn known_findings<'a>(
         &self,
         files: impl IntoIterator<Item = &'a str>,
         but: &BTreeSet<String>,
         most: u32,
         today: &str,
-    ) -> Result<Vec<Known>, LedgerError> {
+    ) -> Result<Vec<KnownFinding>, LedgerError> {
         let sql = format!(
             "SELECT * FROM (
                  SELECT {ENTRY}, {STATE} AS state,
@@ -49,7 +49,7 @@ impl Ledger {
              WHERE raised > 0 ORDER BY last_raised DESC, impact, key LIMIT :most"
         );
         let but = serde_json::to_string(but).expect("names are text");
-        self.ask(|connection| {
+        self.query(|connection| {
             let mut statement = connection.prepare(&sql)?;
             let mut all = Vec::new();
             for file in files {
@@ -66,16 +66,16 @@ impl Ledger {
     }
 }
 
-fn known(row: &Row<'_>) -> rusqlite::Result<Known> {
+fn known(row: &Row<'_>) -> rusqlite::Result<KnownFinding> {
     let entry = entry(row)?;
     let why = match entry.state {
-        State::Open | State::Gone => None,
-        State::Dismissed => match row.get("reason")? {
+        FindingState::Open | FindingState::Gone => None,
+        FindingState::Dismissed => match row.get("reason")? {
             Some(reason) => Some(reason),
             None => row.get("left_for")?,
         },
     };
-    Ok(Known {
+    Ok(KnownFinding {
         entry,
         runs: row.get::<_, i64>("raised")?.unsigned_abs(),
         last: row.get("last_raised")?,

@@ -3,7 +3,8 @@
 //! `write` replaces a file as a whole: a reader sees the old or the new content, never a part.
 //! The content is written to a temporary file in the same folder and synced, the temporary file is
 //! renamed, and the folder is synced. Files that lose their meaning when the machine restarts
-//! (locks, heartbeats) are not synced (`Sure::InMemory`). A [`Lock`] excludes other processes.
+//! (locks, heartbeats) are not synced (`Durability::PageCache`). A [`Lock`] excludes other
+//! processes.
 //!
 //! Callers decide on the content of a file, and ensure that a path has one writer at a time.
 //!
@@ -16,7 +17,7 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 /// The maximum number of files that `write_all` has open at a time.
-const OPEN_AT_ONCE: usize = 64;
+const MAX_OPEN_FILES: usize = 64;
 
 /// The error of an operation on a file or folder.
 #[derive(Debug, thiserror::Error)]
@@ -31,7 +32,7 @@ pub struct DiskError {
 impl DiskError {
     /// Returns true if a retry may succeed: the disk is full, over quota, read-only, or reports an
     /// I/O error.
-    pub fn is_passing(&self) -> bool {
+    pub fn is_transient(&self) -> bool {
         use ErrorKind::{QuotaExceeded, ReadOnlyFilesystem, StorageFull};
         let kinds = [StorageFull, QuotaExceeded, ReadOnlyFilesystem];
         let is_broken = self.source.raw_os_error() == Some(rustix::io::Errno::IO.raw_os_error());
@@ -40,28 +41,28 @@ impl DiskError {
 }
 
 /// Returns a closure that adds `path` to an I/O error.
-pub(crate) fn at(path: &Path) -> impl FnOnce(io::Error) -> DiskError {
+pub(crate) fn with_path(path: &Path) -> impl FnOnce(io::Error) -> DiskError {
     let path = path.to_owned();
     move |source| DiskError { path, source }
 }
 
 /// The durability of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sure {
+pub enum Durability {
     /// The write is synced and survives a crash of the machine.
-    OnDisk,
+    Fsync,
     /// The write is in the page cache only: it survives the process, not a crash of the machine.
-    InMemory,
+    PageCache,
 }
 
 /// Replaces a file as a whole, or creates it. A path must have one writer at a time.
-pub fn write(path: &Path, bytes: &[u8], sure: Sure) -> Result<(), DiskError> {
+pub fn write(path: &Path, bytes: &[u8], durability: Durability) -> Result<(), DiskError> {
     let draft = draft_of(path);
-    write_draft(&draft, bytes, sure).map_err(at(&draft))?;
-    fault::point("rename").and_then(|()| fs::rename(&draft, path)).map_err(at(path))?;
-    match sure {
-        Sure::OnDisk => sync_folder(path),
-        Sure::InMemory => Ok(()),
+    write_draft(&draft, bytes, durability).map_err(with_path(&draft))?;
+    fault::point("rename").and_then(|()| fs::rename(&draft, path)).map_err(with_path(path))?;
+    match durability {
+        Durability::Fsync => sync_folder(path),
+        Durability::PageCache => Ok(()),
     }
 }
 
@@ -69,18 +70,20 @@ pub fn write(path: &Path, bytes: &[u8], sure: Sure) -> Result<(), DiskError> {
 /// content is synced, and each folder is synced once, which is faster than one `write` per
 /// file. After an error, some files may be in place and others not, but no file is there in part.
 pub(crate) fn write_all(files: &[(PathBuf, String)]) -> Result<(), DiskError> {
-    for some in files.chunks(OPEN_AT_ONCE) {
+    for some in files.chunks(MAX_OPEN_FILES) {
         let mut drafts = Vec::with_capacity(some.len());
         for (path, text) in some {
             let draft = draft_of(path);
-            let file = create(&draft, text.as_bytes()).map_err(at(&draft))?;
+            let file = create(&draft, text.as_bytes()).map_err(with_path(&draft))?;
             drafts.push((draft, file));
         }
         for (draft, file) in &drafts {
-            fault::point("sync").and_then(|()| file.sync_data()).map_err(at(draft))?;
+            fault::point("sync").and_then(|()| file.sync_data()).map_err(with_path(draft))?;
         }
         for ((path, _), (draft, _)) in some.iter().zip(&drafts) {
-            fault::point("rename").and_then(|()| fs::rename(draft, path)).map_err(at(path))?;
+            fault::point("rename")
+                .and_then(|()| fs::rename(draft, path))
+                .map_err(with_path(path))?;
         }
     }
     let folders: BTreeSet<&Path> = files.iter().map(|(path, _)| folder_of(path)).collect();
@@ -92,18 +95,18 @@ pub(crate) fn write_all(files: &[(PathBuf, String)]) -> Result<(), DiskError> {
 /// length back.
 pub fn append(path: &Path, bytes: &[u8]) -> Result<(), DiskError> {
     let is_new = !path.exists();
-    fault::point("create").map_err(at(path))?;
+    fault::point("create").map_err(with_path(path))?;
     let open = OpenOptions::new().append(true).create(true).open(path);
-    let mut file = open.map_err(at(path))?;
-    let before = file.metadata().map_err(at(path))?.len();
-    if let Err(error) = append_surely(&mut file, bytes) {
+    let mut file = open.map_err(with_path(path))?;
+    let before = file.metadata().map_err(with_path(path))?.len();
+    if let Err(error) = append_synced(&mut file, bytes) {
         let _ = file.set_len(before);
-        return Err(at(path)(error));
+        return Err(with_path(path)(error));
     }
     if is_new { sync_folder(path) } else { Ok(()) }
 }
 
-fn append_surely(file: &mut File, bytes: &[u8]) -> io::Result<()> {
+fn append_synced(file: &mut File, bytes: &[u8]) -> io::Result<()> {
     fault::point("write")?;
     file.write_all(bytes)?;
     fault::point("sync")?;
@@ -119,11 +122,11 @@ fn create(path: &Path, bytes: &[u8]) -> io::Result<File> {
     Ok(file)
 }
 
-fn write_draft(draft: &Path, bytes: &[u8], sure: Sure) -> io::Result<()> {
+fn write_draft(draft: &Path, bytes: &[u8], durability: Durability) -> io::Result<()> {
     let file = create(draft, bytes)?;
-    match sure {
-        Sure::OnDisk => fault::point("sync").and_then(|()| file.sync_data()),
-        Sure::InMemory => Ok(()),
+    match durability {
+        Durability::Fsync => fault::point("sync").and_then(|()| file.sync_data()),
+        Durability::PageCache => Ok(()),
     }
 }
 
@@ -135,7 +138,7 @@ fn draft_of(path: &Path) -> PathBuf {
 }
 
 /// Renames a file. Fails if the new name exists.
-pub(crate) fn rename_new(from: &Path, to: &Path) -> Result<(), DiskError> {
+pub(crate) fn rename_noreplace(from: &Path, to: &Path) -> Result<(), DiskError> {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
     let rename = || match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
         // Some file systems and kernels do not support `NOREPLACE`.
@@ -145,20 +148,20 @@ pub(crate) fn rename_new(from: &Path, to: &Path) -> Result<(), DiskError> {
         },
         done => Ok(done?),
     };
-    fault::point("rename").and_then(|()| rename()).map_err(at(from))
+    fault::point("rename").and_then(|()| rename()).map_err(with_path(from))
 }
 
 /// Removes a file. A missing file is a success.
 pub fn remove(path: &Path) -> Result<(), DiskError> {
     match fault::point("remove").and_then(|()| fs::remove_file(path)) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-        done => done.map_err(at(path)),
+        done => done.map_err(with_path(path)),
     }
 }
 
 /// Removes a file and syncs its folder, so that the file does not reappear after a crash of the
 /// machine.
-pub fn remove_surely(path: &Path) -> Result<(), DiskError> {
+pub fn remove_synced(path: &Path) -> Result<(), DiskError> {
     remove(path)?;
     sync_folder(path)
 }
@@ -172,7 +175,7 @@ pub fn make_folder(path: &Path) -> Result<(), DiskError> {
     match fault::point("folder").and_then(|()| fs::create_dir(path)) {
         // Another process created the folder first.
         Err(error) if error.kind() == ErrorKind::AlreadyExists && path.is_dir() => {}
-        done => done.map_err(at(path))?,
+        done => done.map_err(with_path(path))?,
     }
     sync_folder(path)
 }
@@ -184,7 +187,7 @@ pub(crate) fn sync_folder(path: &Path) -> Result<(), DiskError> {
 
 fn sync(folder: &Path) -> Result<(), DiskError> {
     let sync = || File::open(folder)?.sync_all();
-    fault::point("sync folder").and_then(|()| sync()).map_err(at(folder))
+    fault::point("sync folder").and_then(|()| sync()).map_err(with_path(folder))
 }
 
 /// Returns the folder of a path, which is `.` for a bare name.
@@ -201,20 +204,20 @@ pub fn read(path: &Path) -> Result<Option<Vec<u8>>, DiskError> {
     match fs::read(path) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(at(path)(error)),
+        Err(error) => Err(with_path(path)(error)),
     }
 }
 
 /// Returns the names in a folder that are valid UTF-8; none if the folder does not exist.
-pub fn names(folder: &Path) -> Result<Vec<String>, DiskError> {
+pub fn list_dir(folder: &Path) -> Result<Vec<String>, DiskError> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(at(folder)(error)),
+        Err(error) => return Err(with_path(folder)(error)),
     };
     let mut names = Vec::new();
     for entry in entries {
-        let entry = entry.map_err(at(folder))?;
+        let entry = entry.map_err(with_path(folder))?;
         // This crate never writes a name that is not UTF-8, so such a file is not its own.
         names.extend(entry.file_name().into_string().ok());
     }
@@ -232,8 +235,8 @@ pub struct Lock {
 /// The file is created if it does not exist, and its content is not changed. The file must never be
 /// renamed or removed: a waiting process would then wait for the lock of another file.
 pub fn lock(path: &Path) -> Result<Lock, DiskError> {
-    let file = open_to_lock(path)?;
-    file.lock().map_err(at(path))?;
+    let file = open_lock_file(path)?;
+    file.lock().map_err(with_path(path))?;
     Ok(Lock { file })
 }
 
@@ -241,11 +244,11 @@ pub fn lock(path: &Path) -> Result<Lock, DiskError> {
 ///
 /// The same rules apply to the file as for [`lock`].
 pub fn try_lock(path: &Path) -> Result<Option<Lock>, DiskError> {
-    let file = open_to_lock(path)?;
+    let file = open_lock_file(path)?;
     match file.try_lock() {
         Ok(()) => Ok(Some(Lock { file })),
         Err(TryLockError::WouldBlock) => Ok(None),
-        Err(TryLockError::Error(error)) => Err(at(path)(error)),
+        Err(TryLockError::Error(error)) => Err(with_path(path)(error)),
     }
 }
 
@@ -258,16 +261,16 @@ impl Drop for Lock {
 }
 
 /// Opens a file for locking, and creates it if it does not exist.
-pub(crate) fn open_to_lock(path: &Path) -> Result<File, DiskError> {
+pub(crate) fn open_lock_file(path: &Path) -> Result<File, DiskError> {
     let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
-    open.map_err(at(path))
+    open.map_err(with_path(path))
 }
 
 /// Fault points, at which tests of this crate and of others make a write fail or the process die.
 #[doc(hidden)]
 pub mod fault {
     #[cfg(any(test, debug_assertions))]
-    pub use self::due::{Fault, at, none, point};
+    pub use self::injection::{Fault, clear, inject, point};
 
     /// Returns Ok: release builds have no faults.
     #[cfg(not(any(test, debug_assertions)))]
@@ -277,7 +280,7 @@ pub mod fault {
     }
 
     #[cfg(any(test, debug_assertions))]
-    mod due {
+    mod injection {
         use std::cell::RefCell;
         use std::io;
 
@@ -292,33 +295,33 @@ pub mod fault {
             ReadOnly,
         }
 
-        struct Due {
+        struct Injection {
             number: usize,
             fault: Fault,
-            seen: Vec<String>,
+            passed: Vec<String>,
         }
 
         thread_local! {
-            static DUE: RefCell<Option<Due>> = const { RefCell::new(None) };
+            static INJECTION: RefCell<Option<Injection>> = const { RefCell::new(None) };
         }
 
         /// Makes the write with the given number, and all later ones of this thread, fail.
-        pub fn at(number: usize, fault: Fault) {
-            DUE.set(Some(Due { number, fault, seen: Vec::new() }));
+        pub fn inject(number: usize, fault: Fault) {
+            INJECTION.set(Some(Injection { number, fault, passed: Vec::new() }));
         }
 
         /// Lets writes succeed again, and returns the names of the fault points since [`at`].
-        pub fn none() -> Vec<String> {
-            DUE.take().map(|due| due.seen).unwrap_or_default()
+        pub fn clear() -> Vec<String> {
+            INJECTION.take().map(|injection| injection.passed).unwrap_or_default()
         }
 
         /// Returns Ok, or fails if a test asked for a fault here.
         pub fn point(name: &str) -> io::Result<()> {
-            DUE.with_borrow_mut(|due| {
-                let Some(due) = due else { return Ok(()) };
-                due.seen.push(name.to_owned());
-                match due.fault {
-                    _ if due.seen.len() < due.number => Ok(()),
+            INJECTION.with_borrow_mut(|injection| {
+                let Some(injection) = injection else { return Ok(()) };
+                injection.passed.push(name.to_owned());
+                match injection.fault {
+                    _ if injection.passed.len() < injection.number => Ok(()),
                     Fault::Die => std::process::abort(),
                     Fault::Full => Err(io::ErrorKind::StorageFull.into()),
                     Fault::ReadOnly => Err(io::ErrorKind::ReadOnlyFilesystem.into()),

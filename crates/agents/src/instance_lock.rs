@@ -1,5 +1,5 @@
-//! Instance locks of the supervisor and the workers in a folder: a [`Seat`] is a file that its
-//! holder keeps locked.
+//! Instance locks of the supervisor and the workers in a folder: an [`InstanceLock`] is a file that
+//! its holder keeps locked.
 //!
 //! The locks work without the queue, which may be in a database that cannot be reached.
 
@@ -15,22 +15,22 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// The file of the supervisor's lock, in the state folder.
-const FILE: &str = "supervisor.json";
+const SUPERVISOR_FILE: &str = "supervisor.json";
 
 /// The folder of the workers' locks, with one file for each worker.
-const WORKERS: &str = "workers";
+const WORKERS_FOLDER: &str = "workers";
 
 /// The minimum size of a lock file, in characters.
-const SEAT_SIZE: usize = 4_096;
+const LOCK_FILE_SIZE: usize = 4_096;
 
 /// The number of attempts to lock a file while readers hold a shared lock, and the delay between
 /// them.
-const TRIES: usize = 1_000;
-const A_MOMENT: Duration = Duration::from_millis(1);
+const MAX_LOCK_ATTEMPTS: usize = 1_000;
+const LOCK_RETRY_DELAY: Duration = Duration::from_millis(1);
 
 /// The content of the supervisor's lock file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Supervising {
+pub struct SupervisorInfo {
     /// The process id.
     pub pid: u32,
     /// The time at which the supervisor started.
@@ -41,7 +41,7 @@ pub struct Supervising {
 
 /// The content of a worker's lock file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Working {
+pub struct WorkerInfo {
     /// The name of the worker.
     pub name: AgentId,
     /// The agent of which the worker is a replica.
@@ -57,13 +57,13 @@ pub struct Working {
 
 /// The reason why a lock could not be acquired.
 #[derive(Debug, thiserror::Error)]
-pub enum SeatError {
+pub enum InstanceLockError {
     /// Another process holds the lock.
     #[error(
         "agents are running here already: {agents} (process {pid}, since {since}); \
          `assay agent stop` stops them"
     )]
-    Taken {
+    Held {
         /// The names of the holder's workers.
         agents: String,
         /// The process id of the holder.
@@ -83,90 +83,97 @@ pub enum SeatError {
 
 /// The instance lock of a supervisor or a worker, held until it is dropped.
 #[derive(Debug)]
-pub struct Seat {
+pub struct InstanceLock {
     file: File,
 }
 
-impl Seat {
+impl InstanceLock {
     /// Acquires the supervisor's lock in the state folder.
-    pub fn take(state: &Path, about: &Supervising) -> Result<Seat, SeatError> {
-        take(&state.join(FILE), about, |file| taken(read(file)))
+    pub fn acquire(
+        state: &Path,
+        about: &SupervisorInfo,
+    ) -> Result<InstanceLock, InstanceLockError> {
+        acquire(&state.join(SUPERVISOR_FILE), about, |file| held_error(read(file)))
     }
 
     /// Acquires the lock of a worker.
-    pub fn take_to_work(state: &Path, about: &Working) -> Result<Seat, SeatError> {
-        take(&seat_of(state, &about.name), about, |file| {
+    pub fn acquire_worker(
+        state: &Path,
+        about: &WorkerInfo,
+    ) -> Result<InstanceLock, InstanceLockError> {
+        acquire(&worker_lock_path(state, &about.name), about, |file| {
             let other = read(file);
-            taken(other.map(|Working { name, pid, since, .. }| {
+            held_error(other.map(|WorkerInfo { name, pid, since, .. }| {
                 let agents = vec![name.to_string()];
-                Supervising { pid, since, agents }
+                SupervisorInfo { pid, since, agents }
             }))
         })
     }
 
     /// Updates the content of a worker's lock file. The content is overwritten in place, so that a
     /// full disk accepts it.
-    pub fn note(&self, about: &Working) -> io::Result<()> {
+    pub fn update(&self, about: &WorkerInfo) -> io::Result<()> {
         let mut file = &self.file;
         file.rewind()?;
         file.write_all(padded(about).as_bytes())
     }
 
     /// Returns the running supervisor; `None` if there is none.
-    pub fn holder(state: &Path) -> Option<Supervising> {
-        holder(&state.join(FILE))
+    pub fn supervisor(state: &Path) -> Option<SupervisorInfo> {
+        holder(&state.join(SUPERVISOR_FILE))
     }
 
     /// Returns the running workers, sorted by name.
-    pub fn workers(state: &Path) -> Vec<Working> {
-        let entries = fs::read_dir(state.join(WORKERS)).into_iter().flatten();
-        let seats = entries.filter_map(|entry| Some(entry.ok()?.path()));
-        let mut workers: Vec<Working> = seats.filter_map(|seat| holder(&seat)).collect();
+    pub fn workers(state: &Path) -> Vec<WorkerInfo> {
+        let entries = fs::read_dir(state.join(WORKERS_FOLDER)).into_iter().flatten();
+        let lock_files = entries.filter_map(|entry| Some(entry.ok()?.path()));
+        let mut workers: Vec<WorkerInfo> =
+            lock_files.filter_map(|lock_file| holder(&lock_file)).collect();
         workers.sort_by(|a, b| a.name.cmp(&b.name));
         workers
     }
 
     /// Waits until no supervisor runs. Returns false on timeout.
     pub fn wait_until_free(state: &Path, at_most: Duration) -> bool {
-        wait_until_free(&state.join(FILE), at_most)
+        wait_until_free(&state.join(SUPERVISOR_FILE), at_most)
     }
 
     /// Waits until a worker has ended. Returns false on timeout.
     pub fn wait_until_gone(state: &Path, worker: &AgentId, at_most: Duration) -> bool {
-        wait_until_free(&seat_of(state, worker), at_most)
+        wait_until_free(&worker_lock_path(state, worker), at_most)
     }
 }
 
-fn seat_of(state: &Path, worker: &AgentId) -> PathBuf {
-    state.join(WORKERS).join(format!("{worker}.json"))
+fn worker_lock_path(state: &Path, worker: &AgentId) -> PathBuf {
+    state.join(WORKERS_FOLDER).join(format!("{worker}.json"))
 }
 
-fn take(
+fn acquire(
     path: &Path,
     about: &impl Serialize,
-    taken: impl FnOnce(&mut File) -> SeatError,
-) -> Result<Seat, SeatError> {
-    let fail = |source| SeatError::File { path: path.to_owned(), source };
+    on_held: impl FnOnce(&mut File) -> InstanceLockError,
+) -> Result<InstanceLock, InstanceLockError> {
+    let fail = |source| InstanceLockError::File { path: path.to_owned(), source };
     let mut file = open(path).map_err(fail)?;
     if !lock(&file).map_err(fail)? {
-        return Err(taken(&mut file));
+        return Err(on_held(&mut file));
     }
     let text = padded(about);
     file.set_len(0).and_then(|()| file.write_all(text.as_bytes())).map_err(fail)?;
-    Ok(Seat { file })
+    Ok(InstanceLock { file })
 }
 
 /// Returns the content of a lock file, padded to a fixed size so that no part of an earlier content
 /// remains.
 fn padded(about: &impl Serialize) -> String {
     let text = serde_json::to_string(about).expect("it is JSON");
-    format!("{text:<SEAT_SIZE$}")
+    format!("{text:<LOCK_FILE_SIZE$}")
 }
 
 /// Locks a file. Returns false if another process holds the lock. A reader also holds a shared lock
 /// for a moment, so a conflict with a reader is retried.
 fn lock(file: &File) -> io::Result<bool> {
-    for _ in 0..TRIES {
+    for _ in 0..MAX_LOCK_ATTEMPTS {
         match file.try_lock() {
             Ok(()) => return Ok(true),
             Err(TryLockError::WouldBlock) => {}
@@ -177,7 +184,7 @@ fn lock(file: &File) -> io::Result<bool> {
             Err(TryLockError::WouldBlock) => return Ok(false),
             Err(TryLockError::Error(error)) => return Err(error),
         }
-        thread::park_timeout(A_MOMENT);
+        thread::park_timeout(LOCK_RETRY_DELAY);
     }
     Ok(false)
 }
@@ -211,12 +218,12 @@ fn read<T: DeserializeOwned>(file: &mut File) -> Option<T> {
     serde_json::from_str(&text).ok()
 }
 
-fn taken(by: Option<Supervising>) -> SeatError {
+fn held_error(by: Option<SupervisorInfo>) -> InstanceLockError {
     match by {
-        Some(Supervising { pid, since, agents }) => {
-            SeatError::Taken { agents: agents.join(", "), pid, since: since.to_string() }
+        Some(SupervisorInfo { pid, since, agents }) => {
+            InstanceLockError::Held { agents: agents.join(", "), pid, since: since.to_string() }
         }
         // The holder has not written its content yet.
-        None => SeatError::Taken { agents: "some".into(), pid: 0, since: "just now".into() },
+        None => InstanceLockError::Held { agents: "some".into(), pid: 0, since: "just now".into() },
     }
 }
