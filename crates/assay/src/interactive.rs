@@ -8,7 +8,7 @@ use assay_findings::finding::Finding;
 use assay_findings::synthesis::Synthesis;
 use assay_findings::write::escape;
 use assay_review::baseline::Baseline;
-use assay_review::fix::Plan;
+use assay_review::fix::FixPlan;
 use assay_review::runs;
 
 use crate::output::{self, Styled};
@@ -96,8 +96,8 @@ impl<I: BufRead, O: Write> Talk<I, O> {
         }
         let mut fixes = runs::fixes_of(change, synthesis);
         fixes.retain(|fix| apply.iter().any(|finding| finding.id == fix.finding));
-        let plan = Plan::new(&change.root, fixes);
-        plan.carry_out(&change.root)?;
+        let plan = FixPlan::new(&change.root, fixes);
+        plan.apply(&change.root)?;
         crate::terminal::write_plan(&mut self.out, &plan, false)
     }
 

@@ -22,7 +22,7 @@ use std::process::ExitCode;
 use assay_change::GitError;
 use assay_findings::grounding::TreeError;
 use assay_findings::write::escape;
-use assay_review::ledger::UseError;
+use assay_review::ledger::LedgerUseError;
 use assay_services::http::ServiceError;
 use assay_store::ledger::LedgerError;
 use assay_store::queue::QueueError;
@@ -165,7 +165,7 @@ fn fail(error: &anyhow::Error) -> Exit {
     }
     let message = assay_rules::redact(&message);
     let _ = writeln!(io::stderr(), "{}", escape::escape_hidden(&message));
-    let from_ledger = matches!(error.downcast_ref(), Some(UseError::Ledger(_)));
+    let from_ledger = matches!(error.downcast_ref(), Some(LedgerUseError::Ledger(_)));
     // The state of the ledger, a gate or a service is unknown, which is not a mistake of the user.
     let is_unknown = from_ledger
         || error.is::<LedgerError>()

@@ -18,7 +18,7 @@ use assay_findings::synthesis::Synthesis;
 use assay_findings::verdict::VerdictState;
 use assay_findings::vote::AutofixClass;
 use assay_findings::write::escape;
-use assay_review::fix::Plan;
+use assay_review::fix::FixPlan;
 
 pub(crate) use self::roster::print_roster;
 use self::snippet::Source;
@@ -327,7 +327,7 @@ fn write_next(out: &mut impl Write, synthesis: &Synthesis, told: &Told<'_>) -> a
 }
 
 /// Prints the fixes that were or would be applied.
-pub(crate) fn write_plan(out: &mut impl Write, plan: &Plan, check: bool) -> anyhow::Result<()> {
+pub(crate) fn write_plan(out: &mut impl Write, plan: &FixPlan, check: bool) -> anyhow::Result<()> {
     for file in &plan.files {
         writeln!(out, "{BOLD}{}{BOLD:#}", escape::one_line(file.path.as_str()))?;
         for fix in &file.fixes {

@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::command::CommandLine;
-use crate::coverage::Measured;
-use crate::discovery::Reading;
-use crate::results::Tests;
+use crate::coverage::CoverageMeasurement;
+use crate::discovery::ResultSource;
+use crate::results::TestReport;
 
 /// The purpose of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -60,8 +60,8 @@ pub struct RequiredCheck {
     /// The folder to run the command in, from the root; empty for the root.
     pub folder: String,
     /// The location and the format of the test results.
-    pub reading: Reading,
-    /// The coverage reports: globs, as in [`Reading::Files`].
+    pub reading: ResultSource,
+    /// The coverage reports: globs, as in [`ResultSource::Files`].
     #[serde(default)]
     pub coverage: Vec<String>,
     /// The minimum coverage in percent; `None` if none is required.
@@ -91,7 +91,7 @@ pub struct CheckOutcome {
     pub folder: String,
     /// The result of the check.
     #[serde(flatten)]
-    pub state: State,
+    pub state: CheckState,
     /// The exit code; `None` if the command was killed or did not run.
     #[serde(default)]
     pub exit_code: Option<i32>,
@@ -105,10 +105,10 @@ pub struct CheckOutcome {
     pub tail: String,
     /// The results of the tests; `None` if they cannot be read.
     #[serde(default)]
-    pub tests: Option<Tests>,
+    pub tests: Option<TestReport>,
     /// The coverage; `None` if it was not measured.
     #[serde(default)]
-    pub coverage: Option<Measured>,
+    pub coverage: Option<CoverageMeasurement>,
     /// Further notes about the run, such as that output is missing.
     #[serde(default)]
     pub notes: Vec<String>,
@@ -117,7 +117,7 @@ pub struct CheckOutcome {
 /// The result of a check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
-pub enum State {
+pub enum CheckState {
     /// The check ran, and found no problem.
     Passed,
     /// The check ran, and found a problem.
@@ -137,6 +137,6 @@ pub enum State {
 impl CheckOutcome {
     /// Returns true if the check passed.
     pub fn is_pass(&self) -> bool {
-        self.state == State::Passed
+        self.state == CheckState::Passed
     }
 }

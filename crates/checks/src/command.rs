@@ -14,7 +14,7 @@ pub const REPORTS: &str = "{reports}";
 pub const SUPPORT: &str = "{support}";
 
 /// Characters with a meaning for a shell, outside of quotes.
-const SHELLS: &[char] = &[
+const SHELL_CHARACTERS: &[char] = &[
     '|', '&', ';', '<', '>', '(', ')', '$', '`', '*', '?', '[', ']', '#', '~', '!', '{', '}', '\\',
     '\n', '\r',
 ];
@@ -42,7 +42,7 @@ pub enum Program {
 
 /// The reason that a text is not a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum NoCommand {
+pub enum CommandParseError {
     /// The text names no program.
     #[error("there is no command in it")]
     Empty,
@@ -56,10 +56,10 @@ pub enum NoCommand {
 
 impl CommandLine {
     /// Parses a command as a person wrote it.
-    pub fn parse(text: &str) -> Result<CommandLine, NoCommand> {
+    pub fn parse(text: &str) -> Result<CommandLine, CommandParseError> {
         let text = text.trim();
         if text.contains('\0') {
-            return Err(NoCommand::Nul);
+            return Err(CommandParseError::Nul);
         }
         let Some(words) = split(text)? else {
             let program = Program::Script(text.to_owned());
@@ -69,7 +69,7 @@ impl CommandLine {
         let variables = words[..count].iter().filter_map(Word::assignment).collect();
         let words: Vec<String> = words[count..].iter().map(|word| word.text.clone()).collect();
         match words.is_empty() {
-            true => Err(NoCommand::Empty),
+            true => Err(CommandParseError::Empty),
             false => Ok(CommandLine { variables, program: Program::Words(words) }),
         }
     }
@@ -102,7 +102,7 @@ impl CommandLine {
                 Program::Words(words) => words.push(word.as_ref().to_owned()),
                 Program::Script(script) => {
                     script.push(' ');
-                    script.push_str(&quoted(word.as_ref()));
+                    script.push_str(&quote(word.as_ref()));
                 }
             }
         }
@@ -114,12 +114,12 @@ impl fmt::Display for CommandLine {
     /// Formats the command as it could be typed.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (name, value) in &self.variables {
-            write!(f, "{name}={} ", quoted(value))?;
+            write!(f, "{name}={} ", quote(value))?;
         }
         match &self.program {
             Program::Script(script) => f.write_str(script),
             Program::Words(words) => {
-                let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+                let words: Vec<String> = words.iter().map(|word| quote(word)).collect();
                 f.write_str(&words.join(" "))
             }
         }
@@ -127,9 +127,10 @@ impl fmt::Display for CommandLine {
 }
 
 /// Quotes a word for a shell, if necessary. Our own placeholders stay readable.
-fn quoted(word: &str) -> String {
+fn quote(word: &str) -> String {
     let plain = word.replace(REPORTS, "").replace(SUPPORT, "");
-    let needs = |c: char| SHELLS.contains(&c) || c.is_whitespace() || matches!(c, '"' | '\'');
+    let needs =
+        |c: char| SHELL_CHARACTERS.contains(&c) || c.is_whitespace() || matches!(c, '"' | '\'');
     match !word.is_empty() && !plain.contains(needs) {
         true => word.to_owned(),
         false => format!("'{}'", word.replace('\'', "'\\''")),
@@ -156,7 +157,7 @@ impl Word {
 }
 
 /// Splits a command into words. Returns `None` if the command needs a shell.
-fn split(text: &str) -> Result<Option<Vec<Word>>, NoCommand> {
+fn split(text: &str) -> Result<Option<Vec<Word>>, CommandParseError> {
     let mut words = Vec::new();
     let mut word: Option<Word> = None;
     let mut chars = text.chars();
@@ -167,7 +168,7 @@ fn split(text: &str) -> Result<Option<Vec<Word>>, NoCommand> {
                 let word = word.get_or_insert_default();
                 word.has_quotes = true;
                 loop {
-                    match chars.next().ok_or(NoCommand::OpenQuote)? {
+                    match chars.next().ok_or(CommandParseError::OpenQuote)? {
                         end if end == c => break,
                         // A shell expands these inside of double quotes.
                         '$' | '`' | '\\' | '!' if c == '"' => return Ok(None),
@@ -175,7 +176,7 @@ fn split(text: &str) -> Result<Option<Vec<Word>>, NoCommand> {
                     }
                 }
             }
-            c if SHELLS.contains(&c) => return Ok(None),
+            c if SHELL_CHARACTERS.contains(&c) => return Ok(None),
             c => {
                 let word = word.get_or_insert_default();
                 word.text.push(c);

@@ -14,20 +14,20 @@ mod lcov;
 mod lines;
 mod llvm;
 mod measure;
-mod paths;
+mod path_index;
 mod python;
 
 use std::collections::BTreeMap;
 
-pub use self::count::Count;
-pub use self::lines::{LineRanges, NoRanges};
-pub use self::measure::{FileMeasure, Gap, Measured};
-pub use self::paths::Paths;
+pub use self::count::CoverageCount;
+pub use self::lines::{LineRanges, LineRangesError};
+pub use self::measure::{CoverageMeasurement, FileMeasure, Gap};
+pub use self::path_index::PathIndex;
 use crate::xml;
 
 /// The format of a coverage report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Form {
+pub enum CoverageFormat {
     /// The trace file of lcov.
     Lcov,
     /// The XML of Cobertura.
@@ -48,7 +48,7 @@ pub enum Form {
 
 /// The reason that a text is not a coverage report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Unreadable {
+pub enum CoverageError {
     /// The format is unknown.
     #[error("it is no coverage report of a known form")]
     UnknownForm,
@@ -75,12 +75,12 @@ pub(crate) struct FileCoverage {
     covered: LineRanges,
     missed: LineRanges,
     /// The count of the tool; `None` if the tool counts lines.
-    counted: Option<Count>,
+    counted: Option<CoverageCount>,
 }
 
 impl FileCoverage {
-    fn count(&self) -> Count {
-        self.counted.unwrap_or_else(|| Count {
+    fn count(&self) -> CoverageCount {
+        self.counted.unwrap_or_else(|| CoverageCount {
             covered: self.covered.count(),
             total: self.covered.count().saturating_add(self.missed.count()),
         })
@@ -89,13 +89,13 @@ impl FileCoverage {
 
 /// The lines of a file while a report is parsed.
 #[derive(Debug, Default)]
-pub(crate) struct Hits {
+pub(crate) struct LineHits {
     hit: Vec<(u32, u32)>,
     all: Vec<(u32, u32)>,
-    counted: Option<Count>,
+    counted: Option<CoverageCount>,
 }
 
-impl Hits {
+impl LineHits {
     /// Adds a range of lines.
     fn add(&mut self, first: u32, last: u32, is_hit: bool) {
         self.all.push((first, last));
@@ -119,90 +119,90 @@ impl Hits {
 }
 
 /// All files while a report is parsed, by name.
-type Reading = BTreeMap<String, Hits>;
+type FileHits = BTreeMap<String, LineHits>;
 
-fn settled(reading: Reading, sources: Vec<String>) -> Coverage {
+fn into_coverage(reading: FileHits, sources: Vec<String>) -> Coverage {
     let files = reading.into_iter().map(|(name, hits)| (name, hits.settle())).collect();
     Coverage { files, sources }
 }
 
-impl Form {
+impl CoverageFormat {
     /// Returns the format of a report, by its content.
-    pub fn of(text: &str) -> Option<Form> {
+    pub fn detect(text: &str) -> Option<CoverageFormat> {
         let text = text.trim_start_matches('\u{feff}').trim_start();
         if text.starts_with('<') {
             return match xml::root(text)?.as_str() {
-                "coverage" => Some(Form::Cobertura),
-                "report" => Some(Form::Jacoco),
+                "coverage" => Some(CoverageFormat::Cobertura),
+                "report" => Some(CoverageFormat::Jacoco),
                 _ => None,
             };
         }
         if text.starts_with('{') {
-            return json_form(text);
+            return json_format(text);
         }
         if text.starts_with("mode: ") {
-            return Some(Form::GoProfile);
+            return Some(CoverageFormat::GoProfile);
         }
-        ["TN:", "SF:"].iter().any(|mark| text.starts_with(mark)).then_some(Form::Lcov)
+        ["TN:", "SF:"].iter().any(|mark| text.starts_with(mark)).then_some(CoverageFormat::Lcov)
     }
 
     fn name(self) -> &'static str {
         match self {
-            Form::Lcov => "lcov",
-            Form::Cobertura => "Cobertura",
-            Form::Jacoco => "JaCoCo",
-            Form::CoveragePy => "coverage.py",
-            Form::Istanbul | Form::IstanbulSummary => "Istanbul",
-            Form::GoProfile => "Go",
-            Form::Llvm => "LLVM",
+            CoverageFormat::Lcov => "lcov",
+            CoverageFormat::Cobertura => "Cobertura",
+            CoverageFormat::Jacoco => "JaCoCo",
+            CoverageFormat::CoveragePy => "coverage.py",
+            CoverageFormat::Istanbul | CoverageFormat::IstanbulSummary => "Istanbul",
+            CoverageFormat::GoProfile => "Go",
+            CoverageFormat::Llvm => "LLVM",
         }
     }
 
     fn reader(self) -> fn(&str) -> Option<Coverage> {
         match self {
-            Form::Lcov => lcov::read,
-            Form::Cobertura => cobertura::read,
-            Form::Jacoco => jacoco::read,
-            Form::CoveragePy => python::read,
-            Form::Istanbul => istanbul::read,
-            Form::IstanbulSummary => istanbul::read_summary,
-            Form::GoProfile => go::read,
-            Form::Llvm => llvm::read,
+            CoverageFormat::Lcov => lcov::read,
+            CoverageFormat::Cobertura => cobertura::read,
+            CoverageFormat::Jacoco => jacoco::read,
+            CoverageFormat::CoveragePy => python::read,
+            CoverageFormat::Istanbul => istanbul::read,
+            CoverageFormat::IstanbulSummary => istanbul::read_summary,
+            CoverageFormat::GoProfile => go::read,
+            CoverageFormat::Llvm => llvm::read,
         }
     }
 }
 
 /// Distinguishes the JSON formats by keys that only one of them has, at any position: tools write
 /// keys in any order.
-fn json_form(text: &str) -> Option<Form> {
+fn json_format(text: &str) -> Option<CoverageFormat> {
     let has = |key: &str| text.contains(key);
     if has("\"llvm.coverage.json.export\"") {
-        return Some(Form::Llvm);
+        return Some(CoverageFormat::Llvm);
     }
     if has("\"executed_lines\"") || (has("\"num_statements\"") && has("\"totals\"")) {
-        return Some(Form::CoveragePy);
+        return Some(CoverageFormat::CoveragePy);
     }
     if has("\"statementMap\"") {
-        return Some(Form::Istanbul);
+        return Some(CoverageFormat::Istanbul);
     }
-    (has("\"total\"") && has("\"pct\"")).then_some(Form::IstanbulSummary)
+    (has("\"total\"") && has("\"pct\"")).then_some(CoverageFormat::IstanbulSummary)
 }
 
 /// Parses a coverage report of any format.
-pub fn read(bytes: &[u8]) -> Result<Coverage, Unreadable> {
+pub fn read(bytes: &[u8]) -> Result<Coverage, CoverageError> {
     let text = String::from_utf8_lossy(bytes);
     let text = text.trim_start_matches('\u{feff}').trim_start();
-    let form = Form::of(text).ok_or(Unreadable::UnknownForm)?;
-    let coverage = form.reader()(text).ok_or(Unreadable::Broken(form.name()))?;
+    let form = CoverageFormat::detect(text).ok_or(CoverageError::UnknownForm)?;
+    let coverage = form.reader()(text).ok_or(CoverageError::Broken(form.name()))?;
     match coverage.files.is_empty() {
-        true => Err(Unreadable::Empty(form.name())),
+        true => Err(CoverageError::Empty(form.name())),
         false => Ok(coverage),
     }
 }
 
 impl Coverage {
     /// Returns the coverage of all that is measured.
-    pub fn total(&self) -> Count {
+    pub fn total(&self) -> CoverageCount {
         self.files.values().map(FileCoverage::count).sum()
     }
 

@@ -5,6 +5,7 @@
 
 mod c;
 mod dotnet;
+mod file_index;
 mod folder;
 mod go;
 mod javascript;
@@ -15,20 +16,19 @@ mod python;
 mod readable;
 mod ruby;
 mod rust;
-mod survey;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::folder::Folder;
+use self::file_index::FileIndex;
+pub use self::folder::ProjectFolder;
 pub(crate) use self::readable::{readable_command, with_pytest_option, without_reporting};
-use self::survey::Survey;
 use crate::command::CommandLine;
-use crate::results::Form;
+use crate::results::ResultFormat;
 
 /// The files of a project.
 ///
 /// An implementation lists no folders and follows no link out of the project.
-pub trait Files {
+pub trait ProjectFiles {
     /// Returns the paths of all files, from the root, with `/` as the separator.
     fn paths(&self) -> Vec<String>;
 
@@ -53,17 +53,17 @@ pub enum TestKind {
 /// The location and the format of test results.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Reading {
+pub enum ResultSource {
     /// In the output of the command, in any known format.
     Guess,
     /// There are none: the command runs no tests.
     Nothing,
     /// In the output of the command.
-    Printed(Form),
+    Printed(ResultFormat),
     /// In files that the command writes.
     Files {
         /// The format of the files.
-        form: Form,
+        form: ResultFormat,
         /// A glob of the files. If it begins with the placeholder of the folder of reports, it
         /// starts there, else in the folder of the command.
         glob: String,
@@ -75,24 +75,24 @@ const UNITTEST_REPORTS: &str = "{reports}/unittest-*.jsonl";
 const NODE_REPORTS: &str = "{reports}/node-*.jsonl";
 const PYTEST_REPORT: &str = "{reports}/pytest.xml";
 
-impl Reading {
+impl ResultSource {
     /// Returns the location of the report of our reporter inside of `unittest`.
-    pub(crate) fn of_unittest() -> Reading {
-        Reading::Files { form: Form::Report, glob: UNITTEST_REPORTS.to_owned() }
+    pub(crate) fn of_unittest() -> ResultSource {
+        ResultSource::Files { form: ResultFormat::Report, glob: UNITTEST_REPORTS.to_owned() }
     }
 
     /// Returns the location of the report of our reporter inside of `node --test`.
-    pub(crate) fn of_node() -> Reading {
-        Reading::Files { form: Form::Report, glob: NODE_REPORTS.to_owned() }
+    pub(crate) fn of_node() -> ResultSource {
+        ResultSource::Files { form: ResultFormat::Report, glob: NODE_REPORTS.to_owned() }
     }
 
     /// Returns the location of the report that pytest writes.
-    pub(crate) fn of_pytest() -> Reading {
-        Reading::Files { form: Form::Junit, glob: PYTEST_REPORT.to_owned() }
+    pub(crate) fn of_pytest() -> ResultSource {
+        ResultSource::Files { form: ResultFormat::Junit, glob: PYTEST_REPORT.to_owned() }
     }
 
     fn is_at(&self, globs: &[&str]) -> bool {
-        matches!(self, Reading::Files { glob, .. } if globs.contains(&glob.as_str()))
+        matches!(self, ResultSource::Files { glob, .. } if globs.contains(&glob.as_str()))
     }
 
     /// Returns true if our reporter for Python writes the results, or adds to them.
@@ -111,7 +111,7 @@ impl Reading {
 pub struct CoverageRun {
     /// The command.
     pub command: CommandLine,
-    /// The reports that the command writes: a glob, as in [`Reading::Files`].
+    /// The reports that the command writes: a glob, as in [`ResultSource::Files`].
     pub glob: String,
 }
 
@@ -129,7 +129,7 @@ pub struct Framework {
     /// The same command, with options for a readable report.
     pub run: CommandLine,
     /// The location and the format of the results.
-    pub reading: Reading,
+    pub reading: ResultSource,
     /// The command that measures coverage; `None` if there is no common one.
     pub coverage: Option<CoverageRun>,
     /// True if the project configures the framework; false if only the kind of project suggests it.
@@ -201,36 +201,36 @@ pub fn is_lock_file(path: &str) -> bool {
 }
 
 /// Finds the test frameworks and the builds of a project.
-pub fn discover(files: &dyn Files) -> Discovery {
-    let survey = Survey::new(files);
-    let mut found = Discovery { test_files: survey.test_files(), ..Discovery::default() };
-    for look in [
-        rust::look,
-        go::look,
-        python::look,
-        javascript::look,
-        jvm::look,
-        ruby::look,
-        php::look,
-        dotnet::look,
-        c::look,
+pub fn discover(files: &dyn ProjectFiles) -> Discovery {
+    let index = FileIndex::new(files);
+    let mut found = Discovery { test_files: index.test_files(), ..Discovery::default() };
+    for detect in [
+        rust::detect,
+        go::detect,
+        python::detect,
+        javascript::detect,
+        jvm::detect,
+        ruby::detect,
+        php::detect,
+        dotnet::detect,
+        c::detect,
     ] {
-        look(&survey, &mut found);
+        detect(&index, &mut found);
     }
     let depth = |folder: &str| if folder.is_empty() { 0 } else { 1 + folder.matches('/').count() };
     found.frameworks.sort_by_key(|framework| depth(&framework.folder));
     found.builds.sort_by_key(|build| depth(&build.folder));
-    found.package_manager = package_manager(&survey, "").map(str::to_owned);
+    found.package_manager = package_manager(&index, "").map(str::to_owned);
     found
 }
 
 /// Returns true if a file looks like a test, by its folder and its name.
 pub(crate) fn is_test_name(folder: &str, name: &str) -> bool {
-    survey::test_language(folder, name).is_some()
+    file_index::test_language(folder, name).is_some()
 }
 
 /// Returns the package manager of a folder, by its lock file.
-fn package_manager(survey: &Survey<'_>, folder: &str) -> Option<&'static str> {
-    let found = LOCK_FILES.iter().find(|(file, _)| survey.has(folder, file));
+fn package_manager(index: &FileIndex<'_>, folder: &str) -> Option<&'static str> {
+    let found = LOCK_FILES.iter().find(|(file, _)| index.has(folder, file));
     found.map(|(_, manager)| *manager)
 }

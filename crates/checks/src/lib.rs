@@ -3,10 +3,11 @@
 //!
 //! - [`discovery`]: the test frameworks and builds of a project, in all its packages; one file for
 //!   each language. It runs nothing. [`verification`]: the tests that a spec names.
-//! - [`required`]: the checks that a level of risk requires, from both. [`command`]: a command line
-//!   as people write it. [`check`]: a check, and its outcome.
-//! - [`programs`], [`loaded`], [`output_folders`]: programs of the tree that checks may use, files
-//!   that change what a runner loads, and folders that hold installed packages and build output.
+//! - [`check_plan`]: the checks that a level of risk requires, from both. [`command`]: a command
+//!   line as people write it. [`check`]: a check, and its outcome.
+//! - [`programs`], [`module_loading`], [`output_folders`]: programs of the tree that checks may
+//!   use, files that change what a runner loads, and folders that hold installed packages and build
+//!   output.
 //! - [`run`]: runs one check within limits.
 //! - [`results`]: the result of each test; one file for each format. [`coverage`]: the lines that
 //!   the tests reach; one file for each format.
@@ -19,14 +20,14 @@
 //! run in which nothing was tested.
 
 pub mod check;
+pub mod check_plan;
 pub mod command;
 pub mod coverage;
 pub mod discovery;
 pub mod kept;
-pub mod loaded;
+pub mod module_loading;
 pub mod output_folders;
 pub mod programs;
-pub mod required;
 pub mod results;
 pub mod run;
 mod text;

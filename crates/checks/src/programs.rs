@@ -127,7 +127,7 @@ pub fn own_programs(root: &Path, folder: &Path, search_path: Option<&OsStr>) -> 
 }
 
 /// Returns a search path without its folders inside of a tree, and without relative ones.
-pub fn outside_of(root: &Path, search_path: &OsStr) -> OsString {
+pub fn without_tree_folders(root: &Path, search_path: &OsStr) -> OsString {
     let outside = std::env::split_paths(search_path)
         .filter(|path| path.is_absolute() && !is_inside(root, path));
     // A folder of a search path contains no separator.
@@ -344,7 +344,7 @@ mod tests {
         executable(root.path(), "bin/cargo");
         executable(root.path(), "bin/our-own-command");
         let path = format!("{}:/usr/bin:.:bin", root.path().join("bin").display());
-        assert_eq!(outside_of(root.path(), path.as_ref()), "/usr/bin");
+        assert_eq!(without_tree_folders(root.path(), path.as_ref()), "/usr/bin");
         let programs = own_programs(root.path(), root.path(), Some(path.as_ref()));
         assert_eq!(names(&programs.used), ["our-own-command"]);
     }

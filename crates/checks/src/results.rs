@@ -1,8 +1,8 @@
-//! Results of tests: [`read`] returns [`Tests`] from the output or report of a test runner.
+//! Results of tests: [`read`] returns [`TestReport`] from the output or report of a test runner.
 //!
-//! Each format is one file of this module and one line in [`Form`]. A parser skips everything that
-//! it does not know. If a runner counts its tests itself, failures that it does not name still
-//! count.
+//! Each format is one file of this module and one line in [`ResultFormat`]. A parser skips
+//! everything that it does not know. If a runner counts its tests itself, failures that it does not
+//! name still count.
 
 mod cargo;
 mod go;
@@ -12,7 +12,7 @@ mod libtest;
 mod nextest;
 mod pytest;
 mod report;
-mod sheet;
+mod results_builder;
 mod tap;
 mod unittest;
 
@@ -24,7 +24,7 @@ use crate::text::plain;
 /// The format in which a test runner reports its results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Form {
+pub enum ResultFormat {
     /// The text of `cargo test`.
     Cargo,
     /// The text of `cargo nextest run`.
@@ -49,57 +49,57 @@ pub enum Form {
     Report,
 }
 
-impl Form {
+impl ResultFormat {
     /// All formats that runners write by themselves, the least ambiguous first.
-    pub const ALL: [Form; 10] = [
-        Form::Junit,
-        Form::Jest,
-        Form::LibtestJson,
-        Form::GoJson,
-        Form::Tap,
-        Form::Nextest,
-        Form::Cargo,
-        Form::Pytest,
-        Form::Unittest,
-        Form::Go,
+    pub const ALL: [ResultFormat; 10] = [
+        ResultFormat::Junit,
+        ResultFormat::Jest,
+        ResultFormat::LibtestJson,
+        ResultFormat::GoJson,
+        ResultFormat::Tap,
+        ResultFormat::Nextest,
+        ResultFormat::Cargo,
+        ResultFormat::Pytest,
+        ResultFormat::Unittest,
+        ResultFormat::Go,
     ];
 
     /// Returns the name of the format in the configuration, such as `libtest-json`.
     pub fn name(self) -> &'static str {
         match self {
-            Form::Cargo => "cargo",
-            Form::Nextest => "nextest",
-            Form::LibtestJson => "libtest-json",
-            Form::Pytest => "pytest",
-            Form::Unittest => "unittest",
-            Form::Junit => "junit",
-            Form::Jest => "jest",
-            Form::GoJson => "go-json",
-            Form::Go => "go",
-            Form::Tap => "tap",
-            Form::Report => "report",
+            ResultFormat::Cargo => "cargo",
+            ResultFormat::Nextest => "nextest",
+            ResultFormat::LibtestJson => "libtest-json",
+            ResultFormat::Pytest => "pytest",
+            ResultFormat::Unittest => "unittest",
+            ResultFormat::Junit => "junit",
+            ResultFormat::Jest => "jest",
+            ResultFormat::GoJson => "go-json",
+            ResultFormat::Go => "go",
+            ResultFormat::Tap => "tap",
+            ResultFormat::Report => "report",
         }
     }
 
     /// Returns the format with a name. `vitest` writes the same format as `jest`.
-    pub fn named(name: &str) -> Option<Form> {
+    pub fn parse_name(name: &str) -> Option<ResultFormat> {
         let name = if name == "vitest" { "jest" } else { name };
-        Form::ALL.into_iter().find(|form| form.name() == name)
+        ResultFormat::ALL.into_iter().find(|form| form.name() == name)
     }
 
-    fn reader(self) -> fn(&str) -> Option<Tests> {
+    fn reader(self) -> fn(&str) -> Option<TestReport> {
         match self {
-            Form::Cargo => cargo::read,
-            Form::Nextest => nextest::read,
-            Form::LibtestJson => libtest::read,
-            Form::Pytest => pytest::read,
-            Form::Unittest => unittest::read,
-            Form::Junit => junit::read,
-            Form::Jest => jest::read,
-            Form::GoJson => go::read_json,
-            Form::Go => go::read_text,
-            Form::Tap => tap::read,
-            Form::Report => report::read,
+            ResultFormat::Cargo => cargo::read,
+            ResultFormat::Nextest => nextest::read,
+            ResultFormat::LibtestJson => libtest::read,
+            ResultFormat::Pytest => pytest::read,
+            ResultFormat::Unittest => unittest::read,
+            ResultFormat::Junit => junit::read,
+            ResultFormat::Jest => jest::read,
+            ResultFormat::GoJson => go::read_json,
+            ResultFormat::Go => go::read_text,
+            ResultFormat::Tap => tap::read,
+            ResultFormat::Report => report::read,
         }
     }
 }
@@ -114,7 +114,7 @@ pub struct TestResult {
     pub file: Option<String>,
     /// The outcome of the test.
     #[serde(flatten)]
-    pub outcome: Outcome,
+    pub outcome: TestOutcome,
     /// The duration in milliseconds; `None` if the runner does not report it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
@@ -126,7 +126,7 @@ pub struct TestResult {
 /// The outcome of a test.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
-pub enum Outcome {
+pub enum TestOutcome {
     /// The test passed.
     Passed,
     /// The test failed, or its set-up did.
@@ -158,7 +158,7 @@ impl Totals {
 
 /// The results of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tests {
+pub struct TestReport {
     /// The number of tests by outcome.
     pub totals: Totals,
     /// The tests that the runner names. If there are too many, failed tests are retained before
@@ -189,19 +189,19 @@ pub struct UnreportedTest {
     pub line: u32,
 }
 
-impl Tests {
+impl TestReport {
     /// Returns the tests that failed.
     pub fn failed(&self) -> impl Iterator<Item = &TestResult> {
-        self.results.iter().filter(|test| matches!(test.outcome, Outcome::Failed { .. }))
+        self.results.iter().filter(|test| matches!(test.outcome, TestOutcome::Failed { .. }))
     }
 
     /// Adds the tests of another file or run.
-    pub fn add(&mut self, other: Tests) {
+    pub fn add(&mut self, other: TestReport) {
         self.totals.passed = self.totals.passed.saturating_add(other.totals.passed);
         self.totals.failed = self.totals.failed.saturating_add(other.totals.failed);
         self.totals.skipped = self.totals.skipped.saturating_add(other.totals.skipped);
         self.results.extend(other.results);
-        sheet::bound(&mut self.results);
+        results_builder::bound(&mut self.results);
         self.is_cut |= other.is_cut;
         self.doubt = self.doubt.take().or(other.doubt);
         self.empty_files.extend(other.empty_files);
@@ -210,16 +210,16 @@ impl Tests {
 }
 
 /// Parses results in a format. Returns `None` if the text has nothing in that format.
-pub fn read(form: Form, printed: &[u8]) -> Option<Tests> {
+pub fn read(form: ResultFormat, printed: &[u8]) -> Option<TestReport> {
     form.reader()(&plain(printed))
 }
 
 /// Parses results in the first format that has tests that ran; otherwise in the first format that
 /// matches at all. Returns `None` if none does.
-pub fn detect(printed: &[u8]) -> Option<(Form, Tests)> {
+pub fn detect(printed: &[u8]) -> Option<(ResultFormat, TestReport)> {
     let text = plain(printed);
     let mut empty = None;
-    for form in Form::ALL {
+    for form in ResultFormat::ALL {
         match form.reader()(&text) {
             Some(tests) if tests.totals.ran() > 0 => return Some((form, tests)),
             Some(tests) if empty.is_none() => empty = Some((form, tests)),

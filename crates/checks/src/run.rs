@@ -26,17 +26,17 @@ use assay_base::clock::Stopwatch;
 use assay_sandbox::{Command, RunError, ScratchFolder, secrets_in_home};
 
 use self::capture::Capture;
-use self::judge::{Seen, judge};
+use self::judge::{RunEvidence, judge};
 use self::reports::Reports;
-use crate::check::{CheckKind, CheckOutcome, RequiredCheck, State};
+use crate::check::{CheckKind, CheckOutcome, CheckState, RequiredCheck};
 use crate::command::{Program, REPORTS, SUPPORT};
-use crate::coverage::{LineRanges, Paths};
+use crate::coverage::{LineRanges, PathIndex};
 use crate::programs::{OwnPrograms, own_programs};
-use crate::results::Tests;
+use crate::results::TestReport;
 
 /// The limits of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Allowance {
+pub struct CheckLimits {
     /// The timeout.
     pub time: Duration,
     /// The maximum number of bytes of output.
@@ -47,9 +47,9 @@ pub struct Allowance {
     pub memory: Option<u64>,
 }
 
-impl Default for Allowance {
-    fn default() -> Allowance {
-        Allowance {
+impl Default for CheckLimits {
+    fn default() -> CheckLimits {
+        CheckLimits {
             time: Duration::from_secs(20 * 60),
             output: 1 << 30,
             processes: 4_096,
@@ -62,13 +62,13 @@ impl Default for Allowance {
 #[derive(Debug, Clone)]
 pub struct Runner {
     root: PathBuf,
-    allowance: Allowance,
+    limits: CheckLimits,
     caches: Option<PathBuf>,
     search_path: Option<OsString>,
     writable: Vec<PathBuf>,
     home: Option<PathBuf>,
     hidden: Vec<PathBuf>,
-    paths: Paths,
+    paths: PathIndex,
     changed: BTreeMap<String, LineRanges>,
 }
 
@@ -77,20 +77,20 @@ impl Runner {
     pub fn new(root: &Path) -> Runner {
         Runner {
             root: root.to_owned(),
-            allowance: Allowance::default(),
+            limits: CheckLimits::default(),
             caches: None,
             search_path: None,
             writable: Vec::new(),
             home: None,
             hidden: Vec::new(),
-            paths: Paths::default(),
+            paths: PathIndex::default(),
             changed: BTreeMap::new(),
         }
     }
 
     /// Sets the limits of each check.
-    pub fn allowance(mut self, allowance: Allowance) -> Runner {
-        self.allowance = allowance;
+    pub fn limits(mut self, limits: CheckLimits) -> Runner {
+        self.limits = limits;
         self
     }
 
@@ -139,7 +139,7 @@ impl Runner {
         files: impl IntoIterator<Item = String>,
         changed: BTreeMap<String, LineRanges>,
     ) -> Runner {
-        self.paths = Paths::new(self.root.to_str(), files);
+        self.paths = PathIndex::new(self.root.to_str(), files);
         self.changed = changed;
         self
     }
@@ -150,9 +150,9 @@ impl Runner {
             name: check.name.clone(),
             kind: check.kind,
             also: check.also.clone(),
-            command: shown(check),
+            command: display_command(check),
             folder: check.folder.clone(),
-            state: State::Passed,
+            state: CheckState::Passed,
             exit_code: None,
             duration_ms: 0,
             output_digest: String::new(),
@@ -163,7 +163,7 @@ impl Runner {
             notes: Vec::new(),
         };
         if let Err(error) = self.fill(check, &mut outcome) {
-            outcome.state = State::NotRun { why: error };
+            outcome.state = CheckState::NotRun { why: error };
         }
         outcome
     }
@@ -172,7 +172,7 @@ impl Runner {
         let folder = self.folder(check)?;
         let no_place = |error: io::Error| format!("there is no place for its reports: {error}");
         let scratch = scratch().map_err(no_place)?;
-        let reports = Reports::before(check, &folder, &scratch.path().join("reports"));
+        let reports = Reports::snapshot(check, &folder, &scratch.path().join("reports"));
         let command = self.command(check, &folder, scratch.path()).map_err(no_place)?;
 
         let mut capture = Capture::default();
@@ -185,7 +185,7 @@ impl Runner {
         outcome.output_bytes = capture.bytes();
         outcome.tail = capture.tail();
 
-        outcome.notes.extend(self.passed_over(check));
+        outcome.notes.extend(self.unused_program_notes(check));
         let (tests, broke_off) = reports.tests(check, &capture, &mut outcome.notes);
         outcome.tests = tests;
         self.name_from_root(&folder, outcome.tests.as_mut());
@@ -197,11 +197,11 @@ impl Runner {
         let status = match ended {
             Ok(status) => status,
             Err(RunError::TimedOut { .. } | RunError::Stalled { .. }) => {
-                outcome.state = State::TimedOut;
+                outcome.state = CheckState::TimedOut;
                 return Ok(());
             }
             Err(error @ RunError::TooMuchOutput { .. }) => {
-                outcome.state = State::Failed { why: error.to_string() };
+                outcome.state = CheckState::Failed { why: error.to_string() };
                 return Ok(());
             }
             Err(error) => return Err(explain(&error)),
@@ -209,7 +209,7 @@ impl Runner {
         outcome.exit_code = status.code();
         outcome.state = judge(
             check,
-            &Seen {
+            &RunEvidence {
                 status,
                 tests: outcome.tests.as_ref(),
                 broke_off,
@@ -218,7 +218,7 @@ impl Runner {
             },
         );
         outcome.notes.extend(check.expect.as_ref().map(|it| format!("the spec expects: {it}")));
-        if outcome.is_pass() && outcome.tests.is_none() && tests_something(check.kind) {
+        if outcome.is_pass() && outcome.tests.is_none() && runs_tests(check.kind) {
             let note = "it tells of no test what became of it: its exit code alone counts";
             outcome.notes.push(note.to_owned());
         }
@@ -226,7 +226,7 @@ impl Runner {
     }
 
     /// Returns a note for each program of the tree that the command names and that was not used.
-    fn passed_over(&self, check: &RequiredCheck) -> Vec<String> {
+    fn unused_program_notes(&self, check: &RequiredCheck) -> Vec<String> {
         let words = check.command.mentioned_words();
         let own = self.own_programs(&check.folder);
         let named = own.passed_over.iter().filter(|(it, _)| words.contains(&it.name.as_str()));
@@ -239,7 +239,7 @@ impl Runner {
 
     /// Converts the names of test files to paths from the root: runners write them relative to
     /// their folder, or absolute.
-    fn name_from_root(&self, folder: &Path, tests: Option<&mut Tests>) {
+    fn name_from_root(&self, folder: &Path, tests: Option<&mut TestReport>) {
         let roots = [Some(self.root.clone()), self.root.canonicalize().ok()];
         let name = |file: &mut String| {
             let path = folder.join(&*file);
@@ -277,14 +277,14 @@ impl Runner {
             }
             Program::Script(script) => Command::new("sh").args(["-c", &filled(script)]),
         };
-        let Allowance { time, output, processes, memory } = self.allowance;
+        let CheckLimits { time, output, processes, memory } = self.limits;
         let command = command.folder(folder).time(time).output(output).processes(processes);
         let command = match memory {
             Some(bytes) => command.memory(bytes),
             None => command,
         };
         let command = if check.network { command } else { command.offline() };
-        let command = self.placed(command, check, scratch)?;
+        let command = self.with_environment(command, check, scratch)?;
         let command = channel::with_reporters(command, check, &scratch.join("support"))?;
         let variables = check.command.variables.iter();
         Ok(variables.fold(command, |command, (name, value)| command.env(name, filled(value))))
@@ -292,7 +292,7 @@ impl Runner {
 }
 
 /// Returns true if the purpose of a check is to run tests.
-fn tests_something(kind: CheckKind) -> bool {
+fn runs_tests(kind: CheckKind) -> bool {
     matches!(kind, CheckKind::Unit | CheckKind::Integration | CheckKind::FullSuite | CheckKind::E2e)
 }
 
@@ -306,7 +306,7 @@ fn scratch() -> io::Result<ScratchFolder> {
 }
 
 /// Returns the command of a check for display, without folders that are removed after the run.
-fn shown(check: &RequiredCheck) -> String {
+fn display_command(check: &RequiredCheck) -> String {
     check.command.to_string().replace(REPORTS, "reports").replace(SUPPORT, "support")
 }
 

@@ -19,8 +19,8 @@ use assay_agents::workflow::{
 use assay_change::{GitError, Scope, Selection};
 use assay_findings::gate::ReviewMode;
 use assay_findings::path::RepoPath;
-use assay_review::fixer::{Errand, FixerError};
-use assay_review::handed_in;
+use assay_review::external_reports;
+use assay_review::fixer::{FixerError, FixerRequest};
 use assay_review::persona::Tier;
 use assay_validate::ending::Ending;
 use assay_validate::file_names::ESCALATION;
@@ -120,9 +120,10 @@ impl ChangeReviewer for ByCommand {
         let also = persona(job.agent);
         let asked = Asked { models: &models, keeping: Keeping::Answers, line: None, also };
         let prepared = Prepared::open(environment, root, scope, &Selection::default(), asked);
-        let handed_in = handed_in::for_task(&environment.state_of(root), &job.task.id);
-        let handed_in = handed_in.map_err(|error| failed(&error.into()))?;
-        let mut prepared = prepared.map_err(|error| failed(&error))?.with(handed_in);
+        let external_reports =
+            external_reports::for_task(&environment.state_of(root), &job.task.id);
+        let external_reports = external_reports.map_err(|error| failed(&error.into()))?;
+        let mut prepared = prepared.map_err(|error| failed(&error))?.with(external_reports);
         prepared.state_purpose(&purpose::of_task(job));
         if prepared.panel.is_some() {
             match purpose::of_ticket(&prepared.services, job) {
@@ -205,12 +206,12 @@ impl ChangeFixer for ByCommand {
             let fixer = fixer.map_err(|error| failed(&error))?;
             let files = files_of(job);
             let (brief, findings) = (&job.agent.prompt, &job.task.description);
-            let errand = Errand { brief, findings, files: &files };
+            let errand = FixerRequest { brief, findings, files: &files };
             match fixer.fix(folder, &errand) {
                 Ok(mended) => done.extend(told(mended)),
                 Err(FixerError::NothingToShow) => {}
                 Err(error) => {
-                    let is_transient = error.is_passing();
+                    let is_transient = error.is_transient();
                     return Err(HandlerError { error: error.to_string(), is_transient });
                 }
             }

@@ -9,16 +9,16 @@ use assay_change::{Change, GitError, Scope, Selection};
 use assay_findings::finding::Finding;
 use assay_findings::identity::Dismissal;
 use assay_findings::synthesis::Synthesis;
-use assay_review::delegation::close::{Closed, Closing, Present, TreeSince};
-use assay_review::delegation::mend::{self, Finished, NextFix, Verified};
+use assay_review::delegation::close::{CloseResult, CurrentEvidence, DecidedReview, TreeState};
+use assay_review::delegation::fix_verification::{self, FinishedReview, FixVerdict, NextFix};
 use assay_review::delegation::transcript::ReviewTranscript;
 use assay_review::delegation::{
-    self, Brief, Delegated, DelegationError, LARGEST_PART, ReadBy, ReviewId, Start,
-    host_description,
+    self, Brief, BriefReader, DelegatedReview, DelegationError, MAX_PART_BYTES, ReviewId,
+    StartOptions, host_description,
 };
 use assay_review::persona::Personas;
-use assay_review::recording::{Grouping, RecordedModels, RecordedTerms};
-use assay_review::{Review, Reviewer, Rules};
+use assay_review::recording::{Grouping, RecordedModels, RecordedPolicy};
+use assay_review::{Review, Reviewer, RuleReviewer};
 use assay_review::{ledger, runs};
 use assay_store::task::Moment;
 
@@ -35,7 +35,7 @@ pub trait Reviews: Send + Sync {
     fn start(&self, what: Begin) -> anyhow::Result<Begun>;
 
     /// Opens a review that is started and not finished.
-    fn open(&self, review: &str) -> anyhow::Result<Delegated>;
+    fn open(&self, review: &str) -> anyhow::Result<DelegatedReview>;
 
     /// Finishes a review and stores it as a run of the same id. Returns the stored outcome if the
     /// review is finished already.
@@ -46,7 +46,8 @@ pub trait Reviews: Send + Sync {
 
     /// Returns the state of a finding of a finished review, and the findings that are new since the
     /// review.
-    fn verify_fix(&self, review: &str, finding: &str) -> anyhow::Result<(Verified, Vec<Finding>)>;
+    fn verify_fix(&self, review: &str, finding: &str)
+    -> anyhow::Result<(FixVerdict, Vec<Finding>)>;
 }
 
 /// The input of [`Reviews::start`].
@@ -63,7 +64,7 @@ pub struct Begin {
     /// True if each persona reads the change on its own.
     pub each_persona: bool,
     /// The readers of the change: the agent itself or its sub-agents.
-    pub read_by: ReadBy,
+    pub read_by: BriefReader,
     /// The name of the agent's model; empty if the agent does not state it.
     pub model: String,
 }
@@ -71,7 +72,7 @@ pub struct Begin {
 /// A review that was started.
 pub struct Begun {
     /// The review.
-    pub review: Delegated,
+    pub review: DelegatedReview,
     /// Notes for the user on the versions of settings that are used.
     pub notes: Vec<String>,
 }
@@ -84,7 +85,7 @@ pub enum Finish {
         /// The briefs of the second looks.
         briefs: Vec<Brief>,
         /// The readers of the briefs: the agent itself or its sub-agents.
-        read_by: ReadBy,
+        read_by: BriefReader,
     },
     /// The review is decided.
     Done(Box<Ended>),
@@ -101,7 +102,7 @@ pub struct Ended {
     pub synthesis: Synthesis,
     /// The state of the work tree compared with the reviewed one; `None` if it was not compared
     /// just now.
-    pub tree: Option<TreeSince>,
+    pub tree: Option<TreeState>,
     /// Notes on the review.
     pub notes: Vec<String>,
 }
@@ -175,7 +176,7 @@ impl Repository {
             prior,
             memory,
             second_looks: settings.second_looks,
-            largest_part: Some(LARGEST_PART),
+            largest_part: Some(MAX_PART_BYTES),
             // The agent has its own tools for lookups.
             lookups: None,
         };
@@ -183,7 +184,7 @@ impl Repository {
         let notes = settings.notes.iter().cloned().chain(trouble(&from_ledger));
         let notes = notes.chain(forgotten).chain(unknown).collect();
         let terms = terms(&settings, &from_ledger, &change)?;
-        let review = delegation::start(Start {
+        let review = delegation::start(StartOptions {
             state: &state,
             id: time_id(self.environment.clock().now()).parse()?,
             host: &what.model,
@@ -243,12 +244,12 @@ impl Repository {
         let now = now.transpose()?;
         let read_by = review.read_by();
         match review.close(now)? {
-            Closing::SecondLooks(briefs) => Ok(Finish::SecondLooks { briefs, read_by }),
-            Closing::Done(closed) => {
+            CloseResult::SecondLooks(briefs) => Ok(Finish::SecondLooks { briefs, read_by }),
+            CloseResult::Done(closed) => {
                 let tree = Some(closed.tree);
                 let trouble = keep(&self.environment, &closed, change.as_ref(), &from_ledger)?;
                 seen(&closed.review, closed.transcript());
-                closed.kept_as(&id.to_string())?;
+                closed.record_run(&id.to_string())?;
                 let notes = trouble.into_iter().collect();
                 Ok(Finish::Done(Box::new(Ended { tree, notes, ..self.ended(id)? })))
             }
@@ -257,7 +258,7 @@ impl Repository {
 
     /// Returns the stored outcome of a review, which is redacted.
     fn ended(&self, id: &ReviewId) -> anyhow::Result<Ended> {
-        let finished = mend::finished(&self.state(), id)?;
+        let finished = fix_verification::open_finished(&self.state(), id)?;
         Ok(Ended {
             title: finished.title().to_owned(),
             limited_to: finished.limited_to().to_vec(),
@@ -268,16 +269,16 @@ impl Repository {
     }
 
     /// Opens the change from the base of a review to the current work tree.
-    fn since(&self, finished: &Finished) -> anyhow::Result<Opened> {
+    fn since(&self, finished: &FinishedReview) -> anyhow::Result<Opened> {
         let (scope, selection) = finished.scope()?;
         self.opened(&scope, &selection)
     }
 
     fn fixing(&self, id: &ReviewId, skip: &BTreeSet<String>) -> anyhow::Result<Fixing> {
-        let finished = mend::finished(&self.state(), id)?;
+        let finished = fix_verification::open_finished(&self.state(), id)?;
         let Opened { change, settings } = self.since(&finished)?;
         let at_a_time = settings.at_a_time;
-        let since = finished.since(&change, local(settings), at_a_time);
+        let since = finished.check_fixes(&change, local(settings), at_a_time);
         let owned = |findings: Vec<&Finding>| findings.into_iter().cloned().collect();
         let NextFix { next, still_there, fixed, not_verified } = since.next_fix(skip);
         Ok(Fixing {
@@ -288,18 +289,18 @@ impl Repository {
         })
     }
 
-    fn verified(&self, id: &ReviewId, finding: &str) -> anyhow::Result<(Verified, Vec<Finding>)> {
-        let finished = mend::finished(&self.state(), id)?;
+    fn verified(&self, id: &ReviewId, finding: &str) -> anyhow::Result<(FixVerdict, Vec<Finding>)> {
+        let finished = fix_verification::open_finished(&self.state(), id)?;
         let Opened { change, settings } = self.since(&finished)?;
         let at_a_time = settings.at_a_time;
-        let since = finished.since(&change, local(settings), at_a_time);
+        let since = finished.check_fixes(&change, local(settings), at_a_time);
         let new = since.new_findings().into_iter().cloned().collect();
         Ok((since.verify(finding)?, new))
     }
 }
 
 /// The dismissals of the ledger, or the error that makes the ledger unusable.
-type FromLedger = Result<Vec<Dismissal>, ledger::UseError>;
+type FromLedger = Result<Vec<Dismissal>, ledger::LedgerUseError>;
 
 /// Returns the note that the ledger is unusable; `None` if it is usable.
 fn trouble(from_ledger: &FromLedger) -> Option<String> {
@@ -313,10 +314,10 @@ fn terms(
     settings: &Settings,
     from_ledger: &FromLedger,
     change: &Change,
-) -> anyhow::Result<RecordedTerms> {
+) -> anyhow::Result<RecordedPolicy> {
     let dismissed = from_ledger.iter().flatten().cloned();
     let dismissals = settings.baseline.dismissals().into_iter().chain(dismissed).collect();
-    Ok(RecordedTerms {
+    Ok(RecordedPolicy {
         fail_on: settings.fail_on.clone(),
         require: settings.require,
         without_content: settings.without_content,
@@ -328,12 +329,12 @@ fn terms(
 
 /// Returns the current evidence that a review is decided on.
 fn present<'a>(
-    review: &Delegated,
+    review: &DelegatedReview,
     change: &'a Change,
     settings: Settings,
     from_ledger: &FromLedger,
-) -> anyhow::Result<Present<'a>> {
-    Ok(Present {
+) -> anyhow::Result<CurrentEvidence<'a>> {
+    Ok(CurrentEvidence {
         change,
         terms: terms(&settings, from_ledger, change)?,
         models: RecordedModels {
@@ -351,7 +352,7 @@ fn present<'a>(
 /// unusable.
 fn keep(
     environment: &Environment,
-    closed: &Closed,
+    closed: &DecidedReview,
     now: Option<&Change>,
     from_ledger: &FromLedger,
 ) -> anyhow::Result<Option<String>> {
@@ -359,13 +360,13 @@ fn keep(
     let record = closed.record(now, env!("CARGO_PKG_VERSION"));
     let state = environment.state_of(&record.change.root);
     // A process that was killed after it stored the run left the run of this review.
-    let is_kept = runs::find(&state, Some(&id)).is_ok_and(|run| closed.is_kept_in(&run));
+    let is_kept = runs::find(&state, Some(&id)).is_ok_and(|run| closed.is_stored_in(&run));
     if !is_kept {
         record.save(&state, &id)?;
     }
     let Ok(dismissals) = from_ledger else { return Ok(trouble(from_ledger)) };
     let dismissals = &followed(dismissals.clone(), record.change)?;
-    let kept = ledger::Kept {
+    let kept = ledger::StoredReview {
         state: &state,
         run: &id,
         at: Moment::now(environment.clock()),
@@ -392,7 +393,7 @@ fn is_gone(error: &anyhow::Error) -> bool {
 
 /// Returns the reviewers that need no model.
 fn local(settings: Settings) -> Vec<Box<dyn Reviewer>> {
-    let mut reviewers: Vec<Box<dyn Reviewer>> = vec![Box::new(Rules(settings.rules))];
+    let mut reviewers: Vec<Box<dyn Reviewer>> = vec![Box::new(RuleReviewer(settings.rules))];
     let commands = settings.commands.into_iter();
     reviewers.extend(commands.map(|command| Box::new(command) as Box<dyn Reviewer>));
     reviewers
@@ -403,7 +404,7 @@ impl Reviews for Repository {
         self.start(&what)
     }
 
-    fn open(&self, review: &str) -> anyhow::Result<Delegated> {
+    fn open(&self, review: &str) -> anyhow::Result<DelegatedReview> {
         Ok(delegation::open(&self.state(), &review.parse()?)?)
     }
 
@@ -415,7 +416,11 @@ impl Reviews for Repository {
         self.fixing(&review.parse()?, skip)
     }
 
-    fn verify_fix(&self, review: &str, finding: &str) -> anyhow::Result<(Verified, Vec<Finding>)> {
+    fn verify_fix(
+        &self,
+        review: &str,
+        finding: &str,
+    ) -> anyhow::Result<(FixVerdict, Vec<Finding>)> {
         self.verified(&review.parse()?, finding)
     }
 }

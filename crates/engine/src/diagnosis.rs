@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::bail;
 use assay_review::baseline::Baseline;
 use assay_review::command::CommandReviewer;
-use assay_review::command::known::{self, KNOWN, Known};
+use assay_review::command::known_analysers::{self, KNOWN_ANALYSERS, KnownAnalyser};
 use assay_review::persona::Personas;
 use assay_rules::{Rulebook, examples};
 use assay_sandbox::{Command, Enforcement, KeySource};
@@ -59,11 +59,11 @@ pub fn diagnose(environment: &Environment, folder: &Path) -> Vec<Diagnosis> {
     let root = root.as_deref().ok();
     lines.extend(limits());
     let configured = root.map(|root| configured(environment, root)).unwrap_or_default();
-    lines.extend(KNOWN.iter().map(|known| {
+    lines.extend(KNOWN_ANALYSERS.iter().map(|known| {
         let asked_for = configured.iter().any(|command| command.name == known.name);
         analyser(known, root, asked_for)
     }));
-    let own = configured.iter().filter(|command| known::named(&command.name).is_none());
+    let own = configured.iter().filter(|command| known_analysers::find(&command.name).is_none());
     lines.extend(own.map(|command| own_analyser(environment, root, command)));
     lines.extend(models(environment, root));
     lines.extend(services(environment, root));
@@ -363,8 +363,8 @@ fn own_analyser(
     }
 }
 
-fn analyser(known: &Known, root: Option<&Path>, asked_for: bool) -> Diagnosis {
-    let Known { name, how_to_get, .. } = known;
+fn analyser(known: &KnownAnalyser, root: Option<&Path>, asked_for: bool) -> Diagnosis {
+    let KnownAnalyser { name, how_to_get, .. } = known;
     let version = in_repository(known, root).or_else(|| version(known.program, known.version));
     match (version, asked_for) {
         (Some(version), true) => good(format!("{name} reads changes: {version}{}", asides(known))),
@@ -378,13 +378,13 @@ fn analyser(known: &Known, root: Option<&Path>, asked_for: bool) -> Diagnosis {
 
 /// Returns the path of an analyser inside of the repository. The version is not queried, because
 /// that would run code of the repository without the user's request.
-fn in_repository(known: &Known, root: Option<&Path>) -> Option<String> {
+fn in_repository(known: &KnownAnalyser, root: Option<&Path>) -> Option<String> {
     let path = format!("{}/{}", known.own_folder?, known.program);
     root?.join(&path).is_file().then_some(path)
 }
 
 /// Returns the needs and risks of an analyser, for a user who wants to configure it.
-fn asides(known: &Known) -> String {
+fn asides(known: &KnownAnalyser) -> String {
     let needs = known.needs.map(|needs| format!("; it needs {needs}"));
     let runs = known.runs_code.map(|how| format!("; it runs code of the repository: {how}"));
     [needs, runs].into_iter().flatten().collect()

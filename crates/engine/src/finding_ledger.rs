@@ -87,7 +87,7 @@ pub struct FindingLedger {
 impl FindingLedger {
     /// Opens the ledger of the work tree at `root` to read. Fails if there is no ledger.
     pub fn open_to_read(environment: &Environment, root: &Path) -> anyhow::Result<FindingLedger> {
-        let ledger = ledger::open_to_read(&environment.state_of(root))?
+        let ledger = ledger::open_read_only(&environment.state_of(root))?
             .context("the ledger is empty; `assay review` fills it")?;
         Ok(FindingLedger { ledger, environment: environment.clone() })
     }

@@ -4,7 +4,7 @@ use assay_findings::path::RepoPath;
 use assay_gates::digest::Digest;
 use assay_gates::run::GateEnvironment;
 use assay_gates::verify::GateVerification;
-use assay_review::fixer::Errand;
+use assay_review::fixer::FixerRequest;
 use assay_review::persona::Tier;
 use assay_sandbox::Command;
 
@@ -100,7 +100,7 @@ fn by_model(opened: &Opened, guidance: &str, reporter: &dyn Reporter) -> Result<
     let told = |error: anyhow::Error| format!("{error:#}");
     let line = Line::open(&ModelRequest::default(), models, root).map_err(told)?;
     let fixer = models::fixer(models, Tier::Default, &line).map_err(told)?;
-    let errand = Errand { brief: BRIEF, findings: guidance, files: &files };
+    let errand = FixerRequest { brief: BRIEF, findings: guidance, files: &files };
     let mended = fixer.fix(&opened.place.root, &errand).map_err(|error| error.to_string())?;
     for refused in &mended.refused {
         reporter.warn(&format!("an edit was refused: {refused}"));

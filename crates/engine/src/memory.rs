@@ -79,7 +79,7 @@ fn from_ledger(state: &State, change: &Change, today: &str) -> Recalled {
 }
 
 fn from_server(url: &ServerUrl, change: &Change) -> Result<Recalled, GraphitiError> {
-    let Some(question) = memory::question(change) else { return Ok(Recalled::default()) };
+    let Some(question) = memory::query(change) else { return Ok(Recalled::default()) };
     let group = group(&change.root);
     let mut session = Graphiti::new(url.clone(), TIME).connect()?;
     let found = search(&mut session, &question, &group);

@@ -13,14 +13,14 @@ use assay_change::state::{State, StateError};
 use assay_findings::synthesis::Synthesis;
 use assay_findings::usage::ReviewUsage;
 use assay_gates::model::ModelJudge;
-use assay_models::{AnswerSeals, Caller, Nonce, Store, Stores};
+use assay_models::{ModelClient, Nonce, ReplySeals, ReplyStore, ReplyStores};
 use assay_review::command::CommandReviewer;
 use assay_review::fixer::Fixer;
 use assay_review::memory::Memory;
 use assay_review::persona::validator::second_looks;
-use assay_review::persona::{Desk, Personas, Tier, VALIDATOR};
-use assay_review::recording::{Grouping, REPLIES, RecordedModels};
-use assay_review::{Estimate, Interest, Order, Review, Reviewer, interrupted_report, runs};
+use assay_review::persona::{PersonaContext, Personas, Tier, VALIDATOR};
+use assay_review::recording::{Grouping, REPLIES_DIR, RecordedModels};
+use assay_review::{Estimate, Interest, Review, Reviewer, StartOrder, interrupted_report, runs};
 use assay_rules::redact_text;
 use assay_sandbox::ScratchFolder;
 
@@ -145,7 +145,7 @@ pub enum Keeping {
 /// The model session of one run: one budget and one cache for all of its calls.
 #[derive(Clone)]
 pub struct Line {
-    caller: Arc<Caller>,
+    client: Arc<ModelClient>,
     replies: Arc<ScratchFolder>,
     /// The reason why answers of earlier runs are not used; `None` if they are.
     refused: Option<String>,
@@ -153,8 +153,8 @@ pub struct Line {
 
 impl Line {
     /// Returns the client of the session.
-    pub(crate) fn caller(&self) -> Arc<Caller> {
-        Arc::clone(&self.caller)
+    pub(crate) fn client(&self) -> Arc<ModelClient> {
+        Arc::clone(&self.client)
     }
 
     /// Opens a session for questions outside of a review, with cached answers.
@@ -169,13 +169,13 @@ impl Line {
 
     /// Returns true if the budget or the time of the run is used up.
     pub(crate) fn is_used_up(&self) -> bool {
-        let budget = self.caller.budget();
+        let budget = self.client.budget();
         !budget.has_room_for(1, 1, 0) || budget.time_left().is_some_and(|left| left.is_zero())
     }
 
     /// Returns the expenses so far as text.
     pub(crate) fn spent_in_words(&self) -> String {
-        let spent = self.caller.budget().spent();
+        let spent = self.client.budget().spent();
         let tokens = format!("{} tokens in {} calls", spent.tokens.total(), spent.calls);
         match spent.micro_usd {
             Some(micro) => format!("{tokens}, {:.2} USD", micro as f64 / 1e6),
@@ -199,27 +199,27 @@ impl Line {
             Ok(cache) => (cache, None),
             Err(error) => (None, Some(format!("answers of earlier runs: {error}"))),
         };
-        let stores = Stores {
+        let stores = ReplyStores {
             cache,
-            record: Some(Store::new(&replies.path().join(REPLIES), redact_text)),
+            record: Some(ReplyStore::new(&replies.path().join(REPLIES_DIR), redact_text)),
             replay: None,
         };
         let budget = models.budget(request.caps, &state, today)?;
-        let caller = Caller::new(stores, budget, models.patience());
-        Ok(Line { caller: Arc::new(caller), replies: Arc::new(replies), refused })
+        let client = ModelClient::new(stores, budget, models.retry_policy());
+        Ok(Line { client: Arc::new(client), replies: Arc::new(replies), refused })
     }
 }
 
 /// Opens the cache of answers. Fails if it came from elsewhere.
-fn cache(state: &State) -> Result<Store, StateError> {
+fn cache(state: &State) -> Result<ReplyStore, StateError> {
     let kind = state.open("cache")?;
     kind.create()?;
     let (to_check, to_seal) = (kind.clone(), kind.clone());
-    let seals = AnswerSeals::new(
+    let seals = ReplySeals::new(
         move |name| to_check.check(name).map(drop).map_err(io::Error::other),
         move |name, bytes| to_seal.seal_bytes(name, bytes).map_err(io::Error::other),
     );
-    Ok(Store::new(kind.path(), redact_text).sealed(seals))
+    Ok(ReplyStore::new(kind.path(), redact_text).with_seals(seals))
 }
 
 /// Returns the findings of the latest review of another change, and the reason if that run is not
@@ -236,7 +236,7 @@ pub(crate) fn fixer(models: &StoredModels, tier: Tier, line: &Line) -> anyhow::R
     let nonce = Nonce::draw().context("could not draw a random number")?;
     let model = models.for_review(models.model_of(Phase::Coder))?.of(tier).clone();
     let thinking = models.thinking_of(Phase::Coder).unwrap_or_default();
-    Ok(Fixer { caller: line.caller.clone(), model, nonce, time: models.time(), thinking })
+    Ok(Fixer { client: line.client.clone(), model, nonce, time: models.time(), thinking })
 }
 
 /// Sets up a model that verifies items of gates and criteria of specs.
@@ -250,8 +250,8 @@ pub(crate) fn gate_judge(
     let only = only.or_else(|| models.model_of(phase));
     let model = models.for_review(only)?.of(Tier::Default).clone();
     let thinking = models.thinking_of(phase).unwrap_or_else(|| models.thinking());
-    let (caller, time) = (line.caller.clone(), models.time());
-    Ok(ModelJudge { caller, model, nonce, time, thinking })
+    let (client, time) = (line.client.clone(), models.time());
+    Ok(ModelJudge { client, model, nonce, time, thinking })
 }
 
 /// The options for models of a review.
@@ -268,7 +268,7 @@ pub struct Asked<'a> {
 
 /// The personas of a review, and their shared context.
 pub struct Panel {
-    desk: Arc<Desk>,
+    context: Arc<PersonaContext>,
     personas: Personas,
     /// The number of concurrent calls.
     pub at_a_time: usize,
@@ -328,10 +328,10 @@ impl Panel {
             largest_part: None,
             lookups: settings.lookups.then(BTreeMap::new),
         };
-        let desk = Desk::new(line.caller.clone(), models, nonce, time);
-        let desk = desk.offering_lookups(settings.lookups);
+        let context = PersonaContext::new(line.client.clone(), models, nonce, time);
+        let context = context.offer_lookups(settings.lookups);
         Ok(Some(Panel {
-            desk: Arc::new(desk.thinking(thinking).prior(prior).memory(memory)),
+            context: Arc::new(context.thinking(thinking).prior(prior).memory(memory)),
             personas,
             at_a_time: settings.models.at_a_time(),
             recorded,
@@ -344,7 +344,7 @@ impl Panel {
     /// Sets up the personas of a recorded review, with answers from the recording.
     pub(crate) fn recorded(recorded: RecordedModels, folder: &Path) -> anyhow::Result<Panel> {
         Ok(Panel {
-            desk: Arc::new(recorded.desk(folder)?),
+            context: Arc::new(recorded.persona_context(folder)?),
             personas: Personas::with_repository_personas(recorded.personas.clone())?,
             at_a_time: 1,
             recorded,
@@ -371,19 +371,19 @@ impl Panel {
 
     /// Returns the reviewers: the personas that were named, or else all, whose triggers decide.
     pub(crate) fn reviewers(&self) -> Vec<Box<dyn Reviewer>> {
-        let all = self.recorded.reviewers(&self.personas, &self.desk).into_iter();
+        let all = self.recorded.reviewers(&self.personas, &self.context).into_iter();
         all.map(|reviewer| Box::new(reviewer) as Box<dyn Reviewer>).collect()
     }
 
     /// Returns the order in which the personas are asked: all at once, unless the budget may be too
     /// small for all.
-    pub(crate) fn order(&self, change: &Change, reviewers: &[Box<dyn Reviewer>]) -> Order {
+    pub(crate) fn order(&self, change: &Change, reviewers: &[Box<dyn Reviewer>]) -> StartOrder {
         let reads = |by: &&dyn Reviewer| matches!(by.interest(change), Interest::Reads(_));
         let readers = reviewers.iter().map(|by| &**by).filter(reads);
         let estimates: Vec<Estimate> = readers.filter_map(|by| by.estimate(change)).collect();
-        match self.desk.has_room_for(&estimates) {
-            true => Order::AllAtOnce,
-            false => Order::RequiredFirst,
+        match self.context.has_room_for(&estimates) {
+            true => StartOrder::AllAtOnce,
+            false => StartOrder::RequiredFirst,
         }
     }
 
@@ -395,12 +395,12 @@ impl Panel {
         review: &mut Review,
         shutdown: &Shutdown,
     ) {
-        let validator = self.personas.named(VALIDATOR).filter(|_| self.recorded.second_looks);
+        let validator = self.personas.get(VALIDATOR).filter(|_| self.recorded.second_looks);
         let Some(validator) = validator.cloned() else { return };
         let (findings, at_a_time) = (synthesis.findings.clone(), self.at_a_time);
-        let (change, desk) = (Arc::clone(change), Arc::clone(&self.desk));
+        let (change, context) = (Arc::clone(change), Arc::clone(&self.context));
         let looks = shutdown.run_until_requested(move || {
-            second_looks(&change, &findings, &validator, &desk, at_a_time)
+            second_looks(&change, &findings, &validator, &context, at_a_time)
         });
         match looks {
             Some(looks) => {
@@ -417,34 +417,34 @@ impl Panel {
     /// Counts calls in progress as spent: the review was interrupted, and does not wait for them.
     pub(crate) fn abandon(&self) {
         if let Some(line) = &self.line {
-            line.caller.budget().abandon();
+            line.client.budget().abandon();
         }
     }
 
     /// Returns the expenses so far.
     pub(crate) fn spent(&self) -> ReviewUsage {
-        self.desk.spent()
+        self.context.spent()
     }
 
     /// Returns the data by which the review can be replayed.
     pub(crate) fn record(&self) -> RecordedModels {
-        RecordedModels { lookups: self.desk.lookup_results(), ..self.recorded.clone() }
+        RecordedModels { lookups: self.context.lookup_results(), ..self.recorded.clone() }
     }
 
     /// Returns the folder with the answers of this run; `None` for a recorded review.
     pub(crate) fn replies(&self) -> Option<PathBuf> {
-        self.line.as_ref().map(|line| line.replies.path().join(REPLIES))
+        self.line.as_ref().map(|line| line.replies.path().join(REPLIES_DIR))
     }
 
     /// Returns the files outside of the change that were read for the review.
     pub(crate) fn others(&self, change: &Change) -> BTreeSet<assay_findings::path::RepoPath> {
-        self.desk.others(change)
+        self.context.other_files(change)
     }
 }
 
 /// Validates the names of personas, and returns each once. Fails if a persona is unknown.
 pub(crate) fn named(names: &[String], personas: &Personas) -> anyhow::Result<Vec<String>> {
-    let is_known = |name: &String| personas.named(name).is_some() && name != VALIDATOR;
+    let is_known = |name: &String| personas.get(name).is_some() && name != VALIDATOR;
     if let Some(unknown) = names.iter().find(|name| !is_known(name)) {
         let mut known: Vec<&str> =
             personas.on_roster().iter().map(|persona| persona.name.as_str()).collect();
@@ -463,7 +463,7 @@ pub(crate) fn named(names: &[String], personas: &Personas) -> anyhow::Result<Vec
 /// Fails if another reviewer has the name of a persona.
 pub(crate) fn check_apart(personas: &Personas, commands: &[CommandReviewer]) -> anyhow::Result<()> {
     let others = commands.iter().map(|command| command.name.as_str());
-    let taken = others.chain([assay_rules::REVIEWER]).find(|name| personas.named(name).is_some());
+    let taken = others.chain([assay_rules::REVIEWER]).find(|name| personas.get(name).is_some());
     match taken {
         Some(name) => bail!("there is more than one reviewer `{name}`: a persona is called so too"),
         None => Ok(()),

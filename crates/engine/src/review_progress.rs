@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use assay_base::clock::Stopwatch;
 use assay_findings::write::escape;
-use assay_review::{Answer, Watch};
+use assay_review::{ReviewObserver, ReviewerAnswer};
 
 use crate::wording::count;
 
@@ -57,17 +57,17 @@ impl<'a> Recorder<'a> {
     }
 }
 
-impl Watch for Recorder<'_> {
-    fn started(&self, reviewers: &[&str]) {
+impl ReviewObserver for Recorder<'_> {
+    fn on_start(&self, reviewers: &[&str]) {
         self.progress.started(reviewers);
         self.log.borrow_mut().push(format!("reviewers: {}", reviewers.join(", ")));
     }
 
-    fn heard(&self, reviewer: &str, chars: usize) {
+    fn on_progress(&self, reviewer: &str, chars: usize) {
         self.progress.heard(reviewer, chars);
     }
 
-    fn answered(&self, answer: &Answer) {
+    fn on_answer(&self, answer: &ReviewerAnswer) {
         let name = &answer.report.reviewer.name;
         let said = match &answer.report.unusable {
             Some(why) => format!("nothing usable: {why}"),

@@ -20,12 +20,15 @@ use assay_findings::shown_limit::ShownLimit;
 use assay_findings::synthesis::Synthesis;
 use assay_findings::usage::ReviewUsage;
 use assay_findings::verdict::NoContentPolicy;
-use assay_models::Class;
+use assay_models::FailureClass;
 use assay_review::baseline::Baseline;
 use assay_review::ledger;
-use assay_review::recording::{RecordedTerms, Recording};
-use assay_review::runs::Record;
-use assay_review::{AtATime, Interest, Order, Review, Reviewer, Rules, Terms, interrupted_report};
+use assay_review::recording::{RecordedPolicy, Recording};
+use assay_review::runs::RunContent;
+use assay_review::{
+    Concurrency, Interest, Review, ReviewPolicy, Reviewer, RuleReviewer, StartOrder,
+    interrupted_report,
+};
 use assay_store::task::Moment;
 
 use crate::config::{Services, Settings};
@@ -64,7 +67,7 @@ pub struct Prepared {
     from_ledger: anyhow::Result<Vec<Dismissal>>,
     today: Option<Day>,
     /// Reports from sources other than the reviewers.
-    handed_in: Vec<Report>,
+    external_reports: Vec<Report>,
 }
 
 /// Moves dismissals along with the files that a change renames. If git fails for a file, the file
@@ -121,7 +124,7 @@ impl Prepared {
         };
         let mut dismissals = followed(settings.baseline.dismissals(), &change)?;
         dismissals.extend(from_ledger.iter().flatten().cloned());
-        let mut reviewers: Vec<Box<dyn Reviewer>> = vec![Box::new(Rules(settings.rules))];
+        let mut reviewers: Vec<Box<dyn Reviewer>> = vec![Box::new(RuleReviewer(settings.rules))];
         let commands = settings.commands.into_iter();
         reviewers.extend(commands.map(|command| Box::new(command) as Box<dyn Reviewer>));
         reviewers.extend(panel.iter().flat_map(Panel::reviewers));
@@ -141,7 +144,7 @@ impl Prepared {
             from_ledger,
             baseline: settings.baseline,
             today,
-            handed_in: Vec::new(),
+            external_reports: Vec::new(),
         })
     }
 
@@ -174,7 +177,7 @@ impl Prepared {
             from_ledger: Ok(Vec::new()),
             baseline: Baseline::default(),
             today: terms.today,
-            handed_in: Vec::new(),
+            external_reports: Vec::new(),
         })
     }
 
@@ -226,8 +229,8 @@ impl Prepared {
     }
 
     /// Adds reports from other sources, which can add findings but cover nothing.
-    pub(crate) fn with(mut self, handed_in: Vec<Report>) -> Prepared {
-        self.handed_in = handed_in;
+    pub(crate) fn with(mut self, external_reports: Vec<Report>) -> Prepared {
+        self.external_reports = external_reports;
         self
     }
 
@@ -240,14 +243,14 @@ impl Prepared {
     ) -> Reviewed {
         let models = self.panel.as_ref().map_or(1, |panel| panel.at_a_time);
         let order = self.panel.as_ref().map(|panel| panel.order(&self.change, &self.reviewers));
-        let order = order.unwrap_or(Order::AllAtOnce);
-        let at_a_time = AtATime { local: self.at_a_time, models, order };
+        let order = order.unwrap_or(StartOrder::AllAtOnce);
+        let at_a_time = Concurrency { local: self.at_a_time, models, order };
         let (change, reviewers) = (&self.change, &self.reviewers);
         let mut review = assay_review::run_until(shutdown, change, reviewers, at_a_time, progress);
         if let Some(panel) = self.panel.as_ref().filter(|_| !review.interrupted.is_empty()) {
             panel.abandon();
         }
-        review.reports.extend(self.handed_in.iter().cloned());
+        review.reports.extend(self.external_reports.iter().cloned());
         let fail_on = fail_on.or(self.fail_on.as_ref()).cloned();
         let mut synthesis = self.synthesis(&review, mode, fail_on.clone());
         if let Some(panel) = self.panel.as_ref().filter(|_| review.interrupted.is_empty()) {
@@ -275,7 +278,7 @@ impl Prepared {
     }
 
     fn synthesis(&self, review: &Review, mode: ReviewMode, fail_on: Option<Grade>) -> Synthesis {
-        let terms = Terms {
+        let terms = ReviewPolicy {
             mode,
             fail_on,
             require: self.require,
@@ -292,10 +295,10 @@ impl Prepared {
     }
 
     /// Returns the provenance of each reviewer that reads the change: hashes of its files, by name.
-    fn made_of(&self) -> BTreeMap<String, BTreeMap<String, String>> {
+    fn provenance(&self) -> BTreeMap<String, BTreeMap<String, String>> {
         let reads = |by: &&dyn Reviewer| matches!(by.interest(&self.change), Interest::Reads(_));
         let readers = self.reviewers.iter().map(|by| &**by).filter(reads);
-        readers.map(|by| (by.name().to_owned(), by.made_of())).collect()
+        readers.map(|by| (by.name().to_owned(), by.provenance())).collect()
     }
 }
 
@@ -325,7 +328,7 @@ pub struct Kept {
 impl Reviewed {
     /// Returns true if a reviewer that failed may succeed at a retry.
     pub(crate) fn may_be_answered_later(&self) -> bool {
-        self.review.exchanges.iter().filter_map(|it| it.class).any(Class::is_passing)
+        self.review.exchanges.iter().filter_map(|it| it.class).any(FailureClass::is_transient)
     }
 
     /// Returns true if the review was interrupted before all reviewers had answered.
@@ -341,13 +344,13 @@ impl Reviewed {
         let recording = prepared.panel.as_ref().map(|_| self.recording(prepared));
         let recording = recording.filter(|recording| recording.bytes() <= KEPT_WITH_A_RUN);
         let replies = prepared.panel.as_ref().and_then(Panel::replies);
-        let record = Record {
+        let record = RunContent {
             change: &prepared.change,
             reports: &self.review.reports,
             synthesis: &self.synthesis,
             log: &self.log,
             version: env!("CARGO_PKG_VERSION"),
-            made_of: prepared.made_of(),
+            provenance: prepared.provenance(),
             exchanges: &self.review.exchanges,
             recording: recording.as_ref(),
             replies: replies.as_deref(),
@@ -372,7 +375,7 @@ impl Reviewed {
         let Ok(dismissals) = &prepared.from_ledger else {
             return Err(prepared.ledger_trouble().unwrap_or_default());
         };
-        let kept = ledger::Kept {
+        let kept = ledger::StoredReview {
             state: &prepared.state(),
             run,
             at,
@@ -394,7 +397,7 @@ impl Reviewed {
     }
 
     fn recording(&self, prepared: &Prepared) -> Recording {
-        let terms = RecordedTerms {
+        let terms = RecordedPolicy {
             fail_on: self.fail_on.clone(),
             require: prepared.require,
             without_content: prepared.without_content,

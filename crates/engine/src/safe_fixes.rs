@@ -8,8 +8,8 @@ use assay_findings::finding::Finding;
 use assay_findings::gate::ReviewMode;
 use assay_findings::synthesis::Synthesis;
 use assay_findings::vote::AutofixClass;
-use assay_review::fix::Plan;
-use assay_review::fixer::Mended;
+use assay_review::fix::FixPlan;
+use assay_review::fixer::FixerResult;
 use assay_review::runs::{self, StoredFix};
 
 use crate::environment::Environment;
@@ -18,11 +18,11 @@ use crate::review_session::{Prepared, Reviewed};
 use crate::wording::count;
 
 /// Applies the safe fixes of a review that was just made.
-fn apply_safe(change: &Change, synthesis: &Synthesis) -> anyhow::Result<Plan> {
+fn apply_safe(change: &Change, synthesis: &Synthesis) -> anyhow::Result<FixPlan> {
     let fixes = runs::fixes_of(change, synthesis);
     let is_safe = |fix: &StoredFix| fix.class == AutofixClass::SafeAuto;
-    let plan = Plan::new(&change.root, fixes.into_iter().filter(is_safe).collect());
-    plan.carry_out(&change.root).context("the safe fixes could not be applied")?;
+    let plan = FixPlan::new(&change.root, fixes.into_iter().filter(is_safe).collect());
+    plan.apply(&change.root).context("the safe fixes could not be applied")?;
     Ok(plan)
 }
 
@@ -65,7 +65,7 @@ pub fn autofix(
 
 /// Reviews a change again after fixes, and reverts them if they make the review worse.
 fn keep_or_undo(
-    plan: Plan,
+    plan: FixPlan,
     prepared: &Prepared,
     reviewed: &Reviewed,
     review_again: impl FnOnce(Option<Line>) -> anyhow::Result<(Prepared, Reviewed)>,
@@ -113,8 +113,8 @@ pub(crate) fn safe_fixes(
 }
 
 /// Returns a line for each edit of a model, and for each edit that was refused.
-pub(crate) fn told(mended: Mended) -> Vec<String> {
-    let Mended { summary, applied, refused } = mended;
+pub(crate) fn told(mended: FixerResult) -> Vec<String> {
+    let FixerResult { summary, applied, refused } = mended;
     let edits = format!("{} by a model: {summary}", count(applied, "edit"));
     let refused = refused.into_iter().map(|why| format!("an edit was refused: {why}"));
     std::iter::once(edits).chain(refused).collect()

@@ -18,23 +18,23 @@ use std::time::Duration;
 
 use assay_sandbox::{Command, CommandOutput, Key, RunError, ScratchFolder};
 
-pub use self::custom::{Custom, Form};
-use crate::complaint::shown;
-use crate::{Class, Description, Failure, Model, ModelId, Nonce, Prompt, Reply};
+pub use self::custom::{AgentOutputFormat, Custom};
+use crate::api_error::display_line;
+use crate::{Failure, FailureClass, Model, ModelDescription, ModelId, Nonce, Prompt, Reply};
 
 /// The most bytes that an agent may print.
 const MAX_OUTPUT: usize = 16 << 20;
 
 /// The most tokens that an agent reads in addition to a prompt: its own instructions and tools,
 /// possibly more than once.
-const OVERHEAD: u64 = 50_000;
+const OVERHEAD_TOKENS: u64 = 50_000;
 
 /// Variables that hold no secret.
-const PLAIN: [&str; 3] = ["PATH", "HOME", "LANG"];
+const PUBLIC_VARIABLES: [&str; 3] = ["PATH", "HOME", "LANG"];
 
 /// The minimum length of a secret in bytes. A shorter value is only a secret if its variable is
 /// named like one.
-const SHORTEST_SECRET: usize = 8;
+const MIN_SECRET_BYTES: usize = 8;
 
 /// The command line of an agent, and the format of its output.
 #[derive(Debug, Clone)]
@@ -74,10 +74,10 @@ impl AgentKind {
 
     /// Describes the model behind the agent. With an empty model name, the agent uses its own
     /// default model.
-    pub fn describe(&self, id: ModelId) -> Description {
+    pub fn describe(&self, id: ModelId) -> ModelDescription {
         let is_named = !id.model().is_empty();
-        let mut about = Description::of(id);
-        about.overhead_tokens = OVERHEAD;
+        let mut about = ModelDescription::of(id);
+        about.overhead_tokens = OVERHEAD_TOKENS;
         match self {
             AgentKind::Claude | AgentKind::Codex if !is_named => {
                 (about.context_tokens, about.max_output_tokens) = (200_000, 32_000);
@@ -92,13 +92,13 @@ impl AgentKind {
 #[derive(Debug)]
 pub struct AgentModel {
     agent: Agent,
-    about: Description,
+    about: ModelDescription,
     /// The longest time without output; `None` for no limit.
     stall: Option<Duration>,
 }
 
 /// A finished run of an agent: its output and exit status.
-struct Run<'a> {
+struct AgentRun<'a> {
     id: &'a ModelId,
     finished: CommandOutput,
     variables: &'a [(String, Key)],
@@ -107,22 +107,22 @@ struct Run<'a> {
 impl AgentModel {
     /// Creates a model from an agent. The agent is asked for the model `about.id.model()`, unless
     /// that is empty.
-    pub fn new(agent: Agent, about: Description) -> AgentModel {
+    pub fn new(agent: Agent, about: ModelDescription) -> AgentModel {
         let Agent { kind, program, args, variables } = &agent;
         let names: Vec<&String> = variables.iter().map(|(name, _)| name).collect();
-        let about = about.reached_by(&(kind, program, args, names));
+        let about = about.with_endpoint(&(kind, program, args, names));
         AgentModel { agent, about, stall: None }
     }
 
     /// Limits the time for which the agent may print nothing.
-    pub fn stalls_after(mut self, time: Duration) -> AgentModel {
+    pub fn with_stall_timeout(mut self, time: Duration) -> AgentModel {
         self.stall = Some(time);
         self
     }
 }
 
 impl Model for AgentModel {
-    fn about(&self) -> &Description {
+    fn about(&self) -> &ModelDescription {
         &self.about
     }
 
@@ -135,15 +135,18 @@ impl Model for AgentModel {
     ) -> Result<Reply, Failure> {
         // Only this user can read the folder: a prompt contains code that other users must not see.
         let folder = ScratchFolder::new("assay-agent-").map_err(|error| {
-            self.failed(Class::Program, &format!("no folder could be made for it ({error})"))
+            self.failure(
+                FailureClass::Program,
+                &format!("no folder could be made for it ({error})"),
+            )
         })?;
-        let asked = Asked { agent: self, prompt, nonce, folder: folder.path(), time };
+        let request = AgentRequest { agent: self, prompt, nonce, folder: folder.path(), time };
         let command = match &self.agent.kind {
-            AgentKind::Claude => claude::command(&asked),
-            AgentKind::Codex => codex::command(&asked),
-            AgentKind::Custom(custom) => custom.command(&asked),
+            AgentKind::Claude => claude::command(&request),
+            AgentKind::Codex => codex::command(&request),
+            AgentKind::Custom(custom) => custom.command(&request),
         };
-        let run = self.run(command?, &asked)?;
+        let run = self.run(command?, &request)?;
         let reply = match &self.agent.kind {
             AgentKind::Claude => claude::reply(&run),
             AgentKind::Codex => codex::reply(&run),
@@ -151,7 +154,7 @@ impl Model for AgentModel {
         };
         let mut reply = reply?;
         if reply.text.trim().is_empty() {
-            return Err(run.empty());
+            return Err(run.empty_failure());
         }
         (reply.text, reply.aside) = (run.scrub(&reply.text), run.scrub(&reply.aside));
         if reply.usage.total() == 0 {
@@ -165,7 +168,7 @@ impl Model for AgentModel {
 }
 
 /// A request to an agent.
-struct Asked<'a> {
+struct AgentRequest<'a> {
     agent: &'a AgentModel,
     prompt: &'a Prompt,
     nonce: &'a Nonce,
@@ -173,7 +176,7 @@ struct Asked<'a> {
     time: Duration,
 }
 
-impl Asked<'_> {
+impl AgentRequest<'_> {
     /// Returns the blocks as one text.
     fn text(&self) -> String {
         let blocks = self.prompt.blocks.iter().map(|block| block.text(self.nonce));
@@ -182,9 +185,9 @@ impl Asked<'_> {
 
     /// Returns the system prompt and the blocks as one text, with the schema if it is passed in
     /// words.
-    fn whole(&self, schema: Schema) -> String {
+    fn full_prompt(&self, schema: SchemaPlacement) -> String {
         let mut text = format!("{}\n\n{}", self.prompt.system, self.text());
-        if let (Schema::InWords, Some(schema)) = (schema, &self.prompt.schema) {
+        if let (SchemaPlacement::InPrompt, Some(schema)) = (schema, &self.prompt.schema) {
             text.push_str(&format!(
                 "\n\nAnswer with one JSON value that this JSON Schema accepts, and with nothing \
                  else:\n{schema}"
@@ -194,11 +197,14 @@ impl Asked<'_> {
     }
 
     /// Writes a file into the folder of the agent, and returns its path.
-    fn write(&self, name: &str, text: &str) -> Result<String, Failure> {
+    fn write_file(&self, name: &str, text: &str) -> Result<String, Failure> {
         let file = self.folder.join(name);
         let opened = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&file);
         opened.and_then(|mut opened| opened.write_all(text.as_bytes())).map_err(|error| {
-            self.agent.failed(Class::Program, &format!("its prompt could not be written ({error})"))
+            self.agent.failure(
+                FailureClass::Program,
+                &format!("its prompt could not be written ({error})"),
+            )
         })?;
         Ok(file.display().to_string())
     }
@@ -209,7 +215,7 @@ impl Asked<'_> {
     }
 
     /// Returns the configured additional arguments.
-    fn extra(&self) -> &[String] {
+    fn extra_args(&self) -> &[String] {
         &self.agent.agent.args
     }
 
@@ -221,57 +227,57 @@ impl Asked<'_> {
 
 /// The way in which a schema is passed to an agent: as part of the prompt, or as an option.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Schema {
-    InWords,
-    Apart,
+enum SchemaPlacement {
+    InPrompt,
+    AsOption,
 }
 
 impl AgentModel {
-    fn run(&self, command: Command, asked: &Asked<'_>) -> Result<Run<'_>, Failure> {
-        let mut command = command.folder(asked.folder);
+    fn run(&self, command: Command, request: &AgentRequest<'_>) -> Result<AgentRun<'_>, Failure> {
+        let mut command = command.folder(request.folder);
         for (name, value) in &self.agent.variables {
             command = command.env(name, value.reveal());
         }
-        if let Some(stall) = self.stall.filter(|stall| *stall < asked.time) {
+        if let Some(stall) = self.stall.filter(|stall| *stall < request.time) {
             command = command.silence(stall);
         }
-        let finished = command.time(asked.time).output(MAX_OUTPUT).interruptible().run();
-        let finished = finished.map_err(|error| self.not_run(&error))?;
-        Ok(Run { id: &self.about.id, finished, variables: &self.agent.variables })
+        let finished = command.time(request.time).output(MAX_OUTPUT).interruptible().run();
+        let finished = finished.map_err(|error| self.run_failure(&error))?;
+        Ok(AgentRun { id: &self.about.id, finished, variables: &self.agent.variables })
     }
 
-    fn not_run(&self, error: &RunError) -> Failure {
+    fn run_failure(&self, error: &RunError) -> Failure {
         match error {
             RunError::Start { program, source } => Failure::free(
-                Class::Program,
+                FailureClass::Program,
                 format!(
                     "`{}`: could not start `{program}` ({source}); install it, or say under \
                      `run` where it is",
                     self.about.id
                 ),
             ),
-            RunError::TimedOut { seconds, .. } => self.failed(
-                Class::TimedOut,
+            RunError::TimedOut { seconds, .. } => self.failure(
+                FailureClass::TimedOut,
                 &format!("no answer within {seconds} s; give it more time, or review less at once"),
             ),
-            RunError::Stalled { seconds, .. } => self.failed(
-                Class::Stalled,
+            RunError::Stalled { seconds, .. } => self.failure(
+                FailureClass::Stalled,
                 &format!(
                     "the agent printed nothing for {seconds} s; try again later, choose another \
                      model, or raise `models.stall_seconds`"
                 ),
             ),
             RunError::TooMuchOutput { .. } => {
-                self.failed(Class::Garbage, "it printed without end; try again")
+                self.failure(FailureClass::Garbage, "it printed without end; try again")
             }
             RunError::StatusUnavailable { .. } => {
                 let cause = error.source().map(ToString::to_string).unwrap_or_default();
-                self.failed(Class::Program, &format!("{error} ({cause}); try again"))
+                self.failure(FailureClass::Program, &format!("{error} ({cause}); try again"))
             }
         }
     }
 
-    fn failed(&self, class: Class, why: &str) -> Failure {
+    fn failure(&self, class: FailureClass, why: &str) -> Failure {
         Failure::new(class, format!("`{}`: {why}", self.about.id))
     }
 }
@@ -284,11 +290,11 @@ fn is_secret(name: &str) -> bool {
 /// Returns true if a variable may hold a secret, whatever its name. This is used for error messages
 /// only: in an answer, the same words may occur by chance, and too much would be redacted.
 fn may_be_secret(name: &str, value: &Key) -> bool {
-    !PLAIN.contains(&name) && value.reveal().len() >= SHORTEST_SECRET
+    !PUBLIC_VARIABLES.contains(&name) && value.reveal().len() >= MIN_SECRET_BYTES
 }
 
-impl Run<'_> {
-    fn printed(&self) -> String {
+impl AgentRun<'_> {
+    fn stdout(&self) -> String {
         String::from_utf8_lossy(&self.finished.stdout).into_owned()
     }
 
@@ -299,70 +305,70 @@ impl Run<'_> {
     }
 
     /// Formats text of an agent for display, with secrets redacted.
-    fn shown(&self, words: &str) -> String {
+    fn display_line(&self, words: &str) -> String {
         let values = self.variables.iter().filter(|(name, value)| may_be_secret(name, value));
-        shown(&values.fold(self.scrub(words), |text, (_, value)| value.scrub(&text)))
+        display_line(&values.fold(self.scrub(words), |text, (_, value)| value.scrub(&text)))
     }
 
     /// Creates a failure from an error message of an agent.
-    fn failed(&self, class: Class, words: &str) -> Failure {
-        let what_to_do = match class {
-            Class::Authentication => "log in with it, or check its key",
-            Class::Budget => "top up its account, or choose another model",
-            Class::NotFound => "check the model's name and the agent's address",
-            Class::TooLong => "review less at once, or choose a model that takes more",
-            Class::CutOff => "allow a longer answer, or review less at once",
-            Class::Refusal => "choose another model",
+    fn failure(&self, class: FailureClass, words: &str) -> Failure {
+        let remedy = match class {
+            FailureClass::Authentication => "log in with it, or check its key",
+            FailureClass::Budget => "top up its account, or choose another model",
+            FailureClass::NotFound => "check the model's name and the agent's address",
+            FailureClass::TooLong => "review less at once, or choose a model that takes more",
+            FailureClass::CutOff => "allow a longer answer, or review less at once",
+            FailureClass::Refusal => "choose another model",
             // Some agents hide a refusal, and print nothing.
-            Class::Empty => "try again later, or choose another model",
-            Class::Rejected | Class::Program => "run it by hand to see why",
-            Class::RateLimit
-            | Class::Overload
-            | Class::Server
-            | Class::Network
-            | Class::TimedOut
-            | Class::Stalled
-            | Class::Garbage
-            | Class::NotRecorded => "try again later",
+            FailureClass::Empty => "try again later, or choose another model",
+            FailureClass::Rejected | FailureClass::Program => "run it by hand to see why",
+            FailureClass::RateLimit
+            | FailureClass::Overload
+            | FailureClass::Server
+            | FailureClass::Network
+            | FailureClass::TimedOut
+            | FailureClass::Stalled
+            | FailureClass::Garbage
+            | FailureClass::NotRecorded => "try again later",
         };
-        let words = match self.shown(words).trim_end_matches('.') {
+        let words = match self.display_line(words).trim_end_matches('.') {
             "" => "it failed without a word".to_owned(),
             words => words.to_owned(),
         };
-        Failure::new(class, format!("`{}`: {words}; {what_to_do}", self.id))
+        Failure::new(class, format!("`{}`: {words}; {remedy}", self.id))
     }
 
     /// Creates a failure for an agent that exited without a structured error.
-    fn ended_badly(&self) -> Failure {
-        let complained = String::from_utf8_lossy(&self.finished.stderr);
-        let words = match complained.trim() {
-            "" => self.printed(),
-            complained => complained.to_owned(),
+    fn exit_failure(&self) -> Failure {
+        let stderr = String::from_utf8_lossy(&self.finished.stderr);
+        let words = match stderr.trim() {
+            "" => self.stdout(),
+            stderr => stderr.to_owned(),
         };
-        let (status, words) = (self.finished.status, self.shown(&words));
-        self.failed(class_of(&words), &format!("the agent ended with {status}: {words}"))
+        let (status, words) = (self.finished.status, self.display_line(&words));
+        self.failure(class_of(&words), &format!("the agent ended with {status}: {words}"))
     }
 
-    fn garbage(&self) -> Failure {
-        let head = self.shown(&self.printed());
-        self.failed(
-            Class::Garbage,
+    fn garbage_failure(&self) -> Failure {
+        let head = self.display_line(&self.stdout());
+        self.failure(
+            FailureClass::Garbage,
             &format!("what it printed is no answer of this agent (`{head}`)"),
         )
     }
 
-    fn empty(&self) -> Failure {
-        self.failed(Class::Empty, "the answer is empty")
+    fn empty_failure(&self) -> Failure {
+        self.failure(FailureClass::Empty, "the answer is empty")
     }
 }
 
 /// Returns the class of an error message whose format is not known.
-fn class_of(words: &str) -> Class {
-    if is_about_login(words) { Class::Authentication } else { Class::Program }
+fn class_of(words: &str) -> FailureClass {
+    if is_login_error(words) { FailureClass::Authentication } else { FailureClass::Program }
 }
 
 /// Returns true if an error message of an agent says that the user is not logged in.
-fn is_about_login(words: &str) -> bool {
+fn is_login_error(words: &str) -> bool {
     let words = words.to_lowercase();
     let known = [
         "not logged in", "/login", "401 unauthorized", "invalid api key", "invalid_api_key",

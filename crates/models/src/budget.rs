@@ -5,7 +5,7 @@
 //! next to the reservations of other calls waits until these are settled; it fails only if it
 //! cannot fit at all.
 
-mod day;
+mod daily_budget;
 
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -14,8 +14,8 @@ use std::time::Duration;
 use assay_base::clock::Deadline;
 use serde::{Deserialize, Serialize};
 
-pub use self::day::Day;
-use crate::{Class, Description, Failure, ModelId, Prompt, Reply, Usage};
+pub use self::daily_budget::DailyBudget;
+use crate::{Failure, FailureClass, ModelDescription, ModelId, Prompt, Reply, Usage};
 
 /// Caps on spending. `None` is no cap; a cap of zero allows nothing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,7 +30,7 @@ pub struct Caps {
 
 /// An amount of calls, tokens and money that was spent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Spent {
+pub struct Spending {
     /// The number of calls to models.
     pub calls: u64,
     /// The number of replies that were taken from a cache or a recording.
@@ -43,19 +43,19 @@ pub struct Spent {
     pub is_bound: bool,
 }
 
-impl Default for Spent {
+impl Default for Spending {
     /// Returns zero spending, with a known cost of zero.
-    fn default() -> Spent {
+    fn default() -> Spending {
         let tokens = Usage::default();
-        Spent { calls: 0, cached: 0, tokens, micro_usd: Some(0), is_bound: false }
+        Spending { calls: 0, cached: 0, tokens, micro_usd: Some(0), is_bound: false }
     }
 }
 
-impl Spent {
+impl Spending {
     /// Returns the sum of two amounts; the cost is unknown if either is.
-    pub fn plus(self, other: Spent) -> Spent {
+    pub fn plus(self, other: Spending) -> Spending {
         let money = self.micro_usd.zip(other.micro_usd);
-        Spent {
+        Spending {
             calls: self.calls.saturating_add(other.calls),
             cached: self.cached.saturating_add(other.cached),
             tokens: self.tokens.plus(other.tokens),
@@ -74,7 +74,7 @@ struct Amount {
 }
 
 impl Amount {
-    fn of(spent: &Spent) -> Amount {
+    fn of(spent: &Spending) -> Amount {
         let micro_usd = spent.micro_usd.unwrap_or_default();
         Amount { tokens: spent.tokens.total(), micro_usd, calls: spent.calls }
     }
@@ -98,7 +98,7 @@ impl Amount {
 
 impl Caps {
     /// Returns the text for the first cap that an amount exceeds; `None` if it exceeds none.
-    fn exceeded(&self, amount: Amount) -> Option<String> {
+    fn exceeded_cap(&self, amount: Amount) -> Option<String> {
         let over = |cap: Option<u64>, amount: u64| cap.filter(|cap| amount > *cap);
         if let Some(cap) = over(self.calls, amount.calls) {
             return Some(format!("{cap} calls"));
@@ -121,22 +121,22 @@ fn dollars(micro_usd: u64) -> String {
 pub struct Budget {
     caps: Caps,
     deadline: Option<Deadline>,
-    day: Option<Day>,
-    state: Mutex<State>,
+    day: Option<DailyBudget>,
+    state: Mutex<BudgetState>,
     freed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    spent: Spent,
-    by_model: BTreeMap<String, Spent>,
+struct BudgetState {
+    spent: Spending,
+    by_model: BTreeMap<String, Spending>,
     reserved: Amount,
     /// The reserved amount of each open call, with its model.
-    open: Vec<(String, Spent)>,
+    open: Vec<(String, Spending)>,
 }
 
-impl State {
-    fn add(&mut self, model: &str, spent: Spent) {
+impl BudgetState {
+    fn add(&mut self, model: &str, spent: Spending) {
         self.spent = self.spent.plus(spent);
         let of_model = self.by_model.entry(model.to_owned()).or_default();
         *of_model = of_model.plus(spent);
@@ -144,7 +144,7 @@ impl State {
 }
 
 /// The reason why a reservation cannot be made now.
-enum Obstacle {
+enum ReserveError {
     /// The amount never fits, the deadline of the run has passed, or the amount spent is unknown.
     Failure(Failure),
     /// Other calls hold reservations that they may not use up.
@@ -158,8 +158,8 @@ enum Obstacle {
 pub(crate) struct Reservation<'a> {
     budget: &'a Budget,
     model: String,
-    most: Spent,
-    settled: Option<Spent>,
+    most: Spending,
+    settled: Option<Spending>,
 }
 
 impl Budget {
@@ -174,7 +174,7 @@ impl Budget {
     }
 
     /// Adds the caps of a day.
-    pub fn with_day(mut self, day: Day) -> Budget {
+    pub fn with_day(mut self, day: DailyBudget) -> Budget {
         self.day = Some(day);
         self
     }
@@ -183,23 +183,23 @@ impl Budget {
     /// settled waits for them, so a caller must not hold two reservations at once.
     pub(crate) fn reserve(
         &self,
-        model: &Description,
+        model: &ModelDescription,
         prompt: &Prompt,
     ) -> Result<Reservation<'_>, Failure> {
-        let most = Spent {
+        let most = Spending {
             calls: 1,
             cached: 0,
-            tokens: model.most(prompt),
-            micro_usd: model.most_micro_usd(prompt),
+            tokens: model.max_usage(prompt),
+            micro_usd: model.max_micro_usd(prompt),
             is_bound: true,
         };
-        self.set_aside(&model.id.to_string(), most)
+        self.reserve_amount(&model.id.to_string(), most)
     }
 
-    fn set_aside(&self, name: &str, most: Spent) -> Result<Reservation<'_>, Failure> {
-        let caps = [Some(self.caps), self.day.as_ref().map(Day::caps)];
+    fn reserve_amount(&self, name: &str, most: Spending) -> Result<Reservation<'_>, Failure> {
+        let caps = [Some(self.caps), self.day.as_ref().map(DailyBudget::caps)];
         if most.micro_usd.is_none() && caps.iter().flatten().any(|caps| caps.micro_usd.is_some()) {
-            return Err(over(format!(
+            return Err(budget_failure(format!(
                 "`{name}`: its price is not known, so no cap on money can hold; configure its \
                  `usd_per_million`, or take the cap away"
             )));
@@ -212,27 +212,32 @@ impl Budget {
                     state.open.push((model.clone(), most));
                     return Ok(Reservation { budget: self, model, most, settled: None });
                 }
-                Err(Obstacle::Failure(failure)) => return Err(failure),
-                Err(Obstacle::Others) => state = self.wait(state),
+                Err(ReserveError::Failure(failure)) => return Err(failure),
+                Err(ReserveError::Others) => state = self.wait(state),
             }
         }
     }
 
-    fn try_reserve(&self, state: &mut State, name: &str, most: Amount) -> Result<(), Obstacle> {
+    fn try_reserve(
+        &self,
+        state: &mut BudgetState,
+        name: &str,
+        most: Amount,
+    ) -> Result<(), ReserveError> {
         if self.time_left() == Some(Duration::ZERO) {
             let message =
                 format!("`{name}`: the time of the run is over; allow more, or review less");
-            return Err(Obstacle::Failure(over(message)));
+            return Err(ReserveError::Failure(budget_failure(message)));
         }
         let spent = Amount::of(&state.spent);
-        if let Some(cap) = self.caps.exceeded(spent.plus(most)) {
+        if let Some(cap) = self.caps.exceeded_cap(spent.plus(most)) {
             let message = format!(
                 "`{name}`: the budget of {cap} for a run does not reach for another call; raise it, or review less"
             );
-            return Err(Obstacle::Failure(over(message)));
+            return Err(ReserveError::Failure(budget_failure(message)));
         }
-        if self.caps.exceeded(spent.plus(state.reserved).plus(most)).is_some() {
-            return Err(Obstacle::Others);
+        if self.caps.exceeded_cap(spent.plus(state.reserved).plus(most)).is_some() {
+            return Err(ReserveError::Others);
         }
         if let Some(day) = &self.day {
             day.reserve(name, most, state.reserved)?;
@@ -242,7 +247,7 @@ impl Budget {
     }
 
     /// Waits until another call is settled, or the deadline of the run has passed.
-    fn wait<'a>(&self, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+    fn wait<'a>(&self, state: MutexGuard<'a, BudgetState>) -> MutexGuard<'a, BudgetState> {
         match self.time_left() {
             None => self.freed.wait(state).unwrap_or_else(PoisonError::into_inner),
             Some(left) => {
@@ -255,17 +260,17 @@ impl Budget {
     /// Returns true if the given amounts still fit into the caps of the run.
     pub fn has_room_for(&self, calls: u64, tokens: u64, micro_usd: u64) -> bool {
         let spent = Amount::of(&self.spent());
-        self.caps.exceeded(spent.plus(Amount { tokens, micro_usd, calls })).is_none()
+        self.caps.exceeded_cap(spent.plus(Amount { tokens, micro_usd, calls })).is_none()
     }
 
     /// Counts a reply of a model that was taken from a cache or a recording.
     pub(crate) fn count_cached(&self, model: &ModelId) {
-        self.state().add(&model.to_string(), Spent { cached: 1, ..Spent::default() });
+        self.state().add(&model.to_string(), Spending { cached: 1, ..Spending::default() });
     }
 
     /// Returns the amount spent so far on each model that was called, by name.
-    pub fn spent_by_model(&self) -> BTreeMap<String, Spent> {
-        let nothing = Spent::default();
+    pub fn spent_by_model(&self) -> BTreeMap<String, Spending> {
+        let nothing = Spending::default();
         let by_model = self.state().by_model.clone();
         by_model.into_iter().filter(|(_, spent)| *spent != nothing).collect()
     }
@@ -284,7 +289,7 @@ impl Budget {
     }
 
     /// Returns the amount spent so far.
-    pub fn spent(&self) -> Spent {
+    pub fn spent(&self) -> Spending {
         self.state().spent
     }
 
@@ -293,35 +298,35 @@ impl Budget {
         self.deadline.map(Deadline::left)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, BudgetState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Reservation<'_> {
     /// Counts the usage of a reply, and releases the rest of the reservation.
-    pub(crate) fn settle(self, model: &Description, reply: &Reply) -> Spent {
-        let priced = model.price.map(|price| price.of(reply.usage));
+    pub(crate) fn settle(self, model: &ModelDescription, reply: &Reply) -> Spending {
+        let priced = model.price.map(|price| price.cost(reply.usage));
         self.settle_as(reply.usage, reply.micro_usd.or(priced))
     }
 
     /// Counts the usage of a failed call, if it is known; otherwise the whole reservation.
-    pub(crate) fn settle_failed(self, model: &Description, usage: Option<Usage>) -> Spent {
+    pub(crate) fn settle_failed(self, model: &ModelDescription, usage: Option<Usage>) -> Spending {
         match usage {
-            Some(usage) => self.settle_as(usage, model.price.map(|price| price.of(usage))),
+            Some(usage) => self.settle_as(usage, model.price.map(|price| price.cost(usage))),
             None => self.most,
         }
     }
 
     /// Releases the whole reservation: the model was not called.
     pub(crate) fn release(mut self) {
-        self.settled = Some(Spent::default());
+        self.settled = Some(Spending::default());
     }
 
-    fn settle_as(mut self, tokens: Usage, micro_usd: Option<u64>) -> Spent {
+    fn settle_as(mut self, tokens: Usage, micro_usd: Option<u64>) -> Spending {
         // No tokens cost nothing, even if the price is unknown.
         let micro_usd = if tokens.total() == 0 { Some(0) } else { micro_usd };
-        let spent = Spent { tokens, micro_usd, is_bound: false, ..self.most };
+        let spent = Spending { tokens, micro_usd, is_bound: false, ..self.most };
         self.settled = Some(spent);
         spent
     }
@@ -332,7 +337,8 @@ impl Drop for Reservation<'_> {
         let spent = self.settled.unwrap_or(self.most);
         let (most, used) = (Amount::of(&self.most), Amount::of(&spent));
         let mut state = self.budget.state();
-        let is_own = |(model, most): &(String, Spent)| *model == self.model && *most == self.most;
+        let is_own =
+            |(model, most): &(String, Spending)| *model == self.model && *most == self.most;
         let Some(at) = state.open.iter().position(is_own) else {
             // `abandon` has counted the reservation as spent already.
             return;
@@ -347,8 +353,8 @@ impl Drop for Reservation<'_> {
     }
 }
 
-fn over(message: String) -> Failure {
-    Failure::free(Class::Budget, message)
+fn budget_failure(message: String) -> Failure {
+    Failure::free(FailureClass::Budget, message)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Failed requests: [`Failure`], with its [`Class`].
+//! Failed requests: [`Failure`], with its [`FailureClass`].
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::Usage;
 /// The class of a failure; it decides whether a request is retried and whether the run goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Class {
+pub enum FailureClass {
     /// The key is missing or not accepted: 401, 403. The run makes no more calls.
     Authentication,
     /// A cap of the run, the day or the account is reached. The run makes no more calls.
@@ -51,7 +51,7 @@ pub enum Class {
 #[error("{message}")]
 pub struct Failure {
     /// The class of the failure.
-    pub class: Class,
+    pub class: FailureClass,
     /// The message for users: the problem and the remedy. It never contains a key.
     pub message: String,
     /// The delay that the provider asks for; `None` if it asks for none.
@@ -66,12 +66,12 @@ pub struct Failure {
 
 impl Failure {
     /// Creates a failure without a partial answer, and with unknown usage.
-    pub fn new(class: Class, message: impl Into<String>) -> Failure {
+    pub fn new(class: FailureClass, message: impl Into<String>) -> Failure {
         Failure { class, message: message.into(), wait: None, partial: None, usage: None }
     }
 
     /// Creates a failure that used no tokens, because there was no answer.
-    pub fn free(class: Class, message: impl Into<String>) -> Failure {
+    pub fn free(class: FailureClass, message: impl Into<String>) -> Failure {
         Failure { usage: Some(Usage::default()), ..Failure::new(class, message) }
     }
 
@@ -82,32 +82,32 @@ impl Failure {
     }
 }
 
-impl Class {
+impl FailureClass {
     /// Returns true if a retry may succeed.
-    pub fn is_passing(self) -> bool {
+    pub fn is_transient(self) -> bool {
         match self {
-            Class::RateLimit
-            | Class::Overload
-            | Class::Server
-            | Class::Network
-            | Class::TimedOut
-            | Class::Stalled
-            | Class::Empty
-            | Class::Garbage => true,
-            Class::Authentication
-            | Class::Budget
-            | Class::NotFound
-            | Class::Rejected
-            | Class::TooLong
-            | Class::Refusal
-            | Class::CutOff
-            | Class::Program
-            | Class::NotRecorded => false,
+            FailureClass::RateLimit
+            | FailureClass::Overload
+            | FailureClass::Server
+            | FailureClass::Network
+            | FailureClass::TimedOut
+            | FailureClass::Stalled
+            | FailureClass::Empty
+            | FailureClass::Garbage => true,
+            FailureClass::Authentication
+            | FailureClass::Budget
+            | FailureClass::NotFound
+            | FailureClass::Rejected
+            | FailureClass::TooLong
+            | FailureClass::Refusal
+            | FailureClass::CutOff
+            | FailureClass::Program
+            | FailureClass::NotRecorded => false,
         }
     }
 
     /// Returns true if the run must not call any model after such a failure.
-    pub fn ends_the_run(self) -> bool {
-        matches!(self, Class::Authentication | Class::Budget)
+    pub fn is_fatal(self) -> bool {
+        matches!(self, FailureClass::Authentication | FailureClass::Budget)
     }
 }

@@ -4,7 +4,7 @@
 //! not count. A body is read in a thread of its own, so that the wait for it can end.
 
 mod fault;
-mod wait;
+mod retry_after;
 
 use std::io::{self, Read};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -20,24 +20,28 @@ use ureq::http::{HeaderValue, Response};
 use ureq::{Agent, Body};
 
 use self::fault::Fault;
-use crate::complaint::Complaint;
-use crate::wire::{Answer, AnswerParts, Asked, Concession, Concessions, Intake, Stop};
-use crate::{Class, Description, Dialect, Failure, Model, Nonce, Prompt, Reply, ToolCall, Usage};
+use crate::api_error::ApiError;
+use crate::wire::{
+    AnswerParts, Fallback, Fallbacks, PartialAnswer, ResponseDecoder, StopReason, WireRequest,
+};
+use crate::{
+    Dialect, Failure, FailureClass, Model, ModelDescription, Nonce, Prompt, Reply, ToolCall, Usage,
+};
 
 /// The longest time to connect to a provider.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The longest timeout; larger values could overflow a clock.
-const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+const MAX_TIMEOUT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
 /// The maximum number of bytes that are read of the body of an error.
-const ERROR_BODY: u64 = 64 << 10;
+const MAX_ERROR_BYTES: u64 = 64 << 10;
 
 /// The maximum number of bytes of a stream: events are many times as long as their content.
-const STREAM: u64 = 128 << 20;
+const MAX_STREAM_BYTES: u64 = 128 << 20;
 
 /// The capacity of the channel between the thread that reads a body and its consumer, in pieces.
-const WAITING_PIECES: usize = 4;
+const CHANNEL_CAPACITY: usize = 4;
 
 /// A provider of models over HTTP.
 #[derive(Debug)]
@@ -58,8 +62,9 @@ impl Provider {
         url: &str,
         key: KeySource,
     ) -> Result<Provider, Failure> {
-        let refuse =
-            |why: &str| Err(Failure::free(Class::Rejected, format!("the `url` of `{name}` {why}")));
+        let refuse = |why: &str| {
+            Err(Failure::free(FailureClass::Rejected, format!("the `url` of `{name}` {why}")))
+        };
         let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
         let host = match rest.map(|rest| rest.split(['/', '?']).next().unwrap_or_default()) {
             None | Some("") => return refuse("is no address: write `https://…`"),
@@ -85,32 +90,32 @@ impl Provider {
 #[derive(Debug)]
 pub struct HttpModel {
     provider: Arc<Provider>,
-    about: Description,
+    about: ModelDescription,
     /// The longest time without content of an answer.
     stall: Duration,
     /// The concessions are stored for each model, since models of one provider take different
     /// features.
-    conceded: Mutex<Concessions>,
+    fallbacks: Mutex<Fallbacks>,
 }
 
 impl HttpModel {
     /// Creates a model from its description; `about.id.model()` is its name at the provider.
-    pub fn new(provider: Arc<Provider>, about: Description) -> HttpModel {
+    pub fn new(provider: Arc<Provider>, about: ModelDescription) -> HttpModel {
         let Provider { dialect, url, .. } = &*provider;
-        let about = about.reached_by(&(dialect, dialect.address(url)));
-        let about = Description { takes_tools: true, ..about };
-        HttpModel { provider, about, stall: LONGEST, conceded: Mutex::default() }
+        let about = about.with_endpoint(&(dialect, dialect.endpoint(url)));
+        let about = ModelDescription { takes_tools: true, ..about };
+        HttpModel { provider, about, stall: MAX_TIMEOUT, fallbacks: Mutex::default() }
     }
 
     /// Limits the time without content of an answer, whatever else the provider sends.
-    pub fn stalls_after(mut self, time: Duration) -> HttpModel {
-        self.stall = time.min(LONGEST);
+    pub fn with_stall_timeout(mut self, time: Duration) -> HttpModel {
+        self.stall = time.min(MAX_TIMEOUT);
         self
     }
 }
 
 impl Model for HttpModel {
-    fn about(&self) -> &Description {
+    fn about(&self) -> &ModelDescription {
         &self.about
     }
 
@@ -124,18 +129,18 @@ impl Model for HttpModel {
         let until = Deadline::after(time);
         let key = self.provider.keys.get(time).map_err(|error| {
             let class = match error {
-                KeyError::Unusable(_) => Class::Authentication,
-                KeyError::TimedOut(_) => Class::TimedOut,
+                KeyError::Unusable(_) => FailureClass::Authentication,
+                KeyError::TimedOut(_) => FailureClass::TimedOut,
             };
             Failure::free(class, format!("`{}`: {error}", self.about.id))
         })?;
-        let call = Call { model: self, key, prompt, nonce, until, time };
+        let call = HttpCall { model: self, key, prompt, nonce, until, time };
         call.run(heard).map_err(|fault| call.failure(fault))
     }
 }
 
 /// A call, with the repeated requests that make concessions.
-struct Call<'a> {
+struct HttpCall<'a> {
     model: &'a HttpModel,
     key: Option<Key>,
     prompt: &'a Prompt,
@@ -144,24 +149,24 @@ struct Call<'a> {
     time: Duration,
 }
 
-impl Call<'_> {
+impl HttpCall<'_> {
     fn run(&self, heard: &dyn Fn(usize)) -> Result<Reply, Fault> {
         loop {
-            let conceded = self.conceded().clone();
-            let response = self.send(&conceded)?;
+            let fallbacks = self.fallbacks().clone();
+            let response = self.send(&fallbacks)?;
             if response.status().is_success() {
-                let reply = self.reply(self.take(response, heard)?)?;
-                let is_refused = conceded.contains(Concession::NoTools);
+                let reply = self.into_reply(self.read_answer(response, heard)?)?;
+                let is_refused = fallbacks.contains(Fallback::NoTools);
                 let tools_refused = is_refused && !self.prompt.tools.is_empty();
                 return Ok(Reply { tools_refused, ..reply });
             }
-            let fault = self.refused(response);
+            let fault = self.read_error(response);
             let of_tools = || fault.refusal_of_tools().filter(|_| self.has_tools());
             let Some(words) = fault.refusal().or_else(of_tools) else { return Err(fault) };
             // Another call may have made the same concession meanwhile; the request is repeated all
             // the same.
-            match conceded.next(self.model.provider.dialect, words, self.has_tools()) {
-                Some(concession) => self.conceded().insert(concession),
+            match fallbacks.next(self.model.provider.dialect, words, self.has_tools()) {
+                Some(fallback) => self.fallbacks().insert(fallback),
                 None => return Err(fault),
             }
         }
@@ -172,25 +177,25 @@ impl Call<'_> {
         !self.prompt.tools.is_empty() || !self.prompt.turns.is_empty()
     }
 
-    fn conceded(&self) -> std::sync::MutexGuard<'_, Concessions> {
-        self.model.conceded.lock().unwrap_or_else(PoisonError::into_inner)
+    fn fallbacks(&self) -> std::sync::MutexGuard<'_, Fallbacks> {
+        self.model.fallbacks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn send(&self, conceded: &Concessions) -> Result<Response<Body>, Fault> {
+    fn send(&self, fallbacks: &Fallbacks) -> Result<Response<Body>, Fault> {
         let Provider { dialect, url, agent, .. } = &*self.model.provider;
         let about = &self.model.about;
-        let body = dialect.request(&Asked {
+        let body = dialect.request(&WireRequest {
             model: about.id.model(),
             prompt: self.prompt,
             nonce: self.nonce,
-            max_output_tokens: about.output_for(self.prompt),
-            conceded,
+            max_output_tokens: about.max_output_for(self.prompt),
+            fallbacks,
         });
         let left = self.until.left();
         if left.is_zero() {
             return Err(Fault::TimedOut(Box::default()));
         }
-        let mut request = agent.post(dialect.address(url));
+        let mut request = agent.post(dialect.endpoint(url));
         for (name, value) in dialect.headers(self.key.as_ref()) {
             let mut value = HeaderValue::try_from(value).expect("a key is made of plain letters");
             // Code that logs requests leaves out a sensitive value.
@@ -204,35 +209,41 @@ impl Call<'_> {
             // The head arrives with the first content, or before it.
             .timeout_recv_response(Some(self.model.stall).filter(|stall| *stall < left))
             .build();
-        request.send(body.to_string()).map_err(|error| Fault::of(error, Answer::default()))
+        request.send(body.to_string()).map_err(|error| Fault::of(error, PartialAnswer::default()))
     }
 
     /// Reads the reason why a request was rejected.
-    fn refused(&self, response: Response<Body>) -> Fault {
+    fn read_error(&self, response: Response<Body>) -> Fault {
         let (head, body) = response.into_parts();
-        let pieces = pieces(body.into_reader().take(ERROR_BODY));
+        let pieces = spawn_body_reader(body.into_reader().take(MAX_ERROR_BYTES));
         let mut body = Vec::new();
         // Half an explanation is better than none.
         while let Ok(Ok(piece)) = pieces.recv_timeout(self.wait_since(Stopwatch::start())) {
             body.extend(piece);
         }
-        let complaint = serde_json::from_slice(&body).ok().as_ref().and_then(Complaint::read);
+        let api_error = serde_json::from_slice(&body).ok().as_ref().and_then(ApiError::parse);
         let location = head.headers.get("location").and_then(|to| to.to_str().ok());
-        let page = || Complaint {
+        let page = || ApiError {
             kind: String::new(),
-            message: location.map_or_else(|| plain(&body), |to| format!("it leads to {to}")),
+            message: location.map_or_else(|| strip_tags(&body), |to| format!("it leads to {to}")),
         };
         Fault::Status {
             status: head.status.as_u16(),
-            complaint: complaint.unwrap_or_else(page),
-            wait: wait::requested_delay(&head.headers),
+            api_error: api_error.unwrap_or_else(page),
+            wait: retry_after::retry_after(&head.headers),
         }
     }
 
     /// Reads the answer from the body of a response.
-    fn take(&self, response: Response<Body>, heard: &dyn Fn(usize)) -> Result<Answer, Fault> {
-        let pieces = pieces(response.into_body().into_with_config().limit(STREAM).reader());
-        let mut intake = Intake::new(self.model.provider.dialect);
+    fn read_answer(
+        &self,
+        response: Response<Body>,
+        heard: &dyn Fn(usize),
+    ) -> Result<PartialAnswer, Fault> {
+        let pieces = spawn_body_reader(
+            response.into_body().into_with_config().limit(MAX_STREAM_BYTES).reader(),
+        );
+        let mut decoder = ResponseDecoder::new(self.model.provider.dialect);
         let mut last_content = Stopwatch::start();
         loop {
             let wait = self.wait_since(last_content);
@@ -240,32 +251,32 @@ impl Call<'_> {
                 Ok(Ok(piece)) if !wait.is_zero() => piece,
                 Err(RecvTimeoutError::Disconnected) => break,
                 // The answer is complete; only the end of the stream is missing.
-                _ if intake.answer().stop.is_some() => break,
-                Ok(Err(error)) => return Err(Fault::of(error.into(), intake.into_answer())),
+                _ if decoder.answer().stop.is_some() => break,
+                Ok(Err(error)) => return Err(Fault::of(error.into(), decoder.into_answer())),
                 Ok(Ok(_)) | Err(RecvTimeoutError::Timeout) => {
-                    let answer = Box::new(intake.into_answer());
+                    let answer = Box::new(decoder.into_answer());
                     return Err(match self.until.has_passed() {
                         true => Fault::TimedOut(answer),
                         false => Fault::Stalled(answer),
                     });
                 }
             };
-            let (before, content) = (intake.answer().heard, intake.content());
-            if let Err(bad) = intake.feed(&piece) {
-                return Err(Fault::Bad(bad, Box::new(intake.into_answer())));
+            let (before, content) = (decoder.answer().received_chars, decoder.content());
+            if let Err(bad) = decoder.feed(&piece) {
+                return Err(Fault::DecodeError(bad, Box::new(decoder.into_answer())));
             }
-            if intake.content() != content {
+            if decoder.content() != content {
                 last_content = Stopwatch::start();
             }
-            if intake.answer().heard != before {
-                heard(intake.answer().heard);
+            if decoder.answer().received_chars != before {
+                heard(decoder.answer().received_chars);
             }
-            if intake.answer().ended || intake.answer().complaint.is_some() {
+            if decoder.answer().ended || decoder.answer().api_error.is_some() {
                 break;
             }
         }
-        let answer = intake.finish().map_err(|bad| Fault::Bad(bad, Box::default()))?;
-        heard(answer.heard);
+        let answer = decoder.finish().map_err(|bad| Fault::DecodeError(bad, Box::default()))?;
+        heard(answer.received_chars);
         Ok(answer)
     }
 
@@ -275,17 +286,17 @@ impl Call<'_> {
     }
 
     /// Converts an answer to a reply, or to the fault that makes it unusable.
-    fn reply(&self, answer: Answer) -> Result<Reply, Fault> {
-        if let Some(complaint) = answer.complaint.clone() {
-            return Err(Fault::Complained(complaint, Box::new(answer)));
+    fn into_reply(&self, answer: PartialAnswer) -> Result<Reply, Fault> {
+        if let Some(api_error) = answer.api_error.clone() {
+            return Err(Fault::Reported(api_error, Box::new(answer)));
         }
         match &answer.stop {
-            Some(Stop::Unknown(reason)) => {
+            Some(StopReason::Unknown(reason)) => {
                 return Err(Fault::Stopped(reason.clone(), Box::new(answer)));
             }
-            Some(Stop::Refused) => return Err(Fault::Refused(Box::new(answer))),
-            Some(Stop::CutOff) => return Err(Fault::CutOff(Box::new(answer))),
-            Some(Stop::Finished) => {}
+            Some(StopReason::Refused) => return Err(Fault::Refused(Box::new(answer))),
+            Some(StopReason::CutOff) => return Err(Fault::CutOff(Box::new(answer))),
+            Some(StopReason::Finished) => {}
             None if answer.ended => {}
             None => {
                 return Err(Fault::Broken(
@@ -294,7 +305,7 @@ impl Call<'_> {
                 ));
             }
         }
-        let usage = self.used(&answer);
+        let usage = self.usage_of(&answer);
         let thoughts = answer.signed_thoughts().cloned().collect();
         // A model that was offered no tools has none to call: the arguments of its calls are its
         // answer.
@@ -312,7 +323,7 @@ impl Call<'_> {
 
     /// Returns the usage of an answer. If the provider does not report it, the bytes are counted,
     /// since no token is shorter than a byte.
-    fn used(&self, answer: &Answer) -> Usage {
+    fn usage_of(&self, answer: &PartialAnswer) -> Usage {
         match answer.usage.total() {
             0 => {
                 let input = self.prompt.bytes() as u64;
@@ -331,8 +342,8 @@ impl Call<'_> {
 
 /// Reads a body in a thread of its own, so that a wait for the next piece can time out. The thread
 /// ends with the body, with the timeout of the call, or when the receiver is dropped.
-fn pieces(mut body: impl Read + Send + 'static) -> Receiver<io::Result<Vec<u8>>> {
-    let (sender, pieces) = mpsc::sync_channel(WAITING_PIECES);
+fn spawn_body_reader(mut body: impl Read + Send + 'static) -> Receiver<io::Result<Vec<u8>>> {
+    let (sender, pieces) = mpsc::sync_channel(CHANNEL_CAPACITY);
     thread::spawn(move || {
         let mut buffer = vec![0; 16 << 10];
         loop {
@@ -352,7 +363,7 @@ fn pieces(mut body: impl Read + Send + 'static) -> Receiver<io::Result<Vec<u8>>>
 }
 
 /// Returns the text of an HTML page, without its tags.
-fn plain(body: &[u8]) -> String {
+fn strip_tags(body: &[u8]) -> String {
     let page = String::from_utf8_lossy(body);
     let mut inside = false;
     let words = page.chars().filter(|&letter| {

@@ -37,10 +37,11 @@ pub struct Nonce {
 }
 
 /// The placeholders of the marks in stored prompts and replies, the same in every run.
-const KEPT: [(Mark, &str); 2] = [(Mark::Fence, "\u{1}fence\u{1}"), (Mark::Canary, CANARY_KEPT)];
+const PLACEHOLDERS: [(Mark, &str); 2] =
+    [(Mark::Fence, "\u{1}fence\u{1}"), (Mark::Canary, CANARY_PLACEHOLDER)];
 
 /// The placeholder of the canary.
-const CANARY_KEPT: &str = "\u{1}canary\u{1}";
+const CANARY_PLACEHOLDER: &str = "\u{1}canary\u{1}";
 
 impl Nonce {
     /// Draws new random values.
@@ -57,7 +58,7 @@ impl Nonce {
     }
 
     /// Returns the value of a mark in this run.
-    pub fn of(&self, mark: Mark) -> &str {
+    pub fn value_of(&self, mark: Mark) -> &str {
         match mark {
             Mark::Fence => &self.fence,
             Mark::Canary => &self.canary,
@@ -67,23 +68,29 @@ impl Nonce {
     /// Replaces the values of the marks in a reply by placeholders, before the reply is stored. If
     /// a reply contains the canary in escaped form, the plain placeholder is appended, so that the
     /// next run sees it.
-    pub fn forget(&self, text: &str) -> String {
-        let forget = |text: String, (mark, kept): &(Mark, &str)| text.replace(self.of(*mark), kept);
-        let text = KEPT.iter().fold(text.to_owned(), forget);
-        match says(&text, &self.canary) {
-            true => format!("{text} {CANARY_KEPT}"),
+    pub fn replace_marks(&self, text: &str) -> String {
+        let replace = |text: String, (mark, placeholder): &(Mark, &str)| {
+            text.replace(self.value_of(*mark), placeholder)
+        };
+        let text = PLACEHOLDERS.iter().fold(text.to_owned(), replace);
+        match contains_word(&text, &self.canary) {
+            true => format!("{text} {CANARY_PLACEHOLDER}"),
             false => text,
         }
     }
 
     /// Returns a text without the values of the marks.
     pub fn without_marks(&self, text: &str) -> String {
-        KEPT.iter().fold(text.to_owned(), |text, (mark, _)| text.replace(self.of(*mark), ""))
+        PLACEHOLDERS
+            .iter()
+            .fold(text.to_owned(), |text, (mark, _)| text.replace(self.value_of(*mark), ""))
     }
 
     /// Replaces the placeholders in a stored reply by the values of this run.
-    pub fn recall(&self, text: &str) -> String {
-        KEPT.iter().fold(text.to_owned(), |text, (mark, kept)| text.replace(kept, self.of(*mark)))
+    pub fn restore_marks(&self, text: &str) -> String {
+        PLACEHOLDERS.iter().fold(text.to_owned(), |text, (mark, placeholder)| {
+            text.replace(placeholder, self.value_of(*mark))
+        })
     }
 }
 
@@ -93,7 +100,7 @@ pub(crate) fn text_of(pieces: &[Piece], nonce: &Nonce) -> String {
         .iter()
         .map(|piece| match piece {
             Piece::Text(text) => text.as_str(),
-            Piece::Mark(mark) => nonce.of(*mark),
+            Piece::Mark(mark) => nonce.value_of(*mark),
         })
         .collect()
 }
@@ -109,13 +116,13 @@ pub(crate) fn bytes_of(pieces: &[Piece]) -> usize {
 
 /// Returns true if a text contains a word, ignoring case, also if its letters are escaped as in
 /// JSON.
-pub fn says(text: &str, word: &str) -> bool {
+pub fn contains_word(text: &str, word: &str) -> bool {
     let word = word.to_lowercase();
-    text.to_lowercase().contains(&word) || unescaped(text).to_lowercase().contains(&word)
+    text.to_lowercase().contains(&word) || unescape(text).to_lowercase().contains(&word)
 }
 
 /// Replaces escapes such as `\u0061` by their letters, also if they are escaped several times.
-fn unescaped(text: &str) -> String {
+fn unescape(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('\\') {

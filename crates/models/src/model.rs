@@ -1,4 +1,4 @@
-//! The interface of a model: [`Model`], and its limits and price ([`Description`]).
+//! The interface of a model: [`Model`], and its limits and price ([`ModelDescription`]).
 
 use std::fmt;
 use std::time::Duration;
@@ -6,11 +6,11 @@ use std::time::Duration;
 use assay_base::hash::short_hash;
 use serde::{Deserialize, Serialize};
 
-use crate::known::known;
-use crate::{Class, Failure, Nonce, Price, Prompt, Reply, Usage};
+use crate::model_spec::model_spec;
+use crate::{Failure, FailureClass, Nonce, Price, Prompt, Reply, Usage};
 
 /// The tokens that are added to the bytes of a prompt: roles, the frame of a tool, its description.
-const OVERHEAD: u64 = 2_000;
+const OVERHEAD_TOKENS: u64 = 2_000;
 
 /// A language model that answers prompts.
 ///
@@ -18,7 +18,7 @@ const OVERHEAD: u64 = 2_000;
 /// never waits longer than the given time, and its results contain no key.
 pub trait Model: Send + Sync {
     /// Returns the description of the model.
-    fn about(&self) -> &Description;
+    fn about(&self) -> &ModelDescription;
 
     /// Returns the name of the model.
     fn id(&self) -> &ModelId {
@@ -70,7 +70,7 @@ impl fmt::Display for ModelId {
 
 /// The limits, the price and the features of a model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Description {
+pub struct ModelDescription {
     /// The name.
     pub id: ModelId,
     /// The family of the model: models of one family make similar mistakes.
@@ -86,62 +86,62 @@ pub struct Description {
     /// A hash of the address or command by which the model is reached, set by the `Model`: one name
     /// may lead to different models at different addresses. A recording does not depend on it.
     #[serde(skip)]
-    pub reached: String,
+    pub endpoint_hash: String,
     /// True if the model can be offered tools: providers over HTTP can, agents of the command line
     /// cannot.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub takes_tools: bool,
 }
 
-impl Description {
+impl ModelDescription {
     /// Describes a model by its name, with low limits if the name is unknown.
-    pub fn of(id: ModelId) -> Description {
+    pub fn of(id: ModelId) -> ModelDescription {
         // The names of a gateway begin with the maker: `anthropic/claude-…`.
-        let known = known(id.model.rsplit('/').next().unwrap_or_default());
-        Description {
+        let known = model_spec(id.model.rsplit('/').next().unwrap_or_default());
+        ModelDescription {
             family: family(&id),
             id,
             context_tokens: known.context_tokens,
             max_output_tokens: known.max_output_tokens,
             price: known.price,
-            overhead_tokens: OVERHEAD,
-            reached: String::new(),
+            overhead_tokens: OVERHEAD_TOKENS,
+            endpoint_hash: String::new(),
             takes_tools: false,
         }
     }
 
     /// Sets the hash of the address or command. Only a hash is stored, since addresses and
     /// arguments can hold secrets.
-    pub(crate) fn reached_by(mut self, way: &impl fmt::Debug) -> Description {
+    pub(crate) fn with_endpoint(mut self, way: &impl fmt::Debug) -> ModelDescription {
         // The debug format quotes texts, so that one text cannot look like two.
-        self.reached = short_hash(format!("{way:?}"), 32);
+        self.endpoint_hash = short_hash(format!("{way:?}"), 32);
         self
     }
 
     /// Returns the most tokens that a prompt can use: no token is shorter than a byte.
-    pub fn most(&self, prompt: &Prompt) -> Usage {
+    pub fn max_usage(&self, prompt: &Prompt) -> Usage {
         let input = (prompt.bytes() as u64).saturating_add(self.overhead_tokens);
-        Usage { input, output: self.output_for(prompt).into(), ..Usage::default() }
+        Usage { input, output: self.max_output_for(prompt).into(), ..Usage::default() }
     }
 
     /// Returns the maximum number of tokens of an answer to a prompt.
-    pub fn output_for(&self, prompt: &Prompt) -> u32 {
+    pub fn max_output_for(&self, prompt: &Prompt) -> u32 {
         prompt.max_output_tokens.min(self.max_output_tokens)
     }
 
     /// Returns the most that a prompt can cost, in millionths of a dollar; `None` if the price is
     /// unknown.
-    pub fn most_micro_usd(&self, prompt: &Prompt) -> Option<u64> {
-        self.price.map(|price| price.most(self.most(prompt)))
+    pub fn max_micro_usd(&self, prompt: &Prompt) -> Option<u64> {
+        self.price.map(|price| price.max_cost(self.max_usage(prompt)))
     }
 }
 
 /// A model that cannot be called: only its recorded replies are available.
 #[derive(Debug)]
-pub struct Absent(pub Description);
+pub struct OfflineModel(pub ModelDescription);
 
-impl Model for Absent {
-    fn about(&self) -> &Description {
+impl Model for OfflineModel {
+    fn about(&self) -> &ModelDescription {
         &self.0
     }
 
@@ -153,7 +153,7 @@ impl Model for Absent {
         _heard: &dyn Fn(usize),
     ) -> Result<Reply, Failure> {
         let message = format!("`{}` is on record only, and cannot be asked", self.0.id);
-        Err(Failure::free(Class::NotRecorded, message))
+        Err(Failure::free(FailureClass::NotRecorded, message))
     }
 }
 
@@ -186,7 +186,7 @@ fn family(id: &ModelId) -> String {
     let by_name = |name: &str| {
         let name = name.to_lowercase();
         let known = FAMILIES.iter().find(|(part, _)| name.contains(part));
-        known.map(|(_, family)| (*family).to_owned()).or_else(|| is_o_series(&name))
+        known.map(|(_, family)| (*family).to_owned()).or_else(|| o_series_family(&name))
     };
     let model = id.model.rsplit('/').next().unwrap_or_default();
     let own = || if model.is_empty() { id.provider.clone() } else { model.to_lowercase() };
@@ -197,7 +197,7 @@ fn family(id: &ModelId) -> String {
 }
 
 /// Returns the family of names such as `o3` and `o4-mini`.
-fn is_o_series(name: &str) -> Option<String> {
+fn o_series_family(name: &str) -> Option<String> {
     let rest = name.strip_prefix('o')?;
     let digit = rest.starts_with(|first: char| first.is_ascii_digit());
     digit.then(|| "gpt".to_owned())
@@ -221,13 +221,17 @@ mod tests {
             ("local", "", "local"),
         ];
         for (provider, model, expected) in cases {
-            assert_eq!(Description::of(ModelId::new(provider, model)).family, expected, "{model}");
+            assert_eq!(
+                ModelDescription::of(ModelId::new(provider, model)).family,
+                expected,
+                "{model}"
+            );
         }
     }
 
     #[test]
     fn a_gateways_name_for_a_known_model_is_known() {
-        let of = |model: &str| Description::of(ModelId::new("p", model)).price;
+        let of = |model: &str| ModelDescription::of(ModelId::new("p", model)).price;
         assert!(of("claude-sonnet-4-5").is_some());
         assert_eq!(of("anthropic/claude-sonnet-4.5"), of("claude-sonnet-4-5"));
         assert!(of("openai/gpt-4.1").is_some());
@@ -244,9 +248,9 @@ mod tests {
             tools: Vec::new(),
             turns: Vec::new(),
         };
-        let about = Description::of(ModelId::new("anthropic", "claude-sonnet-4-5"));
+        let about = ModelDescription::of(ModelId::new("anthropic", "claude-sonnet-4-5"));
         let most = Usage { input: 3_000, output: 64_000, ..Usage::default() };
-        assert_eq!(about.most(&prompt), most);
-        assert_eq!(about.most_micro_usd(&prompt), Some(3_000 * 15 / 4 + 64_000 * 15));
+        assert_eq!(about.max_usage(&prompt), most);
+        assert_eq!(about.max_micro_usd(&prompt), Some(3_000 * 15 / 4 + 64_000 * 15));
     }
 }

@@ -21,7 +21,7 @@ const MILLION: u128 = 1_000_000;
 
 impl Price {
     /// Returns the cost of tokens in millionths of a dollar, rounded up.
-    pub fn of(&self, usage: Usage) -> u64 {
+    pub fn cost(&self, usage: Usage) -> u64 {
         let cost = |tokens: u64, price: u64| u128::from(tokens) * u128::from(price);
         let whole = cost(usage.input, self.input)
             .saturating_add(cost(usage.output, self.output))
@@ -31,9 +31,9 @@ impl Price {
     }
 
     /// Returns the most that tokens can cost, with or without the provider's cache.
-    pub fn most(&self, usage: Usage) -> u64 {
+    pub fn max_cost(&self, usage: Usage) -> u64 {
         let input = self.input.max(self.cache_read).max(self.cache_write);
-        Price { input, cache_read: input, cache_write: input, output: self.output }.of(usage)
+        Price { input, cache_read: input, cache_write: input, output: self.output }.cost(usage)
     }
 }
 
@@ -47,15 +47,15 @@ mod tests {
     #[test]
     fn money_is_counted_in_whole_numbers_and_rounded_up() {
         let usage = Usage { input: 1_000, cache_read: 10_001, cache_write: 2_000, output: 500 };
-        assert_eq!(PRICE.of(usage), 3_000 + 3_001 + 7_500 + 7_500);
-        assert_eq!(PRICE.of(Usage::default()), 0);
-        assert_eq!(PRICE.of(Usage { output: u64::MAX, ..usage }), u64::MAX);
+        assert_eq!(PRICE.cost(usage), 3_000 + 3_001 + 7_500 + 7_500);
+        assert_eq!(PRICE.cost(Usage::default()), 0);
+        assert_eq!(PRICE.cost(Usage { output: u64::MAX, ..usage }), u64::MAX);
     }
 
     #[test]
     fn the_most_is_what_writing_to_the_cache_costs() {
         let usage = Usage { input: 1_000, ..Usage::default() };
-        assert_eq!((PRICE.of(usage), PRICE.most(usage)), (3_000, 3_750));
+        assert_eq!((PRICE.cost(usage), PRICE.max_cost(usage)), (3_000, 3_750));
     }
 
     #[test]
@@ -63,6 +63,6 @@ mod tests {
         let most = u64::MAX;
         let price = Price { input: most, output: most, cache_read: most, cache_write: most };
         let usage = Usage { input: most, cache_read: most, cache_write: most, output: most };
-        assert_eq!(price.of(usage), most);
+        assert_eq!(price.cost(usage), most);
     }
 }

@@ -36,7 +36,7 @@ pub struct Block {
 
 /// The bytes of a tool or a call in addition to its own texts: keys, braces and ids of the
 /// dialects.
-const FRAME: usize = 200;
+const FRAME_BYTES: usize = 200;
 
 impl Block {
     /// Returns the text of the block, with the values of the marks.
@@ -85,11 +85,14 @@ impl Prompt {
         let text: usize = self.blocks.iter().map(|block| bytes_of(&block.pieces)).sum();
         let schema = self.schema.as_ref().map_or(0, |schema| schema.to_string().len());
         let tools = self.tools.iter().map(|tool| {
-            tool.name.len() + tool.description.len() + tool.arguments.to_string().len() + FRAME
+            tool.name.len()
+                + tool.description.len()
+                + tool.arguments.to_string().len()
+                + FRAME_BYTES
         });
         let calls = self.turns.iter().flat_map(|turn| &turn.calls).map(|answered| {
             let call = &answered.call;
-            call.name.len() + call.arguments.len() + bytes_of(&answered.result) + FRAME
+            call.name.len() + call.arguments.len() + bytes_of(&answered.result) + FRAME_BYTES
         });
         let thoughts = self.turns.iter().flat_map(|turn| &turn.thoughts);
         let thoughts = thoughts.map(|thought| thought.to_string().len());
@@ -114,7 +117,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::{AnsweredCall, ToolCall};
+    use crate::{CallResult, ToolCall};
 
     fn prompt() -> Prompt {
         let pieces = vec![Piece::Text("look".into()), Piece::Mark(Mark::Fence)];
@@ -136,7 +139,7 @@ mod tests {
     fn turn(name: &str, arguments: &str, result: &str) -> Turn {
         let call = ToolCall { name: name.into(), arguments: arguments.into() };
         let result = vec![Piece::Text(result.into())];
-        Turn { calls: vec![AnsweredCall { call, result }], thoughts: Vec::new() }
+        Turn { calls: vec![CallResult { call, result }], thoughts: Vec::new() }
     }
 
     #[test]

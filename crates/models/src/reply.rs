@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::mark::says;
+use crate::mark::contains_word;
 use crate::tool::ToolCall;
 
 /// The reply of a model.
@@ -64,9 +64,13 @@ impl Reply {
 
     /// Returns true if a word occurs anywhere in the reply: in the answer, in the other text, or in
     /// a call.
-    pub fn says(&self, word: &str) -> bool {
-        let is_called = |call: &ToolCall| says(&call.name, word) || says(&call.arguments, word);
-        says(&self.text, word) || says(&self.aside, word) || self.calls.iter().any(is_called)
+    pub fn contains_word(&self, word: &str) -> bool {
+        let is_called = |call: &ToolCall| {
+            contains_word(&call.name, word) || contains_word(&call.arguments, word)
+        };
+        contains_word(&self.text, word)
+            || contains_word(&self.aside, word)
+            || self.calls.iter().any(is_called)
     }
 }
 
@@ -109,13 +113,13 @@ mod tests {
             "so be it: c0ffee", "C0FFEE", r"\u00630ffee", r"c\u0030\u0066\u0046ee",
             r"c0\\\u0066fee \ué", r"\n\c0ff\u0065\u0065",
         ] {
-            assert!(reply(said, "").says("c0ffee"), "{said}");
-            assert!(reply("{}", said).says("c0ffee"), "{said}");
+            assert!(reply(said, "").contains_word("c0ffee"), "{said}");
+            assert!(reply("{}", said).contains_word("c0ffee"), "{said}");
             let call = ToolCall { name: "search".into(), arguments: said.into() };
-            assert!(Reply { calls: vec![call], ..reply("", "") }.says("c0ffee"), "{said}");
+            assert!(Reply { calls: vec![call], ..reply("", "") }.contains_word("c0ffee"), "{said}");
         }
         for said in ["", "c0ff ee", r"\u0063", r"c0ffe\u006", r"\", r"\u+063"] {
-            assert!(!reply(said, said).says("c0ffee"), "{said}");
+            assert!(!reply(said, said).contains_word("c0ffee"), "{said}");
         }
     }
 }

@@ -30,7 +30,7 @@ pub struct ToolCall {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Turn {
     /// The calls, in the order in which the model made them.
-    pub calls: Vec<AnsweredCall>,
+    pub calls: Vec<CallResult>,
     /// The thoughts before the calls in the provider's own format. Some providers want them back
     /// unaltered. They are not part of the prompt's hash, and are empty for a stored answer.
     pub thoughts: Vec<Value>,
@@ -38,7 +38,7 @@ pub struct Turn {
 
 /// A call of a tool and its result.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AnsweredCall {
+pub struct CallResult {
     /// The call.
     pub call: ToolCall,
     /// The result: text and marks, in order.
@@ -57,7 +57,7 @@ impl ToolCall {
     }
 }
 
-impl AnsweredCall {
+impl CallResult {
     /// Returns the result, with the values of the marks.
     pub(crate) fn text(&self, nonce: &Nonce) -> String {
         text_of(&self.result, nonce)

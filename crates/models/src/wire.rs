@@ -3,25 +3,25 @@
 //!
 //! This module sends nothing; see [`http`](crate::http).
 
-mod answer;
 mod anthropic;
 mod chat;
-mod concession;
-mod intake;
+mod fallback;
+mod partial_answer;
+mod response_decoder;
 mod responses;
 mod sse;
 
 use assay_sandbox::Key;
 use serde_json::{Value, json};
 
-pub(crate) use self::answer::{Answer, AnswerParts, Stop};
-pub(crate) use self::concession::{Concession, Concessions};
-pub(crate) use self::intake::{Bad, Intake};
-use crate::complaint::Complaint;
+pub(crate) use self::fallback::{Fallback, Fallbacks};
+pub(crate) use self::partial_answer::{AnswerParts, PartialAnswer, StopReason};
+pub(crate) use self::response_decoder::{DecodeError, ResponseDecoder};
+use crate::api_error::ApiError;
 use crate::{Nonce, Prompt, Tool, Turn, Usage};
 
 /// The maximum length of an answer, in bytes.
-pub(crate) const MAX_ANSWER: usize = 16 << 20;
+pub(crate) const MAX_ANSWER_BYTES: usize = 16 << 20;
 
 /// The name of the schema, and of the tool that takes the answer, in requests.
 const REPORT: &str = "report";
@@ -39,19 +39,19 @@ pub enum Dialect {
 
 /// The input of a request.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct WireRequest<'a> {
     pub(crate) model: &'a str,
     pub(crate) prompt: &'a Prompt,
     pub(crate) nonce: &'a Nonce,
     /// The maximum number of tokens of the answer.
     pub(crate) max_output_tokens: u32,
     /// The features that this model was found not to accept.
-    pub(crate) conceded: &'a Concessions,
+    pub(crate) fallbacks: &'a Fallbacks,
 }
 
 impl Dialect {
     /// Returns the URL for requests, given the base URL of a provider.
-    pub(crate) fn address(self, url: &str) -> String {
+    pub(crate) fn endpoint(self, url: &str) -> String {
         let url = url.trim_end_matches('/');
         match self {
             Dialect::Anthropic => format!("{}/v1/messages", url.trim_end_matches("/v1")),
@@ -76,16 +76,16 @@ impl Dialect {
     }
 
     /// Builds the body of a request.
-    pub(crate) fn request(self, asked: &Asked<'_>) -> Value {
+    pub(crate) fn request(self, input: &WireRequest<'_>) -> Value {
         match self {
-            Dialect::Anthropic => anthropic::request(asked),
-            Dialect::Chat => chat::request(asked),
-            Dialect::Responses => responses::request(asked),
+            Dialect::Anthropic => anthropic::request(input),
+            Dialect::Chat => chat::request(input),
+            Dialect::Responses => responses::request(input),
         }
     }
 
     /// Adds an event of a stream to an answer.
-    fn fold(self, kind: &str, data: &Value, answer: &mut Answer) {
+    fn fold(self, kind: &str, data: &Value, answer: &mut PartialAnswer) {
         match self {
             Dialect::Anthropic => anthropic::fold(kind, data, answer),
             Dialect::Chat => chat::fold(data, answer),
@@ -94,16 +94,16 @@ impl Dialect {
     }
 
     /// Adds a response that came as one body to an answer.
-    fn whole(self, body: &Value, answer: &mut Answer) {
+    fn fold_body(self, body: &Value, answer: &mut PartialAnswer) {
         match self {
-            Dialect::Anthropic => anthropic::whole(body, answer),
+            Dialect::Anthropic => anthropic::fold_body(body, answer),
             Dialect::Chat => chat::fold(body, answer),
-            Dialect::Responses => responses::whole(body, answer),
+            Dialect::Responses => responses::fold_body(body, answer),
         }
     }
 }
 
-impl Asked<'_> {
+impl WireRequest<'_> {
     /// Returns the text of each block that is not empty, and true if it is shared.
     fn blocks(&self) -> impl Iterator<Item = (String, bool)> {
         let texts = self.prompt.blocks.iter().map(|block| (block.text(self.nonce), block.shared));
@@ -112,13 +112,13 @@ impl Asked<'_> {
 
     /// Returns all blocks as one text, for APIs whose cache needs no marks in the request.
     fn text(&self) -> String {
-        let blocks = self.blocks().map(|(text, _)| text).chain(self.turns_in_words());
+        let blocks = self.blocks().map(|(text, _)| text).chain(self.turns_as_text());
         blocks.collect::<Vec<_>>().join("\n\n")
     }
 
     /// Returns the tools to offer; none if the provider refused them.
     fn tools(&self) -> &[Tool] {
-        match self.conceded.contains(Concession::NoTools) {
+        match self.fallbacks.contains(Fallback::NoTools) {
             true => &[],
             false => &self.prompt.tools,
         }
@@ -127,15 +127,15 @@ impl Asked<'_> {
     /// Returns the earlier turns that are sent as messages of their own; none if the provider takes
     /// no tools.
     fn turns(&self) -> &[Turn] {
-        match self.conceded.contains(Concession::NoTools) {
+        match self.fallbacks.contains(Fallback::NoTools) {
             true => &[],
             false => &self.prompt.turns,
         }
     }
 
     /// Returns the earlier turns in words, for a provider that takes no tools.
-    fn turns_in_words(&self) -> Option<String> {
-        let is_refused = self.conceded.contains(Concession::NoTools);
+    fn turns_as_text(&self) -> Option<String> {
+        let is_refused = self.fallbacks.contains(Fallback::NoTools);
         let calls: Vec<String> = self
             .prompt
             .turns
@@ -153,7 +153,7 @@ impl Asked<'_> {
     /// Returns the system prompt, with the schema in words if the provider does not accept it
     /// otherwise.
     fn system(&self) -> String {
-        match self.prompt.schema.as_ref().filter(|_| self.conceded.contains(Concession::NoSchema)) {
+        match self.prompt.schema.as_ref().filter(|_| self.fallbacks.contains(Fallback::NoSchema)) {
             Some(schema) => format!(
                 "{}\n\nAnswer with one JSON value that this JSON Schema accepts, and with nothing \
                  else:\n{schema}",
@@ -165,13 +165,13 @@ impl Asked<'_> {
 
     /// Returns the schema; `None` if the provider does not accept one.
     fn schema(&self) -> Option<&Value> {
-        self.prompt.schema.as_ref().filter(|_| !self.conceded.contains(Concession::NoSchema))
+        self.prompt.schema.as_ref().filter(|_| !self.fallbacks.contains(Fallback::NoSchema))
     }
 
     /// Returns the level of thinking, for APIs that take no number of tokens; `None` for no
     /// thinking.
     fn effort(&self) -> Option<&'static str> {
-        if self.conceded.contains(Concession::NoThinking) {
+        if self.fallbacks.contains(Fallback::NoThinking) {
             return None;
         }
         match self.prompt.thinking_tokens {
@@ -186,7 +186,7 @@ impl Asked<'_> {
 /// Parses the usage in Anthropic's format, which Claude Code uses as well.
 pub(crate) fn anthropic_usage(usage: &Value) -> Usage {
     let mut used = Usage::default();
-    anthropic::used(usage, &mut used);
+    anthropic::add_usage(usage, &mut used);
     used
 }
 
@@ -200,12 +200,12 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::{AnsweredCall, Block, Mark, Piece, ToolCall};
+    use crate::{Block, CallResult, Mark, Piece, ToolCall};
 
     /// Returns a prompt that offers a tool, after a turn with two calls.
     pub(super) fn prompt_with_tools() -> Prompt {
         let text = |text: &str| Piece::Text(text.into());
-        let call = |name: &str, arguments: &str, result: Vec<Piece>| AnsweredCall {
+        let call = |name: &str, arguments: &str, result: Vec<Piece>| CallResult {
             call: ToolCall { name: name.into(), arguments: arguments.into() },
             result,
         };
@@ -241,17 +241,17 @@ mod tests {
     }
 
     /// Formats the request of a prompt, with the random marks replaced.
-    pub(super) fn request(dialect: Dialect, prompt: &Prompt, conceded: &Concessions) -> String {
+    pub(super) fn request(dialect: Dialect, prompt: &Prompt, fallbacks: &Fallbacks) -> String {
         let nonce = Nonce::draw().unwrap();
         let max_output_tokens = prompt.max_output_tokens;
-        let asked = Asked { model: "m", prompt, nonce: &nonce, max_output_tokens, conceded };
-        let request = serde_json::to_string_pretty(&dialect.request(&asked)).unwrap();
-        request.replace(nonce.of(Mark::Fence), "FENCE")
+        let input = WireRequest { model: "m", prompt, nonce: &nonce, max_output_tokens, fallbacks };
+        let request = serde_json::to_string_pretty(&dialect.request(&input)).unwrap();
+        request.replace(nonce.value_of(Mark::Fence), "FENCE")
     }
 
     /// Decodes a body, and formats the answer or the error.
     pub(super) fn answer(dialect: Dialect, body: &str) -> String {
-        let mut intake = Intake::new(dialect);
+        let mut intake = ResponseDecoder::new(dialect);
         let fed = intake.feed(body.as_bytes()).and_then(|()| intake.finish());
         match fed {
             Ok(answer) => format!("{answer:#?}"),
@@ -268,7 +268,7 @@ mod tests {
             (Dialect::Responses, "http://b.example/v1/", "http://b.example/v1/responses"),
         ];
         for (dialect, url, address) in cases {
-            assert_eq!(dialect.address(url), address);
+            assert_eq!(dialect.endpoint(url), address);
         }
     }
 }

@@ -32,7 +32,7 @@ pub enum BaselineError {
     },
     /// The content of the file is invalid.
     #[error("`{PATH}` is no baseline: {message}; mend it, or delete it to start anew")]
-    Form {
+    Format {
         /// The problem.
         message: String,
     },
@@ -44,12 +44,12 @@ pub enum BaselineError {
 pub struct Baseline {
     version: u32,
     /// The entries, in the order in which they were accepted.
-    pub accepted: Vec<Accepted>,
+    pub accepted: Vec<AcceptedFinding>,
 }
 
 /// An accepted finding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Accepted {
+pub struct AcceptedFinding {
     /// The dismissal: the code, the person, the reason and the end.
     #[serde(flatten)]
     pub dismissal: Dismissal,
@@ -72,7 +72,7 @@ impl Baseline {
         if text.trim().is_empty() {
             return Ok(Baseline::default());
         }
-        let form = |message: String| BaselineError::Form { message };
+        let form = |message: String| BaselineError::Format { message };
         let baseline: Baseline =
             serde_json::from_str(text).map_err(|error| form(error.to_string()))?;
         if baseline.version != VERSION {
@@ -96,14 +96,14 @@ impl Baseline {
     ) -> usize {
         let before = self.accepted.len();
         for finding in findings {
-            let is_known = |known: &Accepted| {
+            let is_known = |known: &AcceptedFinding| {
                 known.dismissal.fingerprint == finding.fingerprint
                     && known.dismissal.file == finding.file
             };
             if self.accepted.iter().any(is_known) {
                 continue;
             }
-            self.accepted.push(Accepted {
+            self.accepted.push(AcceptedFinding {
                 dismissal: Dismissal {
                     fingerprint: finding.fingerprint.clone(),
                     file: finding.file.clone(),

@@ -6,15 +6,15 @@ use assay_findings::finding::Finding;
 use assay_findings::synthesis::Synthesis;
 use serde::Serialize;
 
-use crate::runs::MadeWith;
+use crate::runs::RunProvenance;
 
 /// A run, as far as it can be compared.
 #[derive(Debug)]
-pub struct Run {
+pub struct ComparedRun {
     /// The synthesis.
     pub synthesis: Synthesis,
     /// The reviewers and versions that the run was made with.
-    pub made_with: MadeWith,
+    pub provenance: RunProvenance,
 }
 
 /// The differences between two runs.
@@ -32,7 +32,7 @@ pub struct Comparison {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Difference {
     /// The kind of difference.
-    pub how: How,
+    pub how: DifferenceKind,
     /// The title of the finding.
     pub title: String,
     /// The location of the finding; `None` if it has none.
@@ -44,7 +44,7 @@ pub struct Difference {
 /// The kind of difference of a finding between two runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum How {
+pub enum DifferenceKind {
     /// Only the first run has the finding.
     Gone,
     /// Only the second run has the finding.
@@ -54,36 +54,36 @@ pub enum How {
 }
 
 /// Compares two runs.
-pub fn compare(first: &Run, second: &Run) -> Comparison {
+pub fn compare(first: &ComparedRun, second: &ComparedRun) -> Comparison {
     let (before, after) = (by_key(&first.synthesis), by_key(&second.synthesis));
     let mut findings = Vec::new();
     for (key, (finding, list)) in &before {
         let how = match after.get(key) {
-            None => How::Gone,
+            None => DifferenceKind::Gone,
             Some((other, list_after)) => {
                 let (was, is) = (weight(finding, list), weight(other, list_after));
                 if was == is {
                     continue;
                 }
-                How::Changed(was, is)
+                DifferenceKind::Changed(was, is)
             }
         };
         findings.push(difference(how, finding, first, second));
     }
     let came = after.iter().filter(|(key, _)| !before.contains_key(*key));
-    findings.extend(came.map(|(_, (f, _))| difference(How::Came, f, first, second)));
-    let verdict = |run: &Run| run.synthesis.verdict.state.in_words().to_owned();
+    findings.extend(came.map(|(_, (f, _))| difference(DifferenceKind::Came, f, first, second)));
+    let verdict = |run: &ComparedRun| run.synthesis.verdict.state.in_words().to_owned();
     let verdicts = (verdict(first), verdict(second));
-    let names = reviewers(first, second);
-    let mut causes: Vec<String> = general(first, second).into_iter().collect();
-    causes.extend(names.iter().flat_map(|name| about(name, None, first, second)));
+    let names = roster_causes(first, second);
+    let mut causes: Vec<String> = general_causes(first, second).into_iter().collect();
+    causes.extend(names.iter().flat_map(|name| reviewer_causes(name, None, first, second)));
     Comparison { findings, verdicts: Some(verdicts).filter(|(a, b)| a != b), causes }
 }
 
-type Keyed<'a> = BTreeMap<(String, String), (&'a Finding, &'static str)>;
+type FindingsByKey<'a> = BTreeMap<(String, String), (&'a Finding, &'static str)>;
 
 /// Returns the findings by the key that identifies them, each with the list that it is in.
-fn by_key(synthesis: &Synthesis) -> Keyed<'_> {
+fn by_key(synthesis: &Synthesis) -> FindingsByKey<'_> {
     let lists = [
         ("open", &synthesis.findings),
         ("held back", &synthesis.held_back),
@@ -104,11 +104,19 @@ fn weight(finding: &Finding, list: &str) -> String {
     format!("{list}, {} at {}{second}", finding.severity, finding.confidence.percent())
 }
 
-fn difference(how: How, finding: &Finding, first: &Run, second: &Run) -> Difference {
+fn difference(
+    how: DifferenceKind,
+    finding: &Finding,
+    first: &ComparedRun,
+    second: &ComparedRun,
+) -> Difference {
     let rule = finding.rule.as_deref();
-    let mut because: Vec<String> =
-        finding.reviewers.iter().flat_map(|name| about(name, rule, first, second)).collect();
-    because.extend(general(first, second));
+    let mut because: Vec<String> = finding
+        .reviewers
+        .iter()
+        .flat_map(|name| reviewer_causes(name, rule, first, second))
+        .collect();
+    because.extend(general_causes(first, second));
     if because.is_empty() {
         because.push("nothing that is on record; a model may answer one way and another".into());
     }
@@ -116,8 +124,8 @@ fn difference(how: How, finding: &Finding, first: &Run, second: &Run) -> Differe
 }
 
 /// Returns the causes that apply to every reviewer.
-fn general(first: &Run, second: &Run) -> Vec<String> {
-    let (a, b) = (&first.made_with, &second.made_with);
+fn general_causes(first: &ComparedRun, second: &ComparedRun) -> Vec<String> {
+    let (a, b) = (&first.provenance, &second.provenance);
     let mut causes = Vec::new();
     if a.change != b.change {
         causes.push("the change is another".to_owned());
@@ -128,8 +136,9 @@ fn general(first: &Run, second: &Run) -> Vec<String> {
     causes
 }
 
-fn reviewers(first: &Run, second: &Run) -> Vec<String> {
-    let names = |run: &Run| run.made_with.reviewers.keys().cloned().collect::<Vec<String>>();
+fn roster_causes(first: &ComparedRun, second: &ComparedRun) -> Vec<String> {
+    let names =
+        |run: &ComparedRun| run.provenance.reviewers.keys().cloned().collect::<Vec<String>>();
     let mut all = [names(first), names(second)].concat();
     all.sort();
     all.dedup();
@@ -138,12 +147,17 @@ fn reviewers(first: &Run, second: &Run) -> Vec<String> {
 
 /// Returns the differences of a reviewer; of its rules, only those that concern `rule` if one is
 /// given.
-fn about(name: &str, rule: Option<&str>, first: &Run, second: &Run) -> Vec<String> {
-    let failure = |run: &Run| {
+fn reviewer_causes(
+    name: &str,
+    rule: Option<&str>,
+    first: &ComparedRun,
+    second: &ComparedRun,
+) -> Vec<String> {
+    let failure = |run: &ComparedRun| {
         let report = run.synthesis.reports.iter().find(|report| report.reviewer == name);
         report.and_then(|report| report.unusable.clone())
     };
-    let (was, is) = (first.made_with.reviewers.get(name), second.made_with.reviewers.get(name));
+    let (was, is) = (first.provenance.reviewers.get(name), second.provenance.reviewers.get(name));
     let (Some(was), Some(is)) = (was, is) else {
         return match (was, is) {
             (None, Some(_)) => vec![format!("`{name}` did not read the first")],
@@ -167,13 +181,13 @@ fn about(name: &str, rule: Option<&str>, first: &Run, second: &Run) -> Vec<Strin
             rule.is_none_or(|rule| part == rule || !part.contains('/') || part.starts_with('.'));
         let (was, is) = (was.get(part), is.get(part));
         if was != is && concerns {
-            causes.push(changed(name, part, was, is));
+            causes.push(describe_change(name, part, was, is));
         }
     }
     causes
 }
 
-fn changed(name: &str, part: &str, was: Option<&String>, is: Option<&String>) -> String {
+fn describe_change(name: &str, part: &str, was: Option<&String>, is: Option<&String>) -> String {
     match (part, was, is) {
         ("model", Some(was), Some(is)) => format!("`{name}` asked {is}, and {was} before"),
         ("persona", _, _) => format!("the prompt of `{name}` is another"),

@@ -4,7 +4,7 @@ use assay_change::Change;
 use assay_change::diff::Content;
 
 /// The number of executable lines from which on a change is not small.
-const SMALL: usize = 40;
+const SMALL_CHANGE_LINES: usize = 40;
 
 /// Risks, and the words in paths that indicate them, whatever the size of the change.
 const RISKS: &[(&str, &[&str])] = &[
@@ -41,7 +41,7 @@ pub(crate) fn depth(change: &Change) -> (Depth, String) {
     if let Some(file) = change.files.iter().find(|file| file.content != Content::Text) {
         return (Depth::Full, format!("{counted}; nobody can count {}", file.path()));
     }
-    let depth = if lines < SMALL { Depth::Lite } else { Depth::Full };
+    let depth = if lines < SMALL_CHANGE_LINES { Depth::Lite } else { Depth::Full };
     (depth, format!("{counted}, no risk signal"))
 }
 

@@ -1,6 +1,6 @@
 //! A request to a model, and its result: [`Exchange`].
 
-use assay_models::{Class, Source};
+use assay_models::{FailureClass, ReplySource};
 use serde::{Deserialize, Serialize};
 
 /// A request to a model and its result, for the record.
@@ -13,7 +13,7 @@ pub struct Exchange {
     /// The hash of the prompt.
     pub prompt: String,
     /// The origin of the answer.
-    pub source: Source,
+    pub source: ReplySource,
     /// The number of attempts.
     pub attempts: u32,
     /// The number of tokens used.
@@ -23,7 +23,7 @@ pub struct Exchange {
     pub failure: Option<String>,
     /// The class of the failure; `None` if there is an answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub class: Option<Class>,
+    pub class: Option<FailureClass>,
     /// The number of bytes of the prompt and the answer.
     #[serde(default)]
     pub bytes: u64,

@@ -1,5 +1,5 @@
-//! Application of fixes: [`Plan`], computed and checked in memory, then written as a whole or not
-//! at all.
+//! Application of fixes: [`FixPlan`], computed and checked in memory, then written as a whole or
+//! not at all.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -24,7 +24,7 @@ pub struct FixError {
 
 /// The effect of fixes on the files of a work tree.
 #[derive(Debug, Default)]
-pub struct Plan {
+pub struct FixPlan {
     /// The files that change.
     pub files: Vec<FileFix>,
     /// The fixes that are not applied, each with the reason.
@@ -44,12 +44,12 @@ pub struct FileFix {
     pub fixes: Vec<StoredFix>,
 }
 
-impl Plan {
+impl FixPlan {
     /// Computes the effect of fixes on the files under a root. A fix is refused if the file has
     /// changed since the fix was made, if it overlaps another fix, or if the file would not parse
     /// afterwards.
-    pub fn new(root: &Path, fixes: Vec<StoredFix>) -> Plan {
-        let mut plan = Plan::default();
+    pub fn new(root: &Path, fixes: Vec<StoredFix>) -> FixPlan {
+        let mut plan = FixPlan::default();
         let mut by_file: BTreeMap<RepoPath, Vec<StoredFix>> = BTreeMap::new();
         for fix in fixes {
             by_file.entry(fix.file.clone()).or_default().push(fix);
@@ -73,13 +73,13 @@ impl Plan {
         self.refuse(stale, "the file has changed since the review; review it again");
         let mut applied: Vec<StoredFix> = Vec::new();
         let mut after = text.to_owned();
-        for fix in in_order(current) {
-            if applied.last().is_some_and(|last| meets(&last.replacement, &fix.replacement)) {
+        for fix in sort_by_line(current) {
+            if applied.last().is_some_and(|last| overlaps(&last.replacement, &fix.replacement)) {
                 self.refuse(vec![fix], "it meets another fix; review again after that one");
                 continue;
             }
             applied.push(fix);
-            let tried = apply(text, &applied);
+            let tried = apply_to_text(text, &applied);
             if assay_rules::parses_as_well(path.as_str(), text, &tried) {
                 after = tried;
             } else {
@@ -93,18 +93,18 @@ impl Plan {
     }
 
     /// Writes all files. If one cannot be written, those before it are restored.
-    pub fn carry_out(&self, root: &Path) -> Result<(), FixError> {
+    pub fn apply(&self, root: &Path) -> Result<(), FixError> {
         let fail = |path: &Path, source| FixError { path: path.to_owned(), source };
         let mut drafts = Vec::new();
         for file in &self.files {
             let path = root.join(file.path.as_str());
-            let draft = draft(&path, &file.after).map_err(|source| fail(&path, source))?;
+            let draft = write_temp(&path, &file.after).map_err(|source| fail(&path, source))?;
             drafts.push((path, draft, &file.before));
         }
         let mut done: Vec<(PathBuf, &str)> = Vec::new();
         for (path, draft, before) in drafts {
             if let Err(error) = draft.persist(&path) {
-                put_back(&done);
+                restore(&done);
                 return Err(fail(&path, error.error));
             }
             done.push((path, before));
@@ -113,7 +113,7 @@ impl Plan {
     }
 }
 
-impl Plan {
+impl FixPlan {
     /// Restores the original text of all files.
     pub fn undo(&self, root: &Path) {
         let done: Vec<(PathBuf, &str)> = self
@@ -121,19 +121,19 @@ impl Plan {
             .iter()
             .map(|file| (root.join(file.path.as_str()), file.before.as_str()))
             .collect();
-        put_back(&done);
+        restore(&done);
     }
 }
 
-fn put_back(done: &[(PathBuf, &str)]) {
+fn restore(done: &[(PathBuf, &str)]) {
     for (path, before) in done {
         // A file that was just written can most likely be written again; if not, git still has it.
-        let _ = draft(path, before).and_then(|draft| draft.persist(path).map_err(|e| e.error));
+        let _ = write_temp(path, before).and_then(|draft| draft.persist(path).map_err(|e| e.error));
     }
 }
 
 /// Writes a text to a temporary file in the folder of a file, with the permissions of that file.
-fn draft(path: &Path, text: &str) -> io::Result<NamedTempFile> {
+fn write_temp(path: &Path, text: &str) -> io::Result<NamedTempFile> {
     let permissions = fs::metadata(path)?.permissions();
     let mut draft = NamedTempFile::new_in(path.parent().unwrap_or(Path::new(".")))?;
     draft.write_all(text.as_bytes())?;
@@ -157,17 +157,17 @@ pub(crate) fn read(root: &Path, path: &RepoPath) -> Result<String, String> {
     }
 }
 
-fn in_order(mut fixes: Vec<StoredFix>) -> Vec<StoredFix> {
+fn sort_by_line(mut fixes: Vec<StoredFix>) -> Vec<StoredFix> {
     fixes.sort_by_key(|fix| (fix.replacement.start_line(), fix.replacement.end_line()));
     fixes
 }
 
-fn meets(first: &Replacement, second: &Replacement) -> bool {
+fn overlaps(first: &Replacement, second: &Replacement) -> bool {
     second.start_line() <= first.end_line()
 }
 
 /// Applies fixes that are in order and do not overlap. The file's line ends are retained.
-fn apply(text: &str, fixes: &[StoredFix]) -> String {
+fn apply_to_text(text: &str, fixes: &[StoredFix]) -> String {
     let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
     let mut texts: Vec<String> = Vec::new();
     let ends_in_crlf = lines.first().is_some_and(|line| line.ends_with("\r\n"));

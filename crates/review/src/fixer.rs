@@ -10,20 +10,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use assay_findings::path::RepoPath;
-use assay_models::{Ask, Caller, Failure, Mark, Model, Nonce, Prompt};
+use assay_models::{Failure, Mark, Model, ModelClient, ModelRequest, Nonce, Prompt};
 use assay_rules::redact_text;
 use serde::Deserialize;
 
-use crate::fix::{FileFix, FixError, Plan, read};
-use crate::prompt::{self, Room};
+use crate::fix::{FileFix, FixError, FixPlan, read};
+use crate::prompt::{self, AnswerLimits};
 
 /// The maximum number of bytes of all files in a prompt.
-const MOST_SHOWN: usize = 400_000;
+const MAX_PROMPT_BYTES: usize = 400_000;
 
 /// Asks a model for edits.
 pub struct Fixer {
     /// The client that calls the model.
-    pub caller: Arc<Caller>,
+    pub client: Arc<ModelClient>,
     /// The model.
     pub model: Arc<dyn Model>,
     /// The marks of the run.
@@ -36,7 +36,7 @@ pub struct Fixer {
 
 /// The input of a fix.
 #[derive(Debug, Clone, Copy)]
-pub struct Errand<'a> {
+pub struct FixerRequest<'a> {
     /// The role of the model, for the prompt.
     pub brief: &'a str,
     /// The findings, in words.
@@ -47,7 +47,7 @@ pub struct Errand<'a> {
 
 /// The result of a fix.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mended {
+pub struct FixerResult {
     /// The summary of the model.
     pub summary: String,
     /// The number of edits that were applied.
@@ -74,7 +74,7 @@ pub enum FixerError {
     },
     /// The answer obeys instructions in the code.
     #[error("`{model}`: its answer took orders from the code, so it counts for nothing")]
-    TookOrders {
+    ObeyedInstructions {
         /// The name of the model.
         model: String,
     },
@@ -88,11 +88,11 @@ pub enum FixerError {
 
 impl FixerError {
     /// Returns true if a retry may succeed.
-    pub fn is_passing(&self) -> bool {
+    pub fn is_transient(&self) -> bool {
         match self {
-            FixerError::NoAnswer(failure) => failure.class.is_passing(),
+            FixerError::NoAnswer(failure) => failure.class.is_transient(),
             FixerError::Unreadable { .. }
-            | FixerError::TookOrders { .. }
+            | FixerError::ObeyedInstructions { .. }
             | FixerError::Write(_) => true,
             FixerError::NothingToShow => false,
         }
@@ -101,7 +101,7 @@ impl FixerError {
 
 /// The answer of a model.
 #[derive(Debug, Deserialize)]
-struct Answer {
+struct FixerAnswer {
     edits: Vec<Edit>,
     #[serde(default)]
     summary: String,
@@ -116,41 +116,46 @@ struct Edit {
 
 impl Fixer {
     /// Asks the model for edits of the files in a folder, and applies them.
-    pub fn fix(&self, folder: &Path, errand: &Errand<'_>) -> Result<Mended, FixerError> {
-        let files = shown(folder, errand.files);
+    pub fn fix(
+        &self,
+        folder: &Path,
+        request: &FixerRequest<'_>,
+    ) -> Result<FixerResult, FixerError> {
+        let files = read_files(folder, request.files);
         if files.is_empty() {
             return Err(FixerError::NothingToShow);
         }
-        let room = Room { answer: self.model.about().max_output_tokens, thinking: self.thinking };
-        let findings = redact_text(errand.findings);
-        let told = files.iter().map(|(path, text)| (path, redact_text(text)));
-        let prompt = prompt::fixing(errand.brief, &findings, told, room);
+        let limits =
+            AnswerLimits { answer: self.model.about().max_output_tokens, thinking: self.thinking };
+        let findings = redact_text(request.findings);
+        let texts = files.iter().map(|(path, text)| (path, redact_text(text)));
+        let prompt = prompt::fix(request.brief, &findings, texts, limits);
         let answer = self.ask(&prompt)?;
-        let (plan, refused) = plan(&files, answer.edits);
+        let (plan, refused) = plan_edits(&files, answer.edits);
         let applied = plan.1;
-        plan.0.carry_out(folder)?;
-        Ok(Mended { summary: redact_text(&answer.summary), applied, refused })
+        plan.0.apply(folder)?;
+        Ok(FixerResult { summary: redact_text(&answer.summary), applied, refused })
     }
 
-    fn ask(&self, prompt: &Prompt) -> Result<Answer, FixerError> {
+    fn ask(&self, prompt: &Prompt) -> Result<FixerAnswer, FixerError> {
         let model = self.model.id().to_string();
-        let ask = Ask {
+        let ask = ModelRequest {
             label: "fixer",
             prompt,
             nonce: &self.nonce,
             time: self.time,
-            is_worth_keeping: &|reply| parse(&reply.text).is_ok(),
+            is_cacheable: &|reply| parse(&reply.text).is_ok(),
         };
-        let reply = self.caller.ask(&*self.model, &ask, &|_| {}).outcome?;
-        if reply.says(self.nonce.of(Mark::Canary)) {
-            return Err(FixerError::TookOrders { model });
+        let reply = self.client.ask(&*self.model, &ask, &|_| {}).outcome?;
+        if reply.contains_word(self.nonce.value_of(Mark::Canary)) {
+            return Err(FixerError::ObeyedInstructions { model });
         }
         parse(&reply.text).map_err(|why| FixerError::Unreadable { model, why })
     }
 }
 
 /// Parses an answer, which may be in a code fence.
-fn parse(text: &str) -> Result<Answer, String> {
+fn parse(text: &str) -> Result<FixerAnswer, String> {
     let start = text.find('{').unwrap_or(0);
     let end = text.rfind('}').map_or(text.len(), |at| at + 1);
     let json = text.get(start..end).unwrap_or_default();
@@ -158,13 +163,13 @@ fn parse(text: &str) -> Result<Answer, String> {
 }
 
 /// Reads the files that can be edited, up to the maximum size.
-fn shown(folder: &Path, files: &[RepoPath]) -> BTreeMap<RepoPath, String> {
-    let mut room = MOST_SHOWN;
+fn read_files(folder: &Path, files: &[RepoPath]) -> BTreeMap<RepoPath, String> {
+    let mut limits = MAX_PROMPT_BYTES;
     let mut shown = BTreeMap::new();
     for path in files {
         let Ok(text) = read(folder, path) else { continue };
-        if text.len() <= room {
-            room -= text.len();
+        if text.len() <= limits {
+            limits -= text.len();
             shown.insert(path.clone(), text);
         }
     }
@@ -173,7 +178,10 @@ fn shown(folder: &Path, files: &[RepoPath]) -> BTreeMap<RepoPath, String> {
 
 /// Computes the effect of edits on files. An edit is refused if its text does not occur exactly
 /// once, or if the file would not parse afterwards.
-fn plan(files: &BTreeMap<RepoPath, String>, edits: Vec<Edit>) -> ((Plan, usize), Vec<String>) {
+fn plan_edits(
+    files: &BTreeMap<RepoPath, String>,
+    edits: Vec<Edit>,
+) -> ((FixPlan, usize), Vec<String>) {
     let mut after: BTreeMap<RepoPath, String> = BTreeMap::new();
     let (mut applied, mut refused) = (0, Vec::new());
     for Edit { file, find, replace } in edits {
@@ -201,7 +209,7 @@ fn plan(files: &BTreeMap<RepoPath, String>, edits: Vec<Edit>) -> ((Plan, usize),
         let before = files[&path].clone();
         FileFix { path, before, after, fixes: Vec::new() }
     });
-    ((Plan { files: files.collect(), refused: Vec::new() }, applied), refused)
+    ((FixPlan { files: files.collect(), refused: Vec::new() }, applied), refused)
 }
 
 #[cfg(test)]
@@ -214,7 +222,7 @@ mod tests {
         let path = RepoPath::exact("a.py").unwrap();
         let files = BTreeMap::from([(path, "x = 1\ny = 2\ny = 2\n".to_owned())]);
         let answer = parse(edits).unwrap();
-        let ((plan, applied), refused) = plan(&files, answer.edits);
+        let ((plan, applied), refused) = plan_edits(&files, answer.edits);
         let after = plan.files.first().map(|file| file.after.clone()).unwrap_or_default();
         expected.assert_eq(&format!("{applied} applied\n{}\n{after}", refused.join("\n")));
     }

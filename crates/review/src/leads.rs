@@ -12,7 +12,7 @@ use assay_findings::report::{Report, ReviewerKind};
 use assay_findings::vote::Vote;
 use assay_findings::write::escape::one_line;
 
-use crate::sanitize::{not_to_be_named, safe_text};
+use crate::sanitize::{safe_text, unsafe_name_reason};
 
 /// The maximum number of bytes of leads with one part of a change.
 pub(crate) const MAX_BYTES: usize = 1_500;
@@ -72,7 +72,7 @@ impl Lead {
     /// Returns the lead of a rule's finding; `None` if its file may not be named, and for text that
     /// addresses reviewers, which no persona may see.
     fn of(vote: &Vote) -> Option<Lead> {
-        let file = vote.file.clone().filter(|file| not_to_be_named(file.as_str()).is_none())?;
+        let file = vote.file.clone().filter(|file| unsafe_name_reason(file.as_str()).is_none())?;
         let rule = vote.rule.as_deref().unwrap_or("rule");
         if rule == assay_rules::INJECTION_RULE {
             return None;

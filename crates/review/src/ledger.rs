@@ -1,11 +1,11 @@
 //! Reviews in the ledger: the file `.assay/ledger.db`.
 //!
-//! [`Kept::record`] adds a review to the ledger, [`dismissals`] returns the dismissals of users for
-//! the gate, and [`memory()`] the history for models. The module `gone` decides which findings a
-//! review may resolve; the storage of a ledger belongs to `store`.
+//! [`StoredReview::record`] adds a review to the ledger, [`dismissals`] returns the dismissals of
+//! users for the gate, and [`memory()`] the history for models. The module `resolution` decides
+//! which findings a review may resolve; the storage of a ledger belongs to `store`.
 
-mod gone;
 mod memory;
+mod resolution;
 
 use std::collections::HashMap;
 use std::ops::{Deref, DerefMut};
@@ -33,11 +33,11 @@ use crate::runs::RunError;
 pub use self::memory::memory;
 
 /// The kind of state of the ledger.
-const KIND: &str = "ledger.db";
+const STATE_KIND: &str = "ledger.db";
 
 /// The reason why the ledger of a repository could not be used.
 #[derive(Debug, thiserror::Error)]
-pub enum UseError {
+pub enum LedgerUseError {
     /// The ledger has no authority, or cannot be used.
     #[error(transparent)]
     State(#[from] StateError),
@@ -76,8 +76,8 @@ impl DerefMut for OpenLedger {
 }
 
 /// Opens the ledger of a repository for writing, and creates it if there is none.
-pub fn open(state: &State) -> Result<OpenLedger, UseError> {
-    let mut held = state.open(KIND)?.lock_unit("")?;
+pub fn open(state: &State) -> Result<OpenLedger, LedgerUseError> {
+    let mut held = state.open(STATE_KIND)?.lock_unit("")?;
     state.create()?;
     held.mark_changing()?;
     let ledger = Ledger::open(held.path())?;
@@ -85,8 +85,8 @@ pub fn open(state: &State) -> Result<OpenLedger, UseError> {
 }
 
 /// Opens the ledger of a repository for reading; `None` if there is none.
-pub fn open_to_read(state: &State) -> Result<Option<OpenLedger>, UseError> {
-    let mut held = state.open(KIND)?.lock_unit("")?;
+pub fn open_read_only(state: &State) -> Result<Option<OpenLedger>, LedgerUseError> {
+    let mut held = state.open(STATE_KIND)?.lock_unit("")?;
     if !held.has_existed() {
         return Ok(None);
     }
@@ -99,13 +99,13 @@ pub fn open_to_read(state: &State) -> Result<Option<OpenLedger>, UseError> {
 
 /// Adopts a ledger that assay did not write on this machine, for a user who vouches for it. Returns
 /// false if there is none.
-pub fn adopt(state: &State) -> Result<bool, UseError> {
-    Ok(state.open(KIND)?.adopt("")?)
+pub fn adopt(state: &State) -> Result<bool, LedgerUseError> {
+    Ok(state.open(STATE_KIND)?.adopt("")?)
 }
 
 /// Returns the dismissals of a repository that are in force.
-pub fn dismissals(state: &State) -> Result<Vec<Dismissal>, UseError> {
-    let Some(ledger) = open_to_read(state)? else { return Ok(Vec::new()) };
+pub fn dismissals(state: &State) -> Result<Vec<Dismissal>, LedgerUseError> {
+    let Some(ledger) = open_read_only(state)? else { return Ok(Vec::new()) };
     let in_force = ledger.active_dismissals()?.into_iter();
     let dismissals = in_force.filter_map(|dismissal| {
         // A dismissal whose end cannot be parsed has ended.
@@ -122,12 +122,12 @@ pub fn dismissals(state: &State) -> Result<Vec<Dismissal>, UseError> {
 
 /// Records that a user accepted findings of a run into the baseline, each with a reason. The
 /// baseline decides about them; the ledger is only the history.
-pub fn note_accepted(
+pub fn record_accepted(
     state: &State,
     run: &str,
     accepted: &[(&Finding, &str)],
     by: &str,
-) -> Result<(), UseError> {
+) -> Result<(), LedgerUseError> {
     let left = accepted.iter().map(|(finding, reason)| ExternalDismissal {
         fingerprint: finding.fingerprint.clone(),
         file: finding.file.as_ref().map(ToString::to_string).unwrap_or_default(),
@@ -158,7 +158,7 @@ impl FileGlob {
 }
 
 /// A review that was stored as a run.
-pub struct Kept<'a> {
+pub struct StoredReview<'a> {
     /// The state of the repository.
     pub state: &'a State,
     /// The id of the run.
@@ -175,17 +175,17 @@ pub struct Kept<'a> {
     pub dismissals: &'a [Dismissal],
 }
 
-impl Kept<'_> {
+impl StoredReview<'_> {
     /// Adds the review to the ledger of its repository. Returns the findings that the review
     /// resolved.
-    pub fn record(&self) -> Result<Vec<ResolvedFinding>, UseError> {
+    pub fn record(&self) -> Result<Vec<ResolvedFinding>, LedgerUseError> {
         let mut ledger = open(self.state)?;
         let lineage = self.change.lineage()?;
-        let sightings = self.sightings(&ledger, &lineage)?;
-        let absent = gone::absent(self, &ledger, &lineage, &sightings)?;
+        let sightings = self.observations(&ledger, &lineage)?;
+        let absent = resolution::find_resolved(self, &ledger, &lineage, &sightings)?;
         let keys: Vec<FindingKey> = absent.iter().map(|seen| seen.key).collect();
         ledger.record(&self.run(&lineage), &sightings, &keys)?;
-        Ok(absent.iter().filter_map(gone::resolved).collect())
+        Ok(absent.iter().filter_map(resolution::to_resolved).collect())
     }
 
     /// Returns true if the change was read by every reviewer that had to read it. A change without
@@ -221,7 +221,11 @@ impl Kept<'_> {
         }
     }
 
-    fn sightings(&self, ledger: &Ledger, lineage: &Lineage) -> Result<Vec<Observation>, UseError> {
+    fn observations(
+        &self,
+        ledger: &Ledger,
+        lineage: &Lineage,
+    ) -> Result<Vec<Observation>, LedgerUseError> {
         let Synthesis { findings, dismissed, held_back, pre_existing, .. } = self.synthesis;
         let raised = findings.iter().map(|finding| (finding, FindingOutcome::Raised));
         let left = dismissed.iter().map(|finding| match self.is_dismissed_here(finding) {
@@ -230,13 +234,13 @@ impl Kept<'_> {
         });
         let held = held_back.iter().map(|finding| (finding, FindingOutcome::HeldBack));
         let old = pre_existing.iter().map(|finding| (finding, FindingOutcome::PreExisting));
-        let mut before = Before { change: self.change, lineage, known: HashMap::new() };
+        let mut before = BaseHashes { change: self.change, lineage, known: HashMap::new() };
         let all = raised.chain(left).chain(held).chain(old);
         let renames = self.change.renames()?;
         all.map(|(finding, outcome)| {
             let moved_from = self.moved_from(ledger, &renames, finding)?;
             let before = before.of(finding.file.as_ref());
-            Ok(self.sighting(finding, outcome, moved_from, before))
+            Ok(self.observation(finding, outcome, moved_from, before))
         })
         .collect()
     }
@@ -253,7 +257,7 @@ impl Kept<'_> {
         ledger: &Ledger,
         renames: &Renames,
         finding: &Finding,
-    ) -> Result<Option<String>, UseError> {
+    ) -> Result<Option<String>, LedgerUseError> {
         let Some(here) = &finding.file else { return Ok(None) };
         let files = ledger.files_with(&finding.fingerprint)?;
         let is_renamed = |file: &&String| {
@@ -266,7 +270,7 @@ impl Kept<'_> {
         Ok(files.iter().find(is_renamed).cloned())
     }
 
-    fn sighting(
+    fn observation(
         &self,
         finding: &Finding,
         outcome: FindingOutcome,
@@ -289,11 +293,11 @@ impl Kept<'_> {
             why: finding.dismissal.as_deref().map(safe),
             before,
             finding: as_json(finding),
-            votes: finding.votes.iter().filter_map(|cast| self.said(cast)).collect(),
+            votes: finding.votes.iter().filter_map(|cast| self.vote_record(cast)).collect(),
         }
     }
 
-    fn said(&self, cast: &VoteRef) -> Option<VoteRecord> {
+    fn vote_record(&self, cast: &VoteRef) -> Option<VoteRecord> {
         let by = |report: &&Report| report.reviewer.name == cast.reviewer;
         let vote = self.review.reports.iter().find(by)?.votes.get(cast.vote)?;
         Some(VoteRecord {
@@ -313,13 +317,13 @@ fn as_json(value: &impl serde::Serialize) -> String {
 }
 
 /// Hashes of the files before the change: two changes that start from the same text show the same.
-struct Before<'a> {
+struct BaseHashes<'a> {
     change: &'a Change,
     lineage: &'a Lineage,
     known: HashMap<RepoPath, Option<String>>,
 }
 
-impl Before<'_> {
+impl BaseHashes<'_> {
     fn of(&mut self, file: Option<&RepoPath>) -> Option<String> {
         let Some(file) = file else { return self.lineage.base.clone() };
         if !self.known.contains_key(file) {

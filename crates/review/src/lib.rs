@@ -1,7 +1,7 @@
 //! Reviewers, and the code that runs them.
 //!
 //! [`roster`] decides which reviewers read a change. [`run()`] runs them side by side, and each
-//! returns an [`Answer`]: its report, and a look for each hunk. The looks add up to the coverage,
+//! returns a [`ReviewerAnswer`]: its report and a look for each hunk. Looks add up to the coverage,
 //! which is part of the verdict. A reviewer that fails returns an answer without looks, so that
 //! "not reviewed" is a result like any other. [`Review::synthesis`] combines the answers;
 //! `findings` decides the verdict.
@@ -14,7 +14,7 @@
 //! - [`ledger`]: the history of findings, and which review resolves a finding. [`memory`]: the part
 //!   of that history that models get. [`baseline`]: findings that a person accepted.
 //! - [`delegation`]: reviews that the model of an agent reads. [`delegation::transcript`]: the
-//!   answers of that model. [`handed_in`]: reports that agents submit for tasks.
+//!   answers of that model. [`external_reports`]: reports that agents submit for tasks.
 //! - [`fix`]: applies safe fixes. [`fixer`]: asks a model for other fixes.
 
 pub mod baseline;
@@ -23,10 +23,10 @@ pub mod compare;
 pub mod delegation;
 pub mod depth;
 mod exchange;
+pub mod external_reports;
 pub mod fix;
 pub mod fixer;
 pub mod globs;
-pub mod handed_in;
 mod leads;
 pub mod ledger;
 mod lookup;
@@ -43,5 +43,7 @@ mod secrets;
 
 pub use exchange::{Exchange, TranscriptAnswer};
 pub use leads::Leads;
-pub use reviewer::{Answer, Estimate, Interest, Reviewer, Rules, Tell, interrupted_report};
-pub use run::{AtATime, Order, Review, Terms, Watch, run, run_until};
+pub use reviewer::{
+    Estimate, Interest, OnProgress, Reviewer, ReviewerAnswer, RuleReviewer, interrupted_report,
+};
+pub use run::{Concurrency, Review, ReviewObserver, ReviewPolicy, StartOrder, run, run_until};

@@ -1,7 +1,7 @@
 //! Knowledge of earlier runs about the files of a change: [`Memory`], as models get it.
 //!
 //! [`ledger::memory`] reads it from the ledger. A memory that is stored elsewhere is queried with
-//! [`question`], and its answer becomes a [`Memory`] as well. A memory is untrusted material: it is
+//! [`query`], and its answer becomes a [`Memory`] as well. A memory is untrusted material: it is
 //! placed between marks, proves nothing, and decides nothing.
 //!
 //! A memory is not evidence for a criterion. In a prompt, it comes after the change and before the
@@ -19,22 +19,22 @@ use assay_rules::{WITHHELD_LINE, find_injection_in_name, redact_text, without_in
 use serde::{Deserialize, Serialize};
 
 /// The maximum number of bytes of a memory, since every model reads it.
-const MOST: usize = 6_000;
+const MAX_BYTES: usize = 6_000;
 
 /// The maximum number of characters of a line.
-const LONGEST_LINE: usize = 400;
+const MAX_LINE_CHARS: usize = 400;
 
 /// The maximum number of characters of an input line that are read.
-const LONGEST_READ: usize = 4_000;
+const MAX_INPUT_CHARS: usize = 4_000;
 
 /// The maximum number of input lines that are read.
-const LINES: usize = 60;
+const MAX_LINES: usize = 60;
 
 /// The maximum number of files of a change that a query names.
-const FILES: usize = 500;
+const MAX_FILES: usize = 500;
 
 /// The maximum number of bytes of a query.
-const LONGEST_QUESTION: usize = 1_000;
+const MAX_QUERY_BYTES: usize = 1_000;
 
 /// Knowledge of earlier runs, as a short list. It contains no secret and no text that addresses a
 /// model.
@@ -46,11 +46,11 @@ impl Memory {
     /// Creates a memory from lines, the most relevant first, up to the maximum size; `None` if no
     /// line remains.
     pub fn of(lines: impl IntoIterator<Item = String>) -> Option<Memory> {
-        let lines = lines.into_iter().take(LINES).map(|line| told(&line));
+        let lines = lines.into_iter().take(MAX_LINES).map(|line| format_line(&line));
         let lines: String = lines.filter(|line| !line.is_empty()).map(|l| l + "\n").collect();
         let mut text = String::new();
         for line in without_injections(&lines).lines().filter(|line| *line != WITHHELD_LINE) {
-            if text.len() + line.len() + 3 > MOST {
+            if text.len() + line.len() + 3 > MAX_BYTES {
                 break;
             }
             text.extend(["- ", line, "\n"]);
@@ -65,14 +65,14 @@ impl Memory {
 }
 
 /// Formats a text on one line, with secrets redacted.
-fn told(text: &str) -> String {
-    let safe = one_line(&redact_text(beginning(text, LONGEST_READ)));
-    let short = beginning(&safe, LONGEST_LINE);
+fn format_line(text: &str) -> String {
+    let safe = one_line(&redact_text(truncate_at_word(text, MAX_INPUT_CHARS)));
+    let short = truncate_at_word(&safe, MAX_LINE_CHARS);
     if short.len() == safe.len() { safe } else { format!("{short}…") }
 }
 
 /// Returns the beginning of a text, up to the end of a word: half a secret would not be detected.
-fn beginning(text: &str, most: usize) -> &str {
+fn truncate_at_word(text: &str, most: usize) -> &str {
     match split_chars(text, most) {
         (whole, "") => whole,
         (cut, _) => cut.rfind(char::is_whitespace).map_or("", |space| cut[..space].trim_end()),
@@ -84,21 +84,21 @@ pub(crate) fn named_files(change: &Change) -> impl Iterator<Item = &str> {
     let names = change.files.iter().flat_map(|file| [&file.new_path, &file.old_path]);
     let mut seen = BTreeSet::new();
     let names = names.flatten().map(String::as_str).filter(move |name| seen.insert(*name));
-    names.filter(|file| can_be_named(file)).take(FILES)
+    names.filter(|file| is_safe_to_name(file)).take(MAX_FILES)
 }
 
 /// Returns true if a name neither contains a secret nor addresses a model.
-fn can_be_named(file: &str) -> bool {
+fn is_safe_to_name(file: &str) -> bool {
     redact_text(file) == file && find_injection_in_name(file).is_none() && one_line(file) == file
 }
 
 /// Returns the query about a change to a memory that is stored elsewhere; `None` if no file of the
 /// change may be named.
-pub fn question(change: &Change) -> Option<String> {
+pub fn query(change: &Change) -> Option<String> {
     let mut question = String::from("Findings of earlier reviews, and what fixed them, in");
     let bare = question.len();
     for file in named_files(change) {
-        if question.len() + file.len() + 1 > LONGEST_QUESTION {
+        if question.len() + file.len() + 1 > MAX_QUERY_BYTES {
             break;
         }
         question.extend([" ", file]);
@@ -151,7 +151,7 @@ mod tests {
         let long = "word ".repeat(1_000_000);
         let endless = "x".repeat(1_000_000);
         let memory = Memory::of(std::iter::repeat_n(long, 1_000)).unwrap();
-        assert!(memory.as_str().len() <= MOST);
+        assert!(memory.as_str().len() <= MAX_BYTES);
         assert!(memory.as_str().lines().all(|line| line.ends_with("word…")), "{memory:?}");
         assert!(memory.as_str().lines().count() > 10);
         assert_eq!(Memory::of([endless]), None);

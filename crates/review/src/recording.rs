@@ -25,20 +25,23 @@ use assay_findings::report::ReviewerKind;
 use assay_findings::shown_limit::ShownLimit;
 use assay_findings::verdict::NoContentPolicy;
 use assay_findings::write::pretty;
-use assay_models::{Absent, Budget, Caller, Description, Nonce, Patience, Store, Stores};
+use assay_models::{
+    Budget, ModelClient, ModelDescription, Nonce, OfflineModel, ReplyStore, ReplyStores,
+    RetryPolicy,
+};
 use assay_rules::redact_text;
 use serde::{Deserialize, Serialize};
 
 use crate::memory::Memory;
-use crate::persona::{Desk, Models, PersonaReviewer, Personas};
-use crate::reviewer::{Answer, Interest, Reviewer, Tell};
+use crate::persona::{Models, PersonaContext, PersonaReviewer, Personas};
+use crate::reviewer::{Interest, OnProgress, Reviewer, ReviewerAnswer};
 use crate::run::Review;
 
 /// The file with the recording.
-pub(crate) const FILE: &str = "recording.json";
+pub(crate) const RECORDING_FILE: &str = "recording.json";
 
 /// The folder with the replies of models.
-pub const REPLIES: &str = "replies";
+pub const REPLIES_DIR: &str = "replies";
 
 /// The version of the file format.
 const VERSION: u32 = 1;
@@ -82,16 +85,16 @@ pub struct Recording {
     version: u32,
     change: RecordedChange,
     /// The decisions and limits that count in addition to the reviewers.
-    pub terms: RecordedTerms,
+    pub terms: RecordedPolicy,
     /// The models and settings of the personas; `None` if there were no personas.
     pub models: Option<RecordedModels>,
     /// The answers of the other reviewers.
-    answers: Vec<Answer>,
+    answers: Vec<ReviewerAnswer>,
 }
 
 /// The decisions and limits that count in addition to the reviewers.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct RecordedTerms {
+pub struct RecordedPolicy {
     /// The grade from which findings block; `None` for the default.
     pub fail_on: Option<Grade>,
     /// The required extent of the coverage.
@@ -122,7 +125,7 @@ pub struct RecordedModels {
     #[serde(default)]
     pub grouping: Grouping,
     /// The models of the tiers: cheap, default, premium.
-    pub tiers: [Description; 3],
+    pub tiers: [ModelDescription; 3],
     /// The maximum number of tokens for thinking.
     pub thinking: u32,
     /// The findings of an earlier review; `None` if there was none.
@@ -157,13 +160,13 @@ impl Recording {
     pub fn new(
         change: &Change,
         others: &BTreeSet<RepoPath>,
-        terms: RecordedTerms,
+        terms: RecordedPolicy,
         models: Option<RecordedModels>,
         review: &Review,
     ) -> Recording {
         Recording {
             version: VERSION,
-            change: RecordedChange::record(change, &known(change, others), &redact_text),
+            change: RecordedChange::record(change, &tracked_files(change, others), &redact_text),
             terms,
             models,
             answers: review.local_answers(),
@@ -177,7 +180,7 @@ impl Recording {
 
     /// Writes the recording into a folder, with the replies of models from another one.
     pub fn save_with(&self, replies: Option<&Path>, folder: &Path) -> Result<(), RecordingError> {
-        let kept = replies.map_or(Ok(()), |replies| keep_replies(replies, folder));
+        let kept = replies.map_or(Ok(()), |replies| copy_replies(replies, folder));
         let saved = kept.and_then(|()| self.save(folder));
         saved.map_err(|source| RecordingError::File { path: folder.to_owned(), source })
     }
@@ -185,12 +188,12 @@ impl Recording {
     /// Writes the recording into a folder that may have the replies of models already.
     pub(crate) fn save(&self, folder: &Path) -> io::Result<()> {
         fs::create_dir_all(folder)?;
-        write_atomically(&folder.join(FILE), pretty(self).as_bytes())
+        write_atomically(&folder.join(RECORDING_FILE), pretty(self).as_bytes())
     }
 
     /// Reads a recording from a folder.
     pub fn read(folder: &Path) -> Result<Recording, RecordingError> {
-        let path = folder.join(FILE);
+        let path = folder.join(RECORDING_FILE);
         let text = fs::read_to_string(&path)
             .map_err(|_| RecordingError::NotRecorded { path: folder.to_owned() })?;
         let damaged = |message: String| RecordingError::Damaged { path: path.clone(), message };
@@ -204,51 +207,60 @@ impl Recording {
 
     /// Returns the change, and reviewers that repeat their recorded answers.
     pub fn open(self, root: PathBuf) -> (Change, Vec<Box<dyn Reviewer>>) {
-        (self.change.open(root), recalled(self.answers))
+        (self.change.open(root), replay_answers(self.answers))
     }
 }
 
 /// Returns reviewers that repeat their answers.
-pub(crate) fn recalled(answers: Vec<Answer>) -> Vec<Box<dyn Reviewer>> {
-    answers.into_iter().map(|answer| Box::new(Recalled(answer)) as Box<dyn Reviewer>).collect()
+pub(crate) fn replay_answers(answers: Vec<ReviewerAnswer>) -> Vec<Box<dyn Reviewer>> {
+    answers
+        .into_iter()
+        .map(|answer| Box::new(RecordedReviewer(answer)) as Box<dyn Reviewer>)
+        .collect()
 }
 
 impl RecordedModels {
     /// Returns the personas of the review.
-    pub fn reviewers(&self, personas: &Personas, desk: &Arc<Desk>) -> Vec<PersonaReviewer> {
+    pub fn reviewers(
+        &self,
+        personas: &Personas,
+        context: &Arc<PersonaContext>,
+    ) -> Vec<PersonaReviewer> {
         match self.named.is_empty() {
             true => match self.grouping {
-                Grouping::EachPersona => personas.each_alone(&self.added, desk),
-                Grouping::Readings => personas.woken_and(&self.added, desk),
+                Grouping::EachPersona => personas.separate_reviewers(&self.added, context),
+                Grouping::Readings => personas.grouped_reviewers(&self.added, context),
             },
-            false => personas.reviewers(&self.named, desk),
+            false => personas.reviewers(&self.named, context),
         }
     }
 
     /// Creates a context for personas whose questions are answered from the recording in a folder
     /// only.
-    pub fn desk(&self, folder: &Path) -> io::Result<Desk> {
-        Ok(self.desk_with(folder, Nonce::draw()?))
+    pub fn persona_context(&self, folder: &Path) -> io::Result<PersonaContext> {
+        Ok(self.persona_context_with(folder, Nonce::draw()?))
     }
 
     /// Creates the context with the marks of a run that is not finished.
-    pub(crate) fn desk_with(&self, folder: &Path, nonce: Nonce) -> Desk {
-        let replay = Some(Store::new(&folder.join(REPLIES), redact_text));
-        let stores = Stores { replay, ..Stores::default() };
-        let caller = Caller::new(stores, Budget::unlimited(), Patience::default());
-        let [cheap, default, premium] =
-            self.tiers.clone().map(|about| Arc::new(Absent(about)) as Arc<dyn assay_models::Model>);
+    pub(crate) fn persona_context_with(&self, folder: &Path, nonce: Nonce) -> PersonaContext {
+        let replay = Some(ReplyStore::new(&folder.join(REPLIES_DIR), redact_text));
+        let stores = ReplyStores { replay, ..ReplyStores::default() };
+        let client = ModelClient::new(stores, Budget::unlimited(), RetryPolicy::default());
+        let [cheap, default, premium] = self
+            .tiers
+            .clone()
+            .map(|about| Arc::new(OfflineModel(about)) as Arc<dyn assay_models::Model>);
         let models = Models { cheap, default, premium };
-        let desk = Desk::new(Arc::new(caller), models, nonce, Duration::ZERO);
-        let desk = desk.thinking(self.thinking).prior(self.prior.clone());
-        let desk = desk.memory(self.memory.clone()).largest_part(self.largest_part);
-        desk.replaying_lookups(self.lookups.clone())
+        let context = PersonaContext::new(Arc::new(client), models, nonce, Duration::ZERO);
+        let context = context.thinking(self.thinking).prior(self.prior.clone());
+        let context = context.memory(self.memory.clone()).max_part_bytes(self.largest_part);
+        context.replay_lookups(self.lookups.clone())
     }
 }
 
 /// Removes the files that git does not track: no matter which reviewer named them, they must not be
 /// stored.
-fn known(change: &Change, others: &BTreeSet<RepoPath>) -> BTreeSet<RepoPath> {
+fn tracked_files(change: &Change, others: &BTreeSet<RepoPath>) -> BTreeSet<RepoPath> {
     let is_known = |path: &&RepoPath| change.base().exists(path).unwrap_or(false);
     others.iter().filter(is_known).cloned().collect()
 }
@@ -260,18 +272,18 @@ pub fn check_folder(folder: &Path) -> Result<(), RecordingError> {
         Ok(mut entries) => entries.next().is_none(),
         Err(error) => error.kind() == io::ErrorKind::NotFound,
     };
-    match is_empty || folder.join(FILE).is_file() {
+    match is_empty || folder.join(RECORDING_FILE).is_file() {
         true => Ok(()),
         false => Err(RecordingError::InUse { path: folder.to_owned() }),
     }
 }
 
 /// Copies the replies of models to the folder of a recording. Does nothing if no model was called.
-pub(crate) fn keep_replies(replies: &Path, folder: &Path) -> io::Result<()> {
+pub(crate) fn copy_replies(replies: &Path, folder: &Path) -> io::Result<()> {
     if !replies.is_dir() {
         return Ok(());
     }
-    let kept = folder.join(REPLIES);
+    let kept = folder.join(REPLIES_DIR);
     // Replies of an earlier recording would look like those of this one.
     if kept.is_dir() {
         fs::remove_dir_all(&kept)?;
@@ -287,9 +299,9 @@ pub(crate) fn keep_replies(replies: &Path, folder: &Path) -> io::Result<()> {
 }
 
 /// A reviewer that repeats its recorded answer.
-struct Recalled(Answer);
+struct RecordedReviewer(ReviewerAnswer);
 
-impl Reviewer for Recalled {
+impl Reviewer for RecordedReviewer {
     fn name(&self) -> &str {
         &self.0.report.reviewer.name
     }
@@ -306,7 +318,7 @@ impl Reviewer for Recalled {
         Interest::Reads("it is on record".to_owned())
     }
 
-    fn review(&self, _change: &Change, _tell: Tell<'_>) -> Answer {
+    fn review(&self, _change: &Change, _on_progress: OnProgress<'_>) -> ReviewerAnswer {
         self.0.clone()
     }
 }

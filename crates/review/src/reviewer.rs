@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::exchange::Exchange;
 use crate::leads::Leads;
-use crate::secrets::keep_secrets;
+use crate::secrets::redact_report;
 
 /// The failure of a reviewer that was interrupted.
 const INTERRUPTED: &str = "it was interrupted before it answered; review again";
@@ -41,19 +41,19 @@ pub trait Reviewer: Send + Sync {
 
     /// Returns the inputs of the reviewer by name, such as versions: a difference to those of an
     /// earlier run may be the cause of other findings.
-    fn made_of(&self) -> BTreeMap<String, String> {
+    fn provenance(&self) -> BTreeMap<String, String> {
         BTreeMap::new()
     }
 
     /// Stores the findings of the rules, before the reviewer reads the change.
-    fn note_leads(&self, _leads: &Leads) {}
+    fn set_leads(&self, _leads: &Leads) {}
 
-    /// Reads a change. Calls `tell` with the progress of the answer.
-    fn review(&self, change: &Change, tell: Tell<'_>) -> Answer;
+    /// Reads a change. Calls `on_progress` with the progress of the answer.
+    fn review(&self, change: &Change, on_progress: OnProgress<'_>) -> ReviewerAnswer;
 }
 
 /// A callback with the number of characters of an answer received so far.
-pub type Tell<'a> = &'a (dyn Fn(usize) + Sync);
+pub type OnProgress<'a> = &'a (dyn Fn(usize) + Sync);
 
 /// The estimated cost of reading a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,12 +94,12 @@ pub enum Interest {
     /// The reviewer reads the change.
     Reads(String),
     /// The reviewer does not read the change.
-    Rests(String),
+    Skips(String),
 }
 
 /// The result of a reviewer.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Answer {
+pub struct ReviewerAnswer {
     /// The findings.
     pub report: Report,
     /// The outcome of each hunk, in the order of the change.
@@ -111,24 +111,24 @@ pub struct Answer {
     pub exchanges: Vec<Exchange>,
 }
 
-impl Answer {
+impl ReviewerAnswer {
     /// Returns the answer of a reviewer that failed: it covers nothing.
-    pub(crate) fn failed(reviewer: &dyn Reviewer, change: &Change, why: &str) -> Answer {
+    pub(crate) fn failed(reviewer: &dyn Reviewer, change: &Change, why: &str) -> ReviewerAnswer {
         let who = report::Reviewer::new(reviewer.name(), reviewer.kind());
         let mut report = Report::unusable(who, why);
         report.required = reviewer.is_required();
         let look = HunkOutcome::Failed(format!("{}: {why}", reviewer.name()));
-        let looks = looks_of(reviewer, vec![look; change.hunks()]);
-        Answer { report, looks, suppressions: Vec::new(), exchanges: Vec::new() }
+        let looks = reviewer_coverage(reviewer, vec![look; change.hunks()]);
+        ReviewerAnswer { report, looks, suppressions: Vec::new(), exchanges: Vec::new() }
     }
 }
 
-impl Answer {
+impl ReviewerAnswer {
     /// Returns the answer of a reviewer that was interrupted before it answered. The reviewer
     /// counts as required, whatever its configuration, since the review lacks an answer that it
     /// should have.
-    pub(crate) fn interrupted(reviewer: &dyn Reviewer, change: &Change) -> Answer {
-        let mut answer = Answer::failed(reviewer, change, INTERRUPTED);
+    pub(crate) fn interrupted(reviewer: &dyn Reviewer, change: &Change) -> ReviewerAnswer {
+        let mut answer = ReviewerAnswer::failed(reviewer, change, INTERRUPTED);
         answer.report.required = true;
         answer
     }
@@ -148,7 +148,10 @@ pub(crate) fn version_hash(bytes: &[u8]) -> String {
 }
 
 /// Returns the outcomes of hunks, with the reviewer that they belong to.
-pub(crate) fn looks_of(reviewer: &dyn Reviewer, hunks: Vec<HunkOutcome>) -> ReviewerCoverage {
+pub(crate) fn reviewer_coverage(
+    reviewer: &dyn Reviewer,
+    hunks: Vec<HunkOutcome>,
+) -> ReviewerCoverage {
     ReviewerCoverage {
         reviewer: reviewer.name().to_owned(),
         kind: reviewer.kind(),
@@ -159,9 +162,9 @@ pub(crate) fn looks_of(reviewer: &dyn Reviewer, hunks: Vec<HunkOutcome>) -> Revi
 
 /// The built-in rules, and those of a repository.
 #[derive(Debug)]
-pub struct Rules(pub Rulebook);
+pub struct RuleReviewer(pub Rulebook);
 
-impl Reviewer for Rules {
+impl Reviewer for RuleReviewer {
     fn name(&self) -> &str {
         assay_rules::REVIEWER
     }
@@ -178,17 +181,17 @@ impl Reviewer for Rules {
         Interest::Reads("always on".to_owned())
     }
 
-    fn made_of(&self) -> BTreeMap<String, String> {
+    fn provenance(&self) -> BTreeMap<String, String> {
         let files = self.0.files();
         files.map(|(name, text)| (name.to_owned(), version_hash(text.as_bytes()))).collect()
     }
 
-    fn review(&self, change: &Change, _tell: Tell<'_>) -> Answer {
+    fn review(&self, change: &Change, _on_progress: OnProgress<'_>) -> ReviewerAnswer {
         let mut reviewed = self.0.review(change);
-        keep_secrets(&mut reviewed.report, change);
-        Answer {
+        redact_report(&mut reviewed.report, change);
+        ReviewerAnswer {
             report: reviewed.report,
-            looks: looks_of(self, reviewed.looks),
+            looks: reviewer_coverage(self, reviewed.looks),
             suppressions: reviewed.suppressions,
             exchanges: Vec::new(),
         }

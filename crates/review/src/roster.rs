@@ -1,4 +1,4 @@
-//! The reviewers that read a change, and the reasons: [`roster`].
+//! The reviewers that read a change, and the reasons: [`build_roster`].
 
 use assay_change::Change;
 
@@ -13,12 +13,12 @@ pub struct Roster {
     /// The reason for the depth.
     pub because: String,
     /// The reviewers.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<RosterEntry>,
 }
 
 /// A reviewer of a roster.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct RosterEntry {
     /// The name of the reviewer.
     pub name: String,
     /// The decision of the reviewer to read the change or not, with the reason.
@@ -29,21 +29,25 @@ pub struct Entry {
 
 /// The choice to include cost estimates in a roster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cost {
+pub enum CostEstimates {
     /// The roster includes estimates.
-    Shown,
+    Included,
     /// The roster includes no estimates.
-    NotAsked,
+    Omitted,
 }
 
 /// Decides which reviewers read a change.
-pub fn roster(change: &Change, reviewers: &[Box<dyn Reviewer>], cost: Cost) -> Roster {
+pub fn build_roster(
+    change: &Change,
+    reviewers: &[Box<dyn Reviewer>],
+    cost: CostEstimates,
+) -> Roster {
     let (depth, because) = depth(change);
     let entry = |by: &dyn Reviewer| {
         let interest = by.interest(change);
-        let is_wanted = cost == Cost::Shown && matches!(interest, Interest::Reads(_));
+        let is_wanted = cost == CostEstimates::Included && matches!(interest, Interest::Reads(_));
         let estimate = is_wanted.then(|| by.estimate(change)).flatten();
-        Entry { name: by.name().to_owned(), interest, estimate }
+        RosterEntry { name: by.name().to_owned(), interest, estimate }
     };
     Roster { depth, because, entries: reviewers.iter().map(|by| entry(&**by)).collect() }
 }

@@ -36,7 +36,7 @@ use assay_rules::{RedactedTree, SymbolTree};
 
 use crate::exchange::Exchange;
 use crate::leads::Leads;
-use crate::reviewer::{Answer, Interest, Reviewer, Tell};
+use crate::reviewer::{Interest, OnProgress, Reviewer, ReviewerAnswer};
 
 /// The answers of all reviewers of a change.
 #[derive(Debug, Default)]
@@ -57,18 +57,18 @@ pub struct Review {
 
 /// The number of reviewers that read at the same time.
 #[derive(Debug, Clone, Copy)]
-pub struct AtATime {
+pub struct Concurrency {
     /// The number of reviewers that work on this machine.
     pub local: usize,
     /// The number of reviewers that wait for a model.
     pub models: usize,
     /// The order in which reviewers start.
-    pub order: Order,
+    pub order: StartOrder,
 }
 
 /// The order in which reviewers start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Order {
+pub enum StartOrder {
     /// All reviewers start as soon as there is a free thread.
     AllAtOnce,
     /// Personas that are not required wait for the others, since the budget may not suffice for
@@ -77,11 +77,11 @@ pub enum Order {
 }
 
 /// The minimum number of characters between two progress events of an answer.
-const HEARD_AT_ONCE: usize = 200;
+const MIN_PROGRESS_CHARS: usize = 200;
 
 /// The decisions and limits that count in addition to the reviewers' answers.
 #[derive(Debug, Default)]
-pub struct Terms<'a> {
+pub struct ReviewPolicy<'a> {
     /// The mode of the review.
     pub mode: ReviewMode,
     /// The grade from which findings block; `None` for the default.
@@ -101,15 +101,15 @@ pub struct Terms<'a> {
 }
 
 /// An observer of a review, called on the thread that runs the review.
-pub trait Watch {
+pub trait ReviewObserver {
     /// Called when the reading starts, with the names of the reviewers that read.
-    fn started(&self, reviewers: &[&str]);
+    fn on_start(&self, reviewers: &[&str]);
 
     /// Called with the number of characters of an answer received so far.
-    fn heard(&self, reviewer: &str, chars: usize);
+    fn on_progress(&self, reviewer: &str, chars: usize);
 
     /// Called when a reviewer has answered.
-    fn answered(&self, answer: &Answer);
+    fn on_answer(&self, answer: &ReviewerAnswer);
 }
 
 /// Runs the reviewers that are concerned by a change, some at a time. The failure of one does not
@@ -117,18 +117,18 @@ pub trait Watch {
 pub fn run(
     change: &Change,
     reviewers: &[Box<dyn Reviewer>],
-    at_a_time: AtATime,
-    watch: &dyn Watch,
+    at_a_time: Concurrency,
+    observer: &dyn ReviewObserver,
 ) -> Review {
     let never = &Shutdown::default();
-    review_by(change, reviewers, at_a_time, watch, |some| {
+    combine_answers(change, reviewers, at_a_time, observer, |some| {
         let (sender, events) = mpsc::channel();
         thread::scope(|scope| {
             for waiting in queues(some, reviewers, at_a_time) {
                 let sender = sender.clone();
-                scope.spawn(move || work_off(&waiting, reviewers, change, &sender, never));
+                scope.spawn(move || run_queue(&waiting, reviewers, change, &sender, never));
             }
-            collect(&events, some, reviewers, watch).unwrap_or_else(|partial| partial)
+            collect(&events, some, reviewers, observer).unwrap_or_else(|partial| partial)
         })
     })
 }
@@ -140,10 +140,10 @@ pub fn run_until(
     shutdown: &Shutdown,
     change: &Arc<Change>,
     reviewers: &Arc<[Box<dyn Reviewer>]>,
-    at_a_time: AtATime,
-    watch: &dyn Watch,
+    at_a_time: Concurrency,
+    observer: &dyn ReviewObserver,
 ) -> Review {
-    review_by(change, reviewers, at_a_time, watch, |some| {
+    combine_answers(change, reviewers, at_a_time, observer, |some| {
         let (sender, events) = mpsc::channel();
         let interrupted = sender.clone();
         // The receiver is gone if all reviewers have answered before.
@@ -151,11 +151,11 @@ pub fn run_until(
         let start = |waiting: Queue| {
             let (sender, change) = (sender.clone(), Arc::clone(change));
             let (reviewers, shutdown) = (Arc::clone(reviewers), shutdown.clone());
-            thread::spawn(move || work_off(&waiting, &reviewers, &change, &sender, &shutdown))
+            thread::spawn(move || run_queue(&waiting, &reviewers, &change, &sender, &shutdown))
         };
         let threads: Vec<JoinHandle<()>> =
             queues(some, reviewers, at_a_time).into_iter().map(start).collect();
-        collect(&events, some, reviewers, watch)
+        collect(&events, some, reviewers, observer)
             .inspect(|_| {
                 for thread in threads {
                     // A panic of a reviewer is caught in its thread.
@@ -168,34 +168,34 @@ pub fn run_until(
 
 /// Combines the answers of all reviewers that are concerned. `read` runs some of them, by their
 /// numbers, and leaves out those that were interrupted.
-fn review_by(
+fn combine_answers(
     change: &Change,
     reviewers: &[Box<dyn Reviewer>],
-    at_a_time: AtATime,
-    watch: &dyn Watch,
-    read: impl Fn(&[usize]) -> BTreeMap<usize, Answer>,
+    at_a_time: Concurrency,
+    observer: &dyn ReviewObserver,
+    read: impl Fn(&[usize]) -> BTreeMap<usize, ReviewerAnswer>,
 ) -> Review {
     let reads = |at: &usize| matches!(reviewers[*at].interest(change), Interest::Reads(_));
     let readers: Vec<usize> = (0..reviewers.len()).filter(reads).collect();
-    watch.started(&readers.iter().map(|at| reviewers[*at].name()).collect::<Vec<_>>());
+    observer.on_start(&readers.iter().map(|at| reviewers[*at].name()).collect::<Vec<_>>());
     let can_wait = |by: &dyn Reviewer| by.kind() == ReviewerKind::Persona && !by.is_required();
     let (later, first): (Vec<usize>, Vec<usize>) = match at_a_time.order {
-        Order::AllAtOnce => (Vec::new(), readers.clone()),
-        Order::RequiredFirst => readers.iter().partition(|at| can_wait(&*reviewers[**at])),
+        StartOrder::AllAtOnce => (Vec::new(), readers.clone()),
+        StartOrder::RequiredFirst => readers.iter().partition(|at| can_wait(&*reviewers[**at])),
     };
     // The rules read first: models get their findings.
     let (rules, first): (Vec<usize>, Vec<usize>) =
         first.into_iter().partition(|at| reviewers[*at].kind() == ReviewerKind::Rules);
     let mut answers = read(&rules);
     let leads = Leads::of(answers.values().map(|answer| &answer.report));
-    readers.iter().for_each(|at| reviewers[*at].note_leads(&leads));
+    readers.iter().for_each(|at| reviewers[*at].set_leads(&leads));
     answers.extend(read(&first));
     answers.extend(read(&later));
     let mut review = Review::default();
     for at in readers {
         let answer = answers.remove(&at).unwrap_or_else(|| {
             review.interrupted.push(reviewers[at].name().to_owned());
-            Answer::interrupted(&*reviewers[at], change)
+            ReviewerAnswer::interrupted(&*reviewers[at], change)
         });
         review.reports.push(answer.report);
         review.looks.push(answer.looks);
@@ -209,7 +209,7 @@ fn review_by(
 type Queue = Arc<Mutex<VecDeque<usize>>>;
 
 /// Returns a queue for each thread; threads for the same kind of reviewer share one.
-fn queues(some: &[usize], reviewers: &[Box<dyn Reviewer>], at_a_time: AtATime) -> Vec<Queue> {
+fn queues(some: &[usize], reviewers: &[Box<dyn Reviewer>], at_a_time: Concurrency) -> Vec<Queue> {
     let is_persona = |at: &usize| reviewers[*at].kind() == ReviewerKind::Persona;
     // A reviewer that waits for a model does not block those that work on this machine.
     let (models, local): (Vec<usize>, Vec<usize>) = some.iter().copied().partition(is_persona);
@@ -223,17 +223,17 @@ fn queues(some: &[usize], reviewers: &[Box<dyn Reviewer>], at_a_time: AtATime) -
 
 /// Runs the reviewers in a queue, one after the other. After an interrupt only the rules start,
 /// since others may cost money.
-fn work_off(
+fn run_queue(
     waiting: &Queue,
     reviewers: &[Box<dyn Reviewer>],
     change: &Change,
     sender: &Sender<Event>,
     shutdown: &Shutdown,
 ) {
-    while let Some(at) = next(waiting) {
+    while let Some(at) = pop_next(waiting) {
         let is_rules = reviewers[at].kind() == ReviewerKind::Rules;
         if is_rules || !shutdown.is_requested() {
-            work(&*reviewers[at], at, change, sender);
+            run_reviewer(&*reviewers[at], at, change, sender);
         }
     }
 }
@@ -244,17 +244,17 @@ fn collect(
     events: &Receiver<Event>,
     some: &[usize],
     reviewers: &[Box<dyn Reviewer>],
-    watch: &dyn Watch,
-) -> Result<BTreeMap<usize, Answer>, BTreeMap<usize, Answer>> {
-    let mut answers: BTreeMap<usize, Answer> = BTreeMap::new();
+    observer: &dyn ReviewObserver,
+) -> Result<BTreeMap<usize, ReviewerAnswer>, BTreeMap<usize, ReviewerAnswer>> {
+    let mut answers: BTreeMap<usize, ReviewerAnswer> = BTreeMap::new();
     let mut is_interrupted = false;
     let mut awaited: BTreeSet<usize> = some.iter().copied().collect();
     while !awaited.is_empty() {
         match events.recv() {
-            Ok(Event::Heard(at, chars)) => watch.heard(reviewers[at].name(), chars),
+            Ok(Event::Heard(at, chars)) => observer.on_progress(reviewers[at].name(), chars),
             Ok(Event::Answered(at, answer)) => {
                 if awaited.remove(&at) {
-                    watch.answered(&answer);
+                    observer.on_answer(&answer);
                     answers.insert(at, *answer);
                 }
             }
@@ -271,16 +271,16 @@ fn collect(
 /// An event of a reviewer's thread.
 enum Event {
     Heard(usize, usize),
-    Answered(usize, Box<Answer>),
+    Answered(usize, Box<ReviewerAnswer>),
     Interrupted,
 }
 
 /// Runs one reviewer and sends its answer. The receiver is gone only if its thread panicked.
-fn work(reviewer: &dyn Reviewer, at: usize, change: &Change, sender: &Sender<Event>) {
+fn run_reviewer(reviewer: &dyn Reviewer, at: usize, change: &Change, sender: &Sender<Event>) {
     let heard = Mutex::new((sender.clone(), 0));
-    let tell = |chars: usize| {
+    let on_progress = |chars: usize| {
         let mut heard = heard.lock().unwrap_or_else(|broken| broken.into_inner());
-        if chars >= heard.1 + HEARD_AT_ONCE || chars < heard.1 {
+        if chars >= heard.1 + MIN_PROGRESS_CHARS || chars < heard.1 {
             heard.1 = chars;
             let _ = heard.0.send(Event::Heard(at, chars));
         }
@@ -288,19 +288,24 @@ fn work(reviewer: &dyn Reviewer, at: usize, change: &Change, sender: &Sender<Eve
     let name = reviewer.name();
     tracing::info!(reviewer = name, "the reviewer starts");
     let started = Stopwatch::start();
-    let answer = ask(reviewer, change, &tell);
+    let answer = catch_review(reviewer, change, &on_progress);
     let (elapsed, votes) = (started.elapsed(), answer.report.votes.len());
     tracing::info!(reviewer = name, ?elapsed, votes, "the reviewer answered");
     let _ = sender.send(Event::Answered(at, Box::new(answer)));
 }
 
-fn next(waiting: &Mutex<VecDeque<usize>>) -> Option<usize> {
+fn pop_next(waiting: &Mutex<VecDeque<usize>>) -> Option<usize> {
     waiting.lock().unwrap_or_else(|broken| broken.into_inner()).pop_front()
 }
 
-fn ask(reviewer: &dyn Reviewer, change: &Change, tell: Tell<'_>) -> Answer {
-    catch_unwind(AssertUnwindSafe(|| reviewer.review(change, tell)))
-        .unwrap_or_else(|_| Answer::failed(reviewer, change, "it crashed; this is a bug in assay"))
+fn catch_review(
+    reviewer: &dyn Reviewer,
+    change: &Change,
+    on_progress: OnProgress<'_>,
+) -> ReviewerAnswer {
+    catch_unwind(AssertUnwindSafe(|| reviewer.review(change, on_progress))).unwrap_or_else(|_| {
+        ReviewerAnswer::failed(reviewer, change, "it crashed; this is a bug in assay")
+    })
 }
 
 impl Review {
@@ -317,10 +322,10 @@ impl Review {
     }
 
     /// Returns the answers of the reviewers that asked no model.
-    pub(crate) fn local_answers(&self) -> Vec<Answer> {
+    pub(crate) fn local_answers(&self) -> Vec<ReviewerAnswer> {
         let answers = self.reports.iter().zip(&self.looks);
         let local = answers.filter(|(_, looks)| looks.kind != ReviewerKind::Persona);
-        let answer = |(report, looks): (&Report, &ReviewerCoverage)| Answer {
+        let answer = |(report, looks): (&Report, &ReviewerCoverage)| ReviewerAnswer {
             report: report.clone(),
             looks: looks.clone(),
             suppressions: match looks.kind {
@@ -333,7 +338,7 @@ impl Review {
     }
 
     /// Combines all answers, and decides the verdict.
-    pub fn synthesis(&self, change: &Change, terms: &Terms<'_>) -> Synthesis {
+    pub fn synthesis(&self, change: &Change, terms: &ReviewPolicy<'_>) -> Synthesis {
         let changed = change.changed_lines();
         // Models saw no credential, so their quotes are looked up in redacted text.
         let redacted = RedactedTree(change.tree());

@@ -24,22 +24,22 @@ use crate::exchange::Exchange;
 use crate::recording::{self, Recording};
 
 /// The kind of state of runs.
-const KIND: &str = "runs";
+const STATE_KIND: &str = "runs";
 
 /// The number of runs that are stored; the oldest are removed first.
-const KEPT: usize = 100;
+const MAX_RUNS: usize = 100;
 
 /// The age from which on a draft counts as abandoned.
-const STALE: Duration = Duration::from_secs(3600);
+const STALE_DRAFT_AGE: Duration = Duration::from_secs(3600);
 
 /// The folder of a run with its recording.
-const RECORDING: &str = "recording";
+const RECORDING_DIR: &str = "recording";
 
 /// The maximum number of findings of an earlier review in a prompt.
-const PRIOR: usize = 30;
+const MAX_PRIOR_FINDINGS: usize = 30;
 
 /// The prefix of the name of a folder that is not a complete run yet.
-const DRAFT: &str = ".draft-";
+const DRAFT_PREFIX: &str = ".draft-";
 
 /// The reason why a run could not be stored or found.
 #[derive(Debug, thiserror::Error)]
@@ -94,7 +94,7 @@ pub struct StoredFix {
 }
 
 /// The content of a run.
-pub struct Record<'a> {
+pub struct RunContent<'a> {
     /// The change that was reviewed.
     pub change: &'a Change,
     /// The report of each reviewer.
@@ -106,7 +106,7 @@ pub struct Record<'a> {
     /// The version of assay.
     pub version: &'a str,
     /// The inputs of each reviewer, such as versions, by the name of the reviewer.
-    pub made_of: BTreeMap<String, BTreeMap<String, String>>,
+    pub provenance: BTreeMap<String, BTreeMap<String, String>>,
     /// The requests to models.
     pub exchanges: &'a [Exchange],
     /// The recording of the review; `None` if it would be too large.
@@ -117,7 +117,7 @@ pub struct Record<'a> {
 
 /// The inputs of a run, for comparisons.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MadeWith {
+pub struct RunProvenance {
     /// The version of assay.
     pub assay: String,
     /// The hash of the change.
@@ -129,10 +129,10 @@ pub struct MadeWith {
     pub exchanges: Vec<Exchange>,
 }
 
-impl Record<'_> {
+impl RunContent<'_> {
     /// Stores the review under an id, sealed before it gets its final name.
     pub fn save(&self, state: &State, id: &str) -> Result<PathBuf, RunError> {
-        let kind = state.open(KIND)?;
+        let kind = state.open(STATE_KIND)?;
         kind.create()?;
         let parent = kind.path();
         let folder = parent.join(id);
@@ -143,20 +143,20 @@ impl Record<'_> {
         }
         // Until the folder is renamed, its name is not that of a run, and it is removed if anything
         // fails.
-        let draft = ScratchFolder::new_in(DRAFT, parent).map_err(fail)?;
-        self.fill(draft.path()).map_err(fail)?;
+        let draft = ScratchFolder::new_in(DRAFT_PREFIX, parent).map_err(fail)?;
+        self.write_files(draft.path()).map_err(fail)?;
         sync_folder(draft.path()).map_err(fail)?;
         kind.seal_draft(id, draft.path())?;
         fs::rename(draft.path(), &folder).map_err(fail)?;
         // The folder has its final name now, so the draft must not be removed.
         let _ = draft.keep();
         sync_folder(parent).map_err(fail)?;
-        keep_newest(parent, &folder, KEPT);
+        keep_newest(parent, &folder, MAX_RUNS);
         kind.prune();
         Ok(folder)
     }
 
-    fn fill(&self, folder: &Path) -> io::Result<()> {
+    fn write_files(&self, folder: &Path) -> io::Result<()> {
         let put =
             |name: &str, text: &str| write_synced(&folder.join(name), redact(text).as_bytes());
         for report in self.reports {
@@ -170,11 +170,11 @@ impl Record<'_> {
         put("synthesis.json", &write::pretty(self.synthesis))?;
         put("verdict.json", &write::pretty(&self.synthesis.verdict))?;
         put("fixes.json", &write::pretty(&fixes_of(self.change, self.synthesis)))?;
-        put("made-with.json", &write::pretty(&self.made_with()))?;
+        put("made-with.json", &write::pretty(&self.provenance()))?;
         put("log", &(self.log.join("\n") + "\n"))?;
-        let recorded = folder.join(RECORDING);
+        let recorded = folder.join(RECORDING_DIR);
         if let Some(replies) = self.replies {
-            recording::keep_replies(replies, &recorded)?;
+            recording::copy_replies(replies, &recorded)?;
         }
         match self.recording {
             Some(recording) => recording.save(&recorded),
@@ -182,11 +182,11 @@ impl Record<'_> {
         }
     }
 
-    fn made_with(&self) -> MadeWith {
-        MadeWith {
+    fn provenance(&self) -> RunProvenance {
+        RunProvenance {
             assay: self.version.to_owned(),
             change: change_hash(self.change),
-            reviewers: self.made_of.clone(),
+            reviewers: self.provenance.clone(),
             exchanges: self.exchanges.to_vec(),
         }
     }
@@ -240,7 +240,7 @@ pub(crate) fn keep_newest(parent: &Path, newest: &Path, kept: usize) {
     let is_stale = |draft: &PathBuf| {
         // Another process may be filling the draft at this moment.
         let age = changed(newest).zip(changed(draft)).map(|(now, then)| now.duration_since(then));
-        matches!(age, Some(Ok(age)) if age > STALE)
+        matches!(age, Some(Ok(age)) if age > STALE_DRAFT_AGE)
     };
     for old in runs.into_iter().take(too_many).chain(drafts.into_iter().filter(is_stale)) {
         let _ = fs::remove_dir_all(old);
@@ -272,13 +272,13 @@ pub fn synthesis(run: &Path) -> Result<Synthesis, RunError> {
 }
 
 /// Reads the inputs of a run.
-pub fn made_with(run: &Path) -> Result<MadeWith, RunError> {
+pub fn provenance(run: &Path) -> Result<RunProvenance, RunError> {
     read_json(&run.join("made-with.json"))
 }
 
 /// Returns the folder of the recording of a run.
 pub fn recording(run: &Path) -> PathBuf {
-    run.join(RECORDING)
+    run.join(RECORDING_DIR)
 }
 
 /// Returns the findings of the latest review of another change, for the persona that checks them;
@@ -286,36 +286,37 @@ pub fn recording(run: &Path) -> PathBuf {
 /// authority.
 pub fn prior_findings(state: &State, change: &Change) -> Result<Option<String>, RunError> {
     let this = change_hash(change);
-    let kind = state.open(KIND)?;
+    let kind = state.open(STATE_KIND)?;
     for id in ids(&kind)?.into_iter().rev() {
         let Some(run) = kind.check(&id)? else { continue };
         // A run that an older version left incomplete is not a review.
-        if !made_with(&run).is_ok_and(|with| with.change != this) {
+        if !provenance(&run).is_ok_and(|with| with.change != this) {
             continue;
         }
         let Ok(synthesis) = synthesis(&run) else { return Ok(None) };
-        return Ok(told(&synthesis));
+        return Ok(format_findings(&synthesis));
     }
     Ok(None)
 }
 
-fn told(synthesis: &Synthesis) -> Option<String> {
-    let told = synthesis.findings.iter().take(PRIOR).map(|finding| {
+fn format_findings(synthesis: &Synthesis) -> Option<String> {
+    let format_findings = synthesis.findings.iter().take(MAX_PRIOR_FINDINGS).map(|finding| {
         let place = finding.place().unwrap_or_else(|| "the change".to_owned());
         format!("- {} {place}: {}. {}\n", finding.severity, finding.title, finding.description)
     });
-    let told: String = told.collect();
-    (!told.is_empty()).then(|| without_injections(&redact(&told)).into_owned())
+    let format_findings: String = format_findings.collect();
+    (!format_findings.is_empty())
+        .then(|| without_injections(&redact(&format_findings)).into_owned())
 }
 
 /// Returns the ids of the runs that reviewed the same change. Fails if a run has no authority.
-pub(crate) fn of_the_same(state: &State, change: &Change) -> Result<BTreeSet<String>, RunError> {
+pub(crate) fn runs_of_change(state: &State, change: &Change) -> Result<BTreeSet<String>, RunError> {
     let this = change_hash(change);
     let mut same = BTreeSet::new();
-    let kind = state.open(KIND)?;
+    let kind = state.open(STATE_KIND)?;
     for id in ids(&kind)? {
         let Some(run) = kind.check(&id)? else { continue };
-        if made_with(&run).is_ok_and(|with| with.change == this) {
+        if provenance(&run).is_ok_and(|with| with.change == this) {
             same.insert(id);
         }
     }
@@ -329,7 +330,7 @@ pub(crate) fn content_hash(bytes: &[u8]) -> String {
 
 /// Returns the folder of the run with an id, or of the newest run. Fails if it has no authority.
 pub fn find(state: &State, id: Option<&str>) -> Result<PathBuf, RunError> {
-    let kind = state.open(KIND)?;
+    let kind = state.open(STATE_KIND)?;
     let known = ids(&kind)?;
     let newest = known.last().ok_or(RunError::NoneYet)?;
     let wanted = id.unwrap_or(newest);

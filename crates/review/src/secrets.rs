@@ -12,8 +12,8 @@ use assay_rules::KnownCredentials;
 
 /// Removes credentials from all texts of a report, also those that the report quotes from a file
 /// without the name that identifies them as credentials.
-pub(crate) fn keep_secrets(report: &mut Report, change: &Change) {
-    let known = known(report, change).unwrap_or_else(|error| {
+pub(crate) fn redact_report(report: &mut Report, change: &Change) {
+    let known = known_credentials(report, change).unwrap_or_else(|error| {
         // The content of a quote is unknown, so it is not shown.
         report.votes.iter_mut().for_each(|vote| vote.evidence.clear());
         let why = format!("its quotes could not be checked for credentials: {error}");
@@ -49,7 +49,7 @@ pub(crate) fn keep_secrets(report: &mut Report, change: &Change) {
 }
 
 /// Collects the credentials of the files that a report is about.
-fn known(report: &Report, change: &Change) -> Result<KnownCredentials, TreeError> {
+fn known_credentials(report: &Report, change: &Change) -> Result<KnownCredentials, TreeError> {
     let files: BTreeSet<&RepoPath> =
         report.votes.iter().filter_map(|vote| vote.file.as_ref()).collect();
     let texts: Vec<Option<String>> =

@@ -12,7 +12,7 @@ use assay_engine::delegated_review::Repository;
 use assay_engine::environment::Environment;
 use assay_engine::queues;
 use assay_engine::reporter::Reporter;
-use assay_review::handed_in::HandedIn;
+use assay_review::external_reports::ExternalReports;
 use assay_services::browser::Endpoint;
 use assay_services::permit::Permit;
 
@@ -59,7 +59,7 @@ impl ServerContext<'_> {
             queue: queues::open(&root, &settings)?.into(),
             agents: agents.iter().map(|it| (it.id.clone(), it.queue.clone())).collect(),
             parent,
-            reports: HandedIn::open(&self.environment.state_of(&root))?,
+            reports: ExternalReports::open(&self.environment.state_of(&root))?,
             root: self.root.clone(),
             github,
             clock: self.environment.clock().clone(),

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use assay_base::clock::Stopwatch;
-use assay_checks::check::{CheckKind, CheckOutcome, State};
-use assay_checks::results::{Outcome, TestResult, Tests, Totals};
+use assay_checks::check::{CheckKind, CheckOutcome, CheckState};
+use assay_checks::results::{TestOutcome, TestReport, TestResult, Totals};
 use assay_findings::write::escape::one_line;
 use assay_services::browser::flow::{
     self, BaseUrl, Flow, FlowOutcome, PageVisit, ReplayContext, StepStatus,
@@ -57,7 +57,7 @@ impl E2eRunner<'_> {
             Some(app) => self.replay(app, name),
         };
         let report = report.unwrap_or_else(|why| E2eReport {
-            state: State::NotRun { why },
+            state: CheckState::NotRun { why },
             tests: None,
             tail: String::new(),
             notes: Vec::new(),
@@ -158,9 +158,9 @@ impl E2eRunner<'_> {
                 let seen = notes.last().cloned();
                 let parts = [Some(why.clone()), seen, said].into_iter().flatten();
                 let message = parts.collect::<Vec<_>>().join("\n");
-                (Outcome::Failed { message }, Totals { failed: 1, ..Totals::default() })
+                (TestOutcome::Failed { message }, Totals { failed: 1, ..Totals::default() })
             }
-            None => (Outcome::Passed, Totals { passed: 1, ..Totals::default() }),
+            None => (TestOutcome::Passed, Totals { passed: 1, ..Totals::default() }),
         };
         let test = TestResult {
             name: one_line(name),
@@ -170,8 +170,8 @@ impl E2eRunner<'_> {
             skipped_in: None,
         };
         E2eReport {
-            state: why.map_or(State::Passed, |why| State::Failed { why }),
-            tests: Some(Tests { totals, results: vec![test], ..Tests::default() }),
+            state: why.map_or(CheckState::Passed, |why| CheckState::Failed { why }),
+            tests: Some(TestReport { totals, results: vec![test], ..TestReport::default() }),
             tail,
             notes,
         }
@@ -191,8 +191,8 @@ impl E2eRunner<'_> {
         notes.extend(pending);
         E2eReport {
             state: match visit.has_passed() {
-                true => State::Passed,
-                false => State::Failed { why: faults.join("; ") },
+                true => CheckState::Passed,
+                false => CheckState::Failed { why: faults.join("; ") },
             },
             tests: None,
             tail: format_console(&visit.console),
@@ -202,7 +202,7 @@ impl E2eRunner<'_> {
 
     /// Returns the outcome of a flow or a page that could not run, for reasons other than the app.
     fn report_blocked(&self, why: &str, said: &[ConsoleEntry]) -> E2eReport {
-        let state = State::NotRun { why: one_line(why) };
+        let state = CheckState::NotRun { why: one_line(why) };
         E2eReport { state, tests: None, tail: format_console(said), notes: Vec::new() }
     }
 
@@ -238,8 +238,8 @@ fn is_page(name: &str) -> bool {
 
 /// The result of a flow or a page.
 struct E2eReport {
-    state: State,
-    tests: Option<Tests>,
+    state: CheckState,
+    tests: Option<TestReport>,
     tail: String,
     notes: Vec<String>,
 }

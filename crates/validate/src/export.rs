@@ -309,10 +309,10 @@ fn line(check: &CheckOutcome) -> CheckLine {
         name: check.kind.name().to_owned(),
         command: Some(check.command.clone()).filter(|command| !command.is_empty()),
         outcome: match &check.state {
-            check::State::Passed => CheckLineOutcome::Passed,
-            check::State::Failed { .. } => CheckLineOutcome::Failed,
-            check::State::NotRun { why } => CheckLineOutcome::NotRun { why: why.clone() },
-            check::State::TimedOut => {
+            check::CheckState::Passed => CheckLineOutcome::Passed,
+            check::CheckState::Failed { .. } => CheckLineOutcome::Failed,
+            check::CheckState::NotRun { why } => CheckLineOutcome::NotRun { why: why.clone() },
+            check::CheckState::TimedOut => {
                 CheckLineOutcome::NotRun { why: "it took too long".to_owned() }
             }
         },

@@ -3,7 +3,7 @@
 //! Each round writes its bar into the journal. A loop must meet the highest of all bars. A
 //! requirement that a later spec or plan removes or lowers is an issue until a person decides.
 
-use assay_checks::required::Risk;
+use assay_checks::check_plan::Risk;
 use assay_checks::verification::{Group, Verification};
 use serde::{Deserialize, Serialize};
 

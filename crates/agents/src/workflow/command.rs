@@ -4,7 +4,7 @@ use std::path::Path;
 
 use assay_findings::verdict::VerdictState;
 use assay_findings::write::escape::chain;
-use assay_review::handed_in;
+use assay_review::external_reports;
 
 use super::fix::{check_out, check_out_to_push, commit, finish_earlier_attempt};
 use super::follow_up::after_review;
@@ -86,9 +86,9 @@ impl CommandHandler {
         output: &str,
     ) -> Result<TaskOutcome, HandlerError> {
         let task = &job.task.id;
-        let mut reports = handed_in::for_task(&self.workflow_context.state, task)
+        let mut reports = external_reports::for_task(&self.workflow_context.state, task)
             .map_err(|error| HandlerError::permanent(chain(&error)))?;
-        let printed = handed_in::read(output, job.agent.id.as_str(), folder);
+        let printed = external_reports::read(output, job.agent.id.as_str(), folder);
         match &printed.unusable {
             None => reports.push(printed),
             Some(why) if reports.is_empty() => {
@@ -98,7 +98,7 @@ impl CommandHandler {
             }
             Some(_) => {}
         }
-        let synthesis = handed_in::held_against(&reports, folder);
+        let synthesis = external_reports::check_reports(&reports, folder);
         match synthesis.verdict.state {
             VerdictState::NotReady => {
                 let reviewed = ReviewOutcome {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anstyle::{AnsiColor, Color, Style};
 use assay_findings::write::escape;
-use assay_review::compare::{Comparison, How, Run, compare};
+use assay_review::compare::{ComparedRun, Comparison, DifferenceKind, compare};
 use assay_review::runs;
 use clap::ValueEnum;
 
@@ -45,9 +45,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     Ok(Exit::Ready)
 }
 
-fn read(root: &Path, id: &str) -> anyhow::Result<Run> {
+fn read(root: &Path, id: &str) -> anyhow::Result<ComparedRun> {
     let run = runs::find(&state_of(root), Some(id))?;
-    Ok(Run { synthesis: runs::synthesis(&run)?, made_with: runs::made_with(&run)? })
+    Ok(ComparedRun { synthesis: runs::synthesis(&run)?, provenance: runs::provenance(&run)? })
 }
 
 const DIM: Style = Style::new().dimmed();
@@ -60,14 +60,14 @@ fn show(comparison: &Comparison) -> anyhow::Result<()> {
     }
     for difference in &comparison.findings {
         let (style, word) = match &difference.how {
-            How::Gone => (colour(AnsiColor::Green), "gone   "),
-            How::Came => (colour(AnsiColor::Red), "came   "),
-            How::Changed(_, _) => (colour(AnsiColor::Yellow), "changed"),
+            DifferenceKind::Gone => (colour(AnsiColor::Green), "gone   "),
+            DifferenceKind::Came => (colour(AnsiColor::Red), "came   "),
+            DifferenceKind::Changed(_, _) => (colour(AnsiColor::Yellow), "changed"),
         };
         let place = difference.place.as_deref().unwrap_or("the change as a whole");
         let title = escape::one_line(&difference.title);
         writeln!(out, "{style}{word}{style:#}  {title} ({})", escape::one_line(place))?;
-        if let How::Changed(was, is) = &difference.how {
+        if let DifferenceKind::Changed(was, is) = &difference.how {
             writeln!(out, "         was {was}; is {is}")?;
         }
         for cause in &difference.because {

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use assay_findings::vote::AutofixClass;
-use assay_review::fix::Plan;
+use assay_review::fix::FixPlan;
 use assay_review::runs::{self, StoredFix};
 
 use crate::exit::Exit;
@@ -30,9 +30,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let run = runs::find(&state_of(&root), args.run.as_deref())?;
     let (safe, others): (Vec<StoredFix>, Vec<StoredFix>) =
         runs::fixes(&run)?.into_iter().partition(|fix| fix.class == AutofixClass::SafeAuto);
-    let plan = Plan::new(&root, safe);
+    let plan = FixPlan::new(&root, safe);
     if !args.check {
-        plan.carry_out(&root)?;
+        plan.apply(&root)?;
     }
     let mut out = Styled::new();
     terminal::write_plan(&mut out, &plan, args.check)?;

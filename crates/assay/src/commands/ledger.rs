@@ -146,7 +146,7 @@ struct Shown<'a> {
 pub(super) fn list(args: &ListArgs) -> anyhow::Result<Exit> {
     let root = assay_change::root(&args.folder)?;
     let now = process::clock().now();
-    let Some(ledger) = ledger::open_to_read(&state_of(&root))? else {
+    let Some(ledger) = ledger::open_read_only(&state_of(&root))? else {
         match args.format {
             Output::Json => print_json(&Listed { version: VERSION, runs: 0, findings: &[] })?,
             Output::Terminal => super::print("the ledger is empty; `assay review` fills it\n")?,

@@ -18,7 +18,7 @@ use assay_findings::grade::Grade;
 use assay_findings::synthesis::{Synthesis, SynthesisInputs, synthesize};
 use assay_findings::verdict::VerdictState;
 use assay_findings::write::{self, FindingsDocument, OutputFormat};
-use assay_review::roster::{Cost, roster};
+use assay_review::roster::{CostEstimates, build_roster};
 use assay_review::{interrupted_report, ledger, recording};
 use clap::ValueEnum;
 
@@ -193,8 +193,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let mut prepared = opened?;
     prepared.memory_trouble().into_iter().for_each(warn);
     if shows_only {
-        let cost = if args.dry_run { Cost::Shown } else { Cost::NotAsked };
-        let roster = roster(&prepared.change, &prepared.reviewers, cost);
+        let cost = if args.dry_run { CostEstimates::Included } else { CostEstimates::Omitted };
+        let roster = build_roster(&prepared.change, &prepared.reviewers, cost);
         terminal::print_roster(&roster, prepared.panel.is_some(), args.dry_run)?;
         return Ok(Exit::Ready);
     }
@@ -277,7 +277,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         let Prepared { baseline, change, .. } = &mut prepared;
         let accepted = interactive::ask(baseline, change, &reviewed.synthesis)?;
         let accepted: Vec<_> = accepted.iter().map(|(f, why)| (*f, why.as_str())).collect();
-        note_accepted(&prepared, run, &accepted);
+        record_accepted(&prepared, run, &accepted);
     }
     Ok(exit)
 }
@@ -368,7 +368,7 @@ fn accept(
     let new = prepared.baseline.accept(&synthesis.findings, &by, reason);
     prepared.baseline.save(&prepared.change.root)?;
     let accepted: Vec<_> = synthesis.findings.iter().map(|finding| (finding, reason)).collect();
-    note_accepted(&prepared, run, &accepted);
+    record_accepted(&prepared, run, &accepted);
     let path = assay_review::baseline::PATH;
     let findings = count(new, "finding");
     print(&format!(
@@ -379,14 +379,14 @@ fn accept(
 
 /// Records in the ledger which findings were accepted into the baseline, if the run is in the
 /// ledger.
-fn note_accepted(prepared: &Prepared, run: Option<&str>, accepted: &[(&Finding, &str)]) {
+fn record_accepted(prepared: &Prepared, run: Option<&str>, accepted: &[(&Finding, &str)]) {
     let Some(run) = run.filter(|_| !accepted.is_empty() && prepared.ledger_trouble().is_none())
     else {
         return;
     };
     let root = &prepared.change.root;
     if let Err(error) =
-        ledger::note_accepted(&state_of(root), run, accepted, &super::user_name(root))
+        ledger::record_accepted(&state_of(root), run, accepted, &super::user_name(root))
     {
         let error = anyhow::Error::from(error);
         warn(&format!("the ledger does not know what was accepted: {error:#}"));

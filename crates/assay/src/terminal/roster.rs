@@ -5,7 +5,7 @@ use std::io::Write;
 use assay_engine::wording::count;
 use assay_findings::write::escape;
 use assay_review::depth::Depth;
-use assay_review::roster::{Entry, Roster};
+use assay_review::roster::{Roster, RosterEntry};
 use assay_review::{Estimate, Interest};
 
 use super::{BOLD, DIM, GREEN};
@@ -23,10 +23,10 @@ pub(crate) fn print_roster(
         Depth::Full => "full",
     };
     writeln!(out, "{BOLD}{depth} roster{BOLD:#}: {}", escape::one_line(&roster.because))?;
-    for Entry { name, interest, estimate } in &roster.entries {
+    for RosterEntry { name, interest, estimate } in &roster.entries {
         let (style, word, reason) = match interest {
             Interest::Reads(reason) => (GREEN, "reads", reason),
-            Interest::Rests(reason) => (DIM, "rests", reason),
+            Interest::Skips(reason) => (DIM, "rests", reason),
         };
         writeln!(out, "  {style}{word}{style:#}  {name}: {}", escape::one_line(reason))?;
         if let Some(estimate) = estimate {

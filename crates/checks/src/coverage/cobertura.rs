@@ -1,12 +1,12 @@
 //! Cobertura's XML, as coverage.py, gcovr, jest, coverlet and others write it.
 
-use super::{Coverage, Reading, settled};
+use super::{Coverage, FileHits, into_coverage};
 use crate::xml::{Step, walk};
 
 /// Parses the lines of classes. The lines of methods are skipped: they repeat those of their class,
 /// or are declarations of functions, which are not counted.
 pub(super) fn read(text: &str) -> Option<Coverage> {
-    let mut reading = Reading::new();
+    let mut reading = FileHits::new();
     let mut sources = Vec::new();
     let mut in_methods = false;
     let (mut name, mut source): (Option<String>, Option<String>) = (None, None);
@@ -40,5 +40,5 @@ pub(super) fn read(text: &str) -> Option<Coverage> {
         Step::Close("class") => name = None,
         Step::Close(_) => {}
     });
-    is_whole.then(|| settled(reading, sources))
+    is_whole.then(|| into_coverage(reading, sources))
 }

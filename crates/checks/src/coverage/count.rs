@@ -1,4 +1,4 @@
-//! Covered parts of a total: [`Count`].
+//! Covered parts of a total: [`CoverageCount`].
 
 use std::fmt;
 use std::iter::Sum;
@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 
 /// The number of covered units, such as lines, and their total.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Count {
+pub struct CoverageCount {
     /// The number of covered units.
     pub covered: u64,
     /// The number of all units.
     pub total: u64,
 }
 
-impl Count {
+impl CoverageCount {
     /// Returns the share in percent; `None` if the total is zero.
     pub fn percent(self) -> Option<f64> {
         (self.total > 0).then(|| 100.0 * self.covered as f64 / self.total as f64)
@@ -26,16 +26,16 @@ impl Count {
     }
 }
 
-impl Sum for Count {
-    fn sum<I: Iterator<Item = Count>>(counts: I) -> Count {
-        counts.fold(Count::default(), |sum, count| Count {
+impl Sum for CoverageCount {
+    fn sum<I: Iterator<Item = CoverageCount>>(counts: I) -> CoverageCount {
+        counts.fold(CoverageCount::default(), |sum, count| CoverageCount {
             covered: sum.covered.saturating_add(count.covered),
             total: sum.total.saturating_add(count.total),
         })
     }
 }
 
-impl fmt::Display for Count {
+impl fmt::Display for CoverageCount {
     /// Formats the share with one decimal, rounded down, so that a share below a minimum never
     /// looks like the minimum.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Coverage, Reading, settled};
+use super::{Coverage, FileHits, into_coverage};
 
 /// Parses the blocks of a profile. A block that several packages test occurs several times; Go
 /// counts the statements in it once.
@@ -19,14 +19,14 @@ pub(super) fn read(text: &str) -> Option<Coverage> {
         let block = blocks.entry((name, range)).or_insert((statements.parse().ok()?, false));
         block.1 |= count > 0;
     }
-    let mut reading = Reading::new();
+    let mut reading = FileHits::new();
     for ((name, range), (statements, is_hit)) in blocks {
         let (first, last) = lines(range)?;
         let hits = reading.entry(name.to_owned()).or_default();
         hits.add(first, last, is_hit);
         hits.counts(if is_hit { statements } else { 0 }, statements);
     }
-    Some(settled(reading, Vec::new()))
+    Some(into_coverage(reading, Vec::new()))
 }
 
 /// Parses `3.26,5.2`: the line and column of the start and of the end. A block that ends before the

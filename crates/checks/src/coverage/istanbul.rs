@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::{Coverage, Reading, settled};
+use super::{Coverage, FileHits, into_coverage};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -27,7 +27,7 @@ struct Position {
 /// Parses the statements. As in Istanbul, a line is covered if a statement that starts on it is.
 pub(super) fn read(text: &str) -> Option<Coverage> {
     let files: BTreeMap<String, File> = serde_json::from_str(text).ok()?;
-    let mut reading = Reading::new();
+    let mut reading = FileHits::new();
     for (name, file) in files {
         let hits = reading.entry(file.path.unwrap_or(name)).or_default();
         for (id, place) in &file.statement_map {
@@ -37,7 +37,7 @@ pub(super) fn read(text: &str) -> Option<Coverage> {
             }
         }
     }
-    Some(settled(reading, Vec::new()))
+    Some(into_coverage(reading, Vec::new()))
 }
 
 #[derive(Deserialize)]
@@ -55,7 +55,7 @@ struct Counted {
 pub(super) fn read_summary(text: &str) -> Option<Coverage> {
     let mut files: BTreeMap<String, Summary> = serde_json::from_str(text).ok()?;
     let total = files.remove("total")?;
-    let mut reading = Reading::new();
+    let mut reading = FileHits::new();
     if files.is_empty() && total.lines.total > 0 {
         // The summary has only the total, of files that it does not name.
         files.insert(String::new(), total);
@@ -63,5 +63,5 @@ pub(super) fn read_summary(text: &str) -> Option<Coverage> {
     for (name, Summary { lines }) in files {
         reading.entry(name).or_default().counts(lines.covered.min(lines.total), lines.total);
     }
-    Some(settled(reading, Vec::new()))
+    Some(into_coverage(reading, Vec::new()))
 }

@@ -1,10 +1,10 @@
 //! The XML of JaCoCo. It names files by their packages and not by their paths.
 
-use super::{Coverage, Reading, settled};
+use super::{Coverage, FileHits, into_coverage};
 use crate::xml::{Step, walk};
 
 pub(super) fn read(text: &str) -> Option<Coverage> {
-    let mut reading = Reading::new();
+    let mut reading = FileHits::new();
     let (mut package, mut name): (String, Option<String>) = (String::new(), None);
     let is_whole = walk(text, |step| match step {
         Step::Open(element) => match element.name().as_str() {
@@ -31,5 +31,5 @@ pub(super) fn read(text: &str) -> Option<Coverage> {
         Step::Close("sourcefile") => name = None,
         Step::Text(_) | Step::Close(_) => {}
     });
-    is_whole.then(|| settled(reading, Vec::new()))
+    is_whole.then(|| into_coverage(reading, Vec::new()))
 }

@@ -1,10 +1,10 @@
 //! The trace file of lcov.
 
-use super::{Coverage, Reading, settled};
+use super::{Coverage, FileHits, into_coverage};
 
 /// Parses the records. A record without an end makes the whole report invalid.
 pub(super) fn read(text: &str) -> Option<Coverage> {
-    let mut reading = Reading::new();
+    let mut reading = FileHits::new();
     let mut name: Option<&str> = None;
     let (mut lines, mut found, mut hit) = (0_usize, None, None);
     for line in text.lines().map(str::trim) {
@@ -29,5 +29,5 @@ pub(super) fn read(text: &str) -> Option<Coverage> {
             name = None;
         }
     }
-    name.is_none().then(|| settled(reading, Vec::new()))
+    name.is_none().then(|| into_coverage(reading, Vec::new()))
 }

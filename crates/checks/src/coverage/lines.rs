@@ -15,7 +15,7 @@ pub struct LineRanges(Vec<(u32, u32)>);
 /// The error for a text that names no lines.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` names no lines; they look like `1-3, 5`")]
-pub struct NoRanges(String);
+pub struct LineRangesError(String);
 
 impl LineRanges {
     /// Creates a set of lines from ranges in any order; those that overlap or touch are merged.
@@ -132,15 +132,15 @@ impl From<LineRanges> for String {
 }
 
 impl TryFrom<String> for LineRanges {
-    type Error = NoRanges;
+    type Error = LineRangesError;
 
-    fn try_from(text: String) -> Result<LineRanges, NoRanges> {
+    fn try_from(text: String) -> Result<LineRanges, LineRangesError> {
         let range = |part: &str| {
             let (first, last) = part.split_once('-').unwrap_or((part, part));
             Some((first.trim().parse().ok()?, last.trim().parse().ok()?))
         };
         let parts = text.split(',').filter(|part| !part.trim().is_empty());
         let ranges: Option<Vec<(u32, u32)>> = parts.map(range).collect();
-        ranges.map(LineRanges::new).ok_or(NoRanges(text))
+        ranges.map(LineRanges::new).ok_or(LineRangesError(text))
     }
 }

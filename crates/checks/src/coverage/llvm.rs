@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::{Coverage, Hits, Reading, settled};
+use super::{Coverage, FileHits, LineHits, into_coverage};
 
 #[derive(Deserialize)]
 struct Document {
@@ -52,7 +52,7 @@ impl Segment {
 
 pub(super) fn read(text: &str) -> Option<Coverage> {
     let document: Document = serde_json::from_str(text).ok()?;
-    let mut reading = Reading::new();
+    let mut reading = FileHits::new();
     for file in document.data.into_iter().flat_map(|export| export.files) {
         let hits = reading.entry(file.filename).or_default();
         add(hits, &file.segments);
@@ -60,12 +60,12 @@ pub(super) fn read(text: &str) -> Option<Coverage> {
             hits.counts(lines.covered.min(lines.count), lines.count);
         }
     }
-    Some(settled(reading, Vec::new()))
+    Some(into_coverage(reading, Vec::new()))
 }
 
 /// Adds the lines of segments in the same way as LLVM's own report: the count of a line is the
 /// highest of the region that continues into the line and the regions that begin on it.
-fn add(hits: &mut Hits, segments: &[Segment]) {
+fn add(hits: &mut LineHits, segments: &[Segment]) {
     let mut before: Option<&Segment> = None;
     let mut rest = segments;
     while let Some(first) = rest.first() {

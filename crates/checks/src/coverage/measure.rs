@@ -1,19 +1,19 @@
-//! Coverage of a change: [`Measured`], and its [`Gap`]s to a minimum.
+//! Coverage of a change: [`CoverageMeasurement`], and its [`Gap`]s to a minimum.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Count, Coverage, FileCoverage, LineRanges, Paths};
+use super::{Coverage, CoverageCount, FileCoverage, LineRanges, PathIndex};
 
 /// The coverage in total and of a change.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Measured {
+pub struct CoverageMeasurement {
     /// The coverage of all that the tool measures, in the tool's unit.
-    pub total: Count,
+    pub total: CoverageCount,
     /// The coverage of the lines that the change adds, as far as they can be covered.
-    pub changed: Count,
+    pub changed: CoverageCount,
     /// The coverage of each file that the change touches, by path.
     pub files: BTreeMap<String, FileMeasure>,
     /// The files that the change touches and the report lacks, although it has other files with the
@@ -25,9 +25,9 @@ pub struct Measured {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileMeasure {
     /// The coverage of the whole file, in the tool's unit.
-    pub count: Count,
+    pub count: CoverageCount,
     /// The coverage of the lines that the change adds.
-    pub changed: Count,
+    pub changed: CoverageCount,
     /// The lines that no test reaches.
     pub missing: LineRanges,
     /// The lines that the change adds and no test reaches.
@@ -40,14 +40,14 @@ pub enum Gap<'a> {
     /// All that is measured.
     Total {
         /// The coverage.
-        count: Count,
+        count: CoverageCount,
         /// The minimum, in percent.
         minimum: f64,
     },
     /// The lines that the change adds.
     Changed {
         /// The coverage.
-        count: Count,
+        count: CoverageCount,
         /// The minimum, in percent.
         minimum: f64,
     },
@@ -56,7 +56,7 @@ pub enum Gap<'a> {
         /// The path of the file.
         path: &'a str,
         /// The coverage.
-        count: Count,
+        count: CoverageCount,
         /// The lines that no test reaches.
         missing: &'a LineRanges,
         /// The minimum, in percent.
@@ -84,7 +84,7 @@ impl fmt::Display for Gap<'_> {
     }
 }
 
-impl Measured {
+impl CoverageMeasurement {
     /// Returns the parts below a minimum: the total, the changed lines, then each changed file.
     pub fn gaps(&self, minimum: f64) -> Vec<Gap<'_>> {
         let mut gaps = Vec::new();
@@ -107,8 +107,13 @@ impl Measured {
 
 impl Coverage {
     /// Computes the coverage of a change. `changed` has the lines that each file gained, by path.
-    pub fn measure(&self, paths: &Paths, changed: &BTreeMap<String, LineRanges>) -> Measured {
-        let mut measured = Measured { total: self.total(), ..Measured::default() };
+    pub fn measure(
+        &self,
+        paths: &PathIndex,
+        changed: &BTreeMap<String, LineRanges>,
+    ) -> CoverageMeasurement {
+        let mut measured =
+            CoverageMeasurement { total: self.total(), ..CoverageMeasurement::default() };
         let mut endings = BTreeSet::new();
         for (name, file) in &self.files {
             endings.extend(ending(name));
@@ -140,7 +145,7 @@ impl FileMeasure {
         let total = covered.saturating_add(missing_changed.count());
         FileMeasure {
             count: file.count(),
-            changed: Count { covered, total },
+            changed: CoverageCount { covered, total },
             missing: file.missed.clone(),
             missing_changed,
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::{Coverage, Reading, settled};
+use super::{Coverage, FileHits, into_coverage};
 
 #[derive(Deserialize)]
 struct Document {
@@ -33,7 +33,7 @@ struct Summary {
 /// Parses the lines of files. The count has statements, and branches if they were measured.
 pub(super) fn read(text: &str) -> Option<Coverage> {
     let document: Document = serde_json::from_str(text).ok()?;
-    let mut reading = Reading::new();
+    let mut reading = FileHits::new();
     for (name, file) in document.files {
         let hits = reading.entry(name).or_default();
         file.executed_lines.iter().for_each(|line| hits.add(*line, *line, true));
@@ -43,5 +43,5 @@ pub(super) fn read(text: &str) -> Option<Coverage> {
         let covered = covered_lines.saturating_add(covered_branches);
         hits.counts(covered, num_statements.saturating_add(num_branches));
     }
-    Some(settled(reading, Vec::new()))
+    Some(into_coverage(reading, Vec::new()))
 }

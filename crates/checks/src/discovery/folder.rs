@@ -1,32 +1,32 @@
-//! The files of a project on disk: [`Folder`].
+//! The files of a project on disk: [`ProjectFolder`].
 
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::Files;
-use super::survey::is_left_out;
+use super::ProjectFiles;
+use super::file_index::is_excluded_folder;
 
 /// The maximum number of files that are listed, their depth, and the bytes that are read of one.
-const MOST_FILES: usize = 200_000;
-const DEEPEST: usize = 32;
-const MOST_READ: u64 = 1 << 20;
+const MAX_FILES: usize = 200_000;
+const MAX_DEPTH: usize = 32;
+const MAX_FILE_BYTES: u64 = 1 << 20;
 
 /// A folder on disk. Links are not followed; installed packages, build output and test data are
 /// left out.
 #[derive(Debug, Clone)]
-pub struct Folder {
+pub struct ProjectFolder {
     root: PathBuf,
 }
 
-impl Folder {
+impl ProjectFolder {
     /// Creates a view of the folder at `root`.
-    pub fn new(root: &Path) -> Folder {
-        Folder { root: root.to_owned() }
+    pub fn new(root: &Path) -> ProjectFolder {
+        ProjectFolder { root: root.to_owned() }
     }
 }
 
-impl Files for Folder {
+impl ProjectFiles for ProjectFolder {
     fn paths(&self) -> Vec<String> {
         let mut found = Vec::new();
         let mut waiting = vec![(String::new(), 0)];
@@ -39,9 +39,9 @@ impl Files for Folder {
                     true => name.clone(),
                     false => format!("{folder}/{name}"),
                 };
-                if kind.is_dir() && depth < DEEPEST && !is_left_out(&name) {
+                if kind.is_dir() && depth < MAX_DEPTH && !is_excluded_folder(&name) {
                     waiting.push((path, depth + 1));
-                } else if kind.is_file() && found.len() < MOST_FILES {
+                } else if kind.is_file() && found.len() < MAX_FILES {
                     found.push(path);
                 }
             }
@@ -54,7 +54,7 @@ impl Files for Folder {
         let path = self.root.join(path);
         path.symlink_metadata().ok().filter(|found| found.is_file())?;
         let mut bytes = Vec::new();
-        fs::File::open(path).ok()?.take(MOST_READ).read_to_end(&mut bytes).ok()?;
+        fs::File::open(path).ok()?.take(MAX_FILE_BYTES).read_to_end(&mut bytes).ok()?;
         Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 }

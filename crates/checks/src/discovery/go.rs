@@ -1,12 +1,12 @@
 //! Go: `go test`, in each module.
 
-use super::survey::{Language, Survey};
-use super::{Build, CoverageRun, Discovery, Framework, Reading, TestKind};
+use super::file_index::{FileIndex, Language};
+use super::{Build, CoverageRun, Discovery, Framework, ResultSource, TestKind};
 use crate::command::{CommandLine, REPORTS};
-use crate::results::Form;
+use crate::results::ResultFormat;
 
-pub(super) fn look(survey: &Survey<'_>, found: &mut Discovery) {
-    for folder in survey.folders_with("go.mod") {
+pub(super) fn detect(index: &FileIndex<'_>, found: &mut Discovery) {
+    for folder in index.folders_with("go.mod") {
         let report = format!("{REPORTS}/go.cover");
         let coverage = CoverageRun {
             command: CommandLine::words(["go", "test"])
@@ -19,11 +19,11 @@ pub(super) fn look(survey: &Survey<'_>, found: &mut Discovery) {
             folder: folder.to_owned(),
             command: CommandLine::words(["go", "test", "./..."]),
             run: CommandLine::words(["go", "test", "-json", "./..."]),
-            reading: Reading::Printed(Form::GoJson),
+            reading: ResultSource::Printed(ResultFormat::GoJson),
             coverage: Some(coverage),
             is_set_up: false,
-            has_tests: survey.has_tests(Language::Go, folder),
-            has_integration: survey.has_integration(Language::Go, folder),
+            has_tests: index.has_tests(Language::Go, folder),
+            has_integration: index.has_integration(Language::Go, folder),
         });
         let command = CommandLine::words(["go", "build", "./..."]);
         found.builds.push(Build { folder: folder.to_owned(), command });

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
+use super::file_index::{FileIndex, Language, around};
 use super::node_reporter::with_node_reporter;
-use super::survey::{Language, Survey, around};
-use super::{Build, CoverageRun, Discovery, Framework, Reading, TestKind};
+use super::{Build, CoverageRun, Discovery, Framework, ResultSource, TestKind};
 use crate::command::{CommandLine, Program, REPORTS};
-use crate::results::Form;
+use crate::results::ResultFormat;
 
 /// The script that `npm init` writes for a project without tests.
 const PLACEHOLDER: &str = "no test specified";
@@ -84,26 +84,26 @@ impl Manifest {
 
 /// A package with its manifest and its package manager.
 struct Package<'s> {
-    survey: &'s Survey<'s>,
+    index: &'s FileIndex<'s>,
     folder: &'s str,
     manifest: Manifest,
     manager: &'static str,
 }
 
-pub(super) fn look(survey: &Survey<'_>, found: &mut Discovery) {
-    let folders: Vec<&str> = survey.folders_with("package.json").collect();
+pub(super) fn detect(index: &FileIndex<'_>, found: &mut Discovery) {
+    let folders: Vec<&str> = index.folders_with("package.json").collect();
     let mut spaces: BTreeSet<&str> = BTreeSet::new();
     for folder in outermost_first(&folders) {
-        let text = survey.text(folder, "package.json");
+        let text = index.text(folder, "package.json");
         let manifest: Manifest = serde_json::from_str(&text).unwrap_or_default();
-        let manager = manager(survey, folder);
-        let package = Package { survey, folder, manifest, manager };
+        let manager = manager(index, folder);
+        let package = Package { index, folder, manifest, manager };
         // A workspace whose root has a test script covers its packages.
         if around(folder, &spaces).is_none() {
-            package.look(found);
+            package.detect(found);
         }
         let is_workspace =
-            package.manifest.workspaces.is_some() || survey.has(folder, "pnpm-workspace.yaml");
+            package.manifest.workspaces.is_some() || index.has(folder, "pnpm-workspace.yaml");
         if is_workspace && package.manifest.script("test").is_some() {
             spaces.insert(folder);
         }
@@ -117,10 +117,10 @@ fn outermost_first<'a>(folders: &[&'a str]) -> Vec<&'a str> {
 }
 
 /// Returns the package manager of a package: the nearest lock file decides.
-fn manager(survey: &Survey<'_>, folder: &str) -> &'static str {
+fn manager(index: &FileIndex<'_>, folder: &str) -> &'static str {
     let mut at = folder;
     loop {
-        let known = super::package_manager(survey, at);
+        let known = super::package_manager(index, at);
         if let Some(manager @ ("pnpm" | "yarn" | "npm" | "bun")) = known {
             return manager;
         }
@@ -133,11 +133,11 @@ fn manager(survey: &Survey<'_>, folder: &str) -> &'static str {
 }
 
 impl Package<'_> {
-    fn look(&self, found: &mut Discovery) {
+    fn detect(&self, found: &mut Discovery) {
         let before = found.frameworks.len();
         for runner in &RUNNERS {
             let is_configured =
-                self.survey.names(self.folder).any(|name| name.starts_with(runner.config));
+                self.index.names(self.folder).any(|name| name.starts_with(runner.config));
             if is_configured || self.manifest.needs(runner.package) {
                 found.frameworks.push(self.by(runner));
             }
@@ -172,11 +172,11 @@ impl Package<'_> {
             folder: self.folder.to_owned(),
             run: command.clone(),
             command,
-            reading: Reading::Guess,
+            reading: ResultSource::Guess,
             coverage: None,
             is_set_up: true,
-            has_tests: self.survey.has_tests(Language::JavaScript, self.folder),
-            has_integration: self.survey.has_integration(Language::JavaScript, self.folder),
+            has_tests: self.index.has_tests(Language::JavaScript, self.folder),
+            has_integration: self.index.has_integration(Language::JavaScript, self.folder),
         }
     }
 
@@ -219,18 +219,18 @@ impl Package<'_> {
             && let Some(run) = with_node_reporter(framework.run.clone(), &words)
         {
             framework.run = run;
-            framework.reading = Reading::of_node();
+            framework.reading = ResultSource::of_node();
         }
         framework
     }
 
     /// Returns the tests of Node's own runner, for test files without a configured runner.
     fn by_files(&self) -> Option<Framework> {
-        self.survey.tests(Language::JavaScript, self.folder).next()?;
+        self.index.tests(Language::JavaScript, self.folder).next()?;
         let mut framework =
             self.framework("node_test", TestKind::Unit, CommandLine::words(["node", "--test"]));
         framework.run = with_node_reporter(framework.run, &[])?;
-        framework.reading = Reading::of_node();
+        framework.reading = ResultSource::of_node();
         framework.is_set_up = false;
         Some(framework)
     }
@@ -255,7 +255,7 @@ impl Package<'_> {
     fn build(&self) -> Option<Build> {
         let command = if self.manifest.script("build").is_some() {
             CommandLine::words([self.manager, "run", "build"])
-        } else if self.survey.has(self.folder, "tsconfig.json") {
+        } else if self.index.has(self.folder, "tsconfig.json") {
             CommandLine::words(["npx", "tsc", "--noEmit"])
         } else {
             return None;
@@ -292,7 +292,7 @@ fn simple(script: &str, runner: &Runner) -> Option<CommandLine> {
 
 /// Adds a report to a command that a user wrote, if it calls one of the runners: directly, or
 /// through `npx`, `pnpm` and similar programs.
-pub(super) fn readable_command(command: &CommandLine) -> Option<(CommandLine, Reading)> {
+pub(super) fn readable_command(command: &CommandLine) -> Option<(CommandLine, ResultSource)> {
     let Program::Words(words) = &command.program else { return None };
     let through = ["npx", "pnpm", "yarn", "bunx", "exec", "dlx"];
     let first = words.iter().find(|word| !through.contains(&word.as_str()))?;
@@ -301,28 +301,28 @@ pub(super) fn readable_command(command: &CommandLine) -> Option<(CommandLine, Re
     let reports = ["--reporter", "--json", "--outputFile"];
     let says = |word: &String| reports.iter().any(|option| word.starts_with(option));
     let (command, reading) = readable(command.clone(), runner);
-    (!words.iter().any(says) && reading != Reading::Guess).then_some((command, reading))
+    (!words.iter().any(says) && reading != ResultSource::Guess).then_some((command, reading))
 }
 
 /// Adds options for a readable report to the command of a runner.
-fn readable(command: CommandLine, runner: &Runner) -> (CommandLine, Reading) {
+fn readable(command: CommandLine, runner: &Runner) -> (CommandLine, ResultSource) {
     let report = format!("{REPORTS}/{}.json", runner.name);
     match runner.name {
         "jest" => (
             command.with(["--json", &format!("--outputFile={report}")]),
-            Reading::Files { form: Form::Jest, glob: report },
+            ResultSource::Files { form: ResultFormat::Jest, glob: report },
         ),
         "vitest" => (
             command.with(["--reporter=json", &format!("--outputFile={report}")]),
-            Reading::Files { form: Form::Jest, glob: report },
+            ResultSource::Files { form: ResultFormat::Jest, glob: report },
         ),
-        "mocha" => (command.with(["--reporter", "tap"]), Reading::Printed(Form::Tap)),
+        "mocha" => (command.with(["--reporter", "tap"]), ResultSource::Printed(ResultFormat::Tap)),
         "playwright" => {
             let report = format!("{REPORTS}/playwright.xml");
             let mut command = command.with(["--reporter=junit"]);
             command.variables.push(("PLAYWRIGHT_JUNIT_OUTPUT_NAME".to_owned(), report.clone()));
-            (command, Reading::Files { form: Form::Junit, glob: report })
+            (command, ResultSource::Files { form: ResultFormat::Junit, glob: report })
         }
-        _ => (command, Reading::Guess),
+        _ => (command, ResultSource::Guess),
     }
 }

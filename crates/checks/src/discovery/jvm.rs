@@ -1,26 +1,26 @@
 //! Java and Kotlin: Maven and Gradle.
 
-use super::survey::{Language, Survey, join, outermost};
-use super::{Build, CoverageRun, Discovery, Framework, Reading, TestKind};
+use super::file_index::{FileIndex, Language, join, outermost};
+use super::{Build, CoverageRun, Discovery, Framework, ResultSource, TestKind};
 use crate::command::CommandLine;
-use crate::results::Form;
+use crate::results::ResultFormat;
 
 /// The scripts that Gradle reads.
 const GRADLE: [&str; 4] =
     ["build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"];
 
-pub(super) fn look(survey: &Survey<'_>, found: &mut Discovery) {
-    for folder in outermost(survey.folders_with("pom.xml")) {
-        maven(survey, folder, found);
+pub(super) fn detect(index: &FileIndex<'_>, found: &mut Discovery) {
+    for folder in outermost(index.folders_with("pom.xml")) {
+        maven(index, folder, found);
     }
-    for folder in outermost(survey.folders_where(|name| GRADLE.contains(&name))) {
-        gradle(survey, folder, found);
+    for folder in outermost(index.folders_where(|name| GRADLE.contains(&name))) {
+        gradle(index, folder, found);
     }
 }
 
-fn maven(survey: &Survey<'_>, folder: &str, found: &mut Discovery) {
-    let program = if survey.has(folder, "mvnw") { "./mvnw" } else { "mvn" };
-    let pom = survey.text(folder, "pom.xml");
+fn maven(index: &FileIndex<'_>, folder: &str, found: &mut Discovery) {
+    let program = if index.has(folder, "mvnw") { "./mvnw" } else { "mvn" };
+    let pom = index.text(folder, "pom.xml");
     // Failsafe runs the integration tests, in a later phase.
     let phase = if pom.contains("maven-failsafe-plugin") { "verify" } else { "test" };
     let command = CommandLine::words([program, phase]);
@@ -35,24 +35,24 @@ fn maven(survey: &Survey<'_>, folder: &str, found: &mut Discovery) {
         folder: folder.to_owned(),
         command,
         run,
-        reading: Reading::Files {
-            form: Form::Junit,
+        reading: ResultSource::Files {
+            form: ResultFormat::Junit,
             glob: "**/target/{surefire,failsafe}-reports/TEST-*.xml".to_owned(),
         },
         coverage,
-        is_set_up: survey.has_tests(Language::Jvm, folder),
-        has_tests: survey.has_tests(Language::Jvm, folder),
-        has_integration: phase == "verify" || survey.has_integration(Language::Jvm, folder),
+        is_set_up: index.has_tests(Language::Jvm, folder),
+        has_tests: index.has_tests(Language::Jvm, folder),
+        has_integration: phase == "verify" || index.has_integration(Language::Jvm, folder),
     });
     let command = CommandLine::words([program, "-B", "compile"]);
     found.builds.push(Build { folder: folder.to_owned(), command });
 }
 
-fn gradle(survey: &Survey<'_>, folder: &str, found: &mut Discovery) {
-    let program = if survey.has(folder, "gradlew") { "./gradlew" } else { "gradle" };
-    let script: String = GRADLE.iter().map(|name| survey.text(folder, name)).collect();
+fn gradle(index: &FileIndex<'_>, folder: &str, found: &mut Discovery) {
+    let program = if index.has(folder, "gradlew") { "./gradlew" } else { "gradle" };
+    let script: String = GRADLE.iter().map(|name| index.text(folder, name)).collect();
     let app = join(folder, "app");
-    let scripts = script + &survey.text(&app, GRADLE[0]) + &survey.text(&app, GRADLE[1]);
+    let scripts = script + &index.text(&app, GRADLE[0]) + &index.text(&app, GRADLE[1]);
     let coverage = scripts.contains("jacoco").then(|| CoverageRun {
         command: CommandLine::words([program, "cleanTest", "test", "jacocoTestReport"]),
         glob: "**/build/reports/jacoco/**/*.xml".to_owned(),
@@ -64,14 +64,14 @@ fn gradle(survey: &Survey<'_>, folder: &str, found: &mut Discovery) {
         command: CommandLine::words([program, "test"]),
         // Gradle does not run tests that it considers up to date.
         run: CommandLine::words([program, "cleanTest", "test", "--continue"]),
-        reading: Reading::Files {
-            form: Form::Junit,
+        reading: ResultSource::Files {
+            form: ResultFormat::Junit,
             glob: "**/build/test-results/**/TEST-*.xml".to_owned(),
         },
         coverage,
-        is_set_up: survey.has_tests(Language::Jvm, folder),
-        has_tests: survey.has_tests(Language::Jvm, folder),
-        has_integration: survey.has_integration(Language::Jvm, folder),
+        is_set_up: index.has_tests(Language::Jvm, folder),
+        has_tests: index.has_tests(Language::Jvm, folder),
+        has_integration: index.has_integration(Language::Jvm, folder),
     });
     let command = CommandLine::words([program, "assemble"]);
     found.builds.push(Build { folder: folder.to_owned(), command });

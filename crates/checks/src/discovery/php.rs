@@ -1,21 +1,21 @@
 //! PHP: PHPUnit and Pest.
 
-use super::survey::{Language, Survey, join, outermost};
-use super::{CoverageRun, Discovery, Framework, Reading, TestKind};
+use super::file_index::{FileIndex, Language, join, outermost};
+use super::{CoverageRun, Discovery, Framework, ResultSource, TestKind};
 use crate::command::{CommandLine, REPORTS};
-use crate::results::Form;
+use crate::results::ResultFormat;
 
-pub(super) fn look(survey: &Survey<'_>, found: &mut Discovery) {
+pub(super) fn detect(index: &FileIndex<'_>, found: &mut Discovery) {
     let is_manifest =
         |name: &str| matches!(name, "composer.json" | "phpunit.xml" | "phpunit.xml.dist");
-    for folder in outermost(survey.folders_where(is_manifest)) {
-        let needs = survey.text(folder, "composer.json");
+    for folder in outermost(index.folders_where(is_manifest)) {
+        let needs = index.text(folder, "composer.json");
         let is_configured =
-            survey.has(folder, "phpunit.xml") || survey.has(folder, "phpunit.xml.dist");
+            index.has(folder, "phpunit.xml") || index.has(folder, "phpunit.xml.dist");
         let is_pest =
-            needs.contains("pestphp/pest") || survey.has(&join(folder, "tests"), "Pest.php");
+            needs.contains("pestphp/pest") || index.has(&join(folder, "tests"), "Pest.php");
         let is_set_up = is_pest || is_configured || needs.contains("phpunit/phpunit");
-        if !is_set_up && !survey.has_tests(Language::Php, folder) {
+        if !is_set_up && !index.has_tests(Language::Php, folder) {
             continue;
         }
         let name = if is_pest { "pest" } else { "phpunit" };
@@ -31,11 +31,11 @@ pub(super) fn look(survey: &Survey<'_>, found: &mut Discovery) {
             folder: folder.to_owned(),
             run: command.clone().with(["--log-junit", &results]),
             command,
-            reading: Reading::Files { form: Form::Junit, glob: results },
+            reading: ResultSource::Files { form: ResultFormat::Junit, glob: results },
             coverage: Some(measure),
             is_set_up,
-            has_tests: survey.has_tests(Language::Php, folder),
-            has_integration: survey.has_integration(Language::Php, folder),
+            has_tests: index.has_tests(Language::Php, folder),
+            has_integration: index.has_integration(Language::Php, folder),
         });
     }
 }

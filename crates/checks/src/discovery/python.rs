@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::survey::{Language, Survey, around, join, outermost};
-use super::{Build, CoverageRun, Discovery, Framework, Reading, TestKind};
+use super::file_index::{FileIndex, Language, around, join, outermost};
+use super::{Build, CoverageRun, Discovery, Framework, ResultSource, TestKind};
 use crate::command::{CommandLine, REPORTS};
 
 /// Files that make a folder a Python project.
@@ -11,15 +11,15 @@ const MANIFESTS: [&str; 7] =
     ["pyproject.toml", "setup.py", "setup.cfg", "pytest.ini", "tox.ini", "Pipfile", "manage.py"];
 
 /// The maximum number of test files that are read to find the framework that they are written for.
-const MOST_READ: usize = 50;
+const MAX_TEST_FILES: usize = 50;
 
-pub(super) fn look(survey: &Survey<'_>, found: &mut Discovery) {
+pub(super) fn detect(index: &FileIndex<'_>, found: &mut Discovery) {
     let is_manifest = |name: &str| MANIFESTS.contains(&name) || is_requirements(name);
-    let mut folders = survey.folders_where(is_manifest);
+    let mut folders = index.folders_where(is_manifest);
     folders.retain(|folder| !folder.split('/').any(|part| part == "tests" || part == "test"));
     let packages: BTreeSet<&str> = outermost(folders).into_iter().collect();
     for folder in &packages {
-        if let Some(framework) = framework(survey, folder) {
+        if let Some(framework) = framework(index, folder) {
             found.frameworks.push(framework);
         }
         let command = CommandLine::words(["python3", "-m", "compileall", "-q", "."]);
@@ -27,8 +27,8 @@ pub(super) fn look(survey: &Survey<'_>, found: &mut Discovery) {
     }
     // Tests outside of all projects are run from the root.
     let is_astray = |path| around(path, &packages).is_none();
-    if survey.tests(Language::Python, "").any(is_astray) {
-        found.frameworks.extend(framework(survey, ""));
+    if index.tests(Language::Python, "").any(is_astray) {
+        found.frameworks.extend(framework(index, ""));
     }
 }
 
@@ -36,36 +36,36 @@ fn is_requirements(name: &str) -> bool {
     name.starts_with("requirements") && name.ends_with(".txt")
 }
 
-fn framework(survey: &Survey<'_>, folder: &str) -> Option<Framework> {
-    let tests: Vec<&str> = survey.tests(Language::Python, folder).collect();
-    let is_set_up = is_set_up(survey, folder);
-    if is_set_up || (!tests.is_empty() && !is_unittest(survey, &tests)) {
-        return Some(pytest(survey, folder, is_set_up));
+fn framework(index: &FileIndex<'_>, folder: &str) -> Option<Framework> {
+    let tests: Vec<&str> = index.tests(Language::Python, folder).collect();
+    let is_set_up = is_set_up(index, folder);
+    if is_set_up || (!tests.is_empty() && !is_unittest(index, &tests)) {
+        return Some(pytest(index, folder, is_set_up));
     }
-    (!tests.is_empty()).then(|| unittest(survey, folder, &tests))
+    (!tests.is_empty()).then(|| unittest(index, folder, &tests))
 }
 
 /// Returns true if the project configures or requires pytest.
-fn is_set_up(survey: &Survey<'_>, folder: &str) -> bool {
+fn is_set_up(index: &FileIndex<'_>, folder: &str) -> bool {
     let says = |name: &str, mark: &str| {
-        survey.text(folder, name).lines().any(|line| line.trim_start().starts_with(mark))
+        index.text(folder, name).lines().any(|line| line.trim_start().starts_with(mark))
     };
-    let needs = |name: &str| survey.text(folder, name).contains("pytest");
-    survey.has(folder, "pytest.ini")
-        || survey.has(folder, "conftest.py")
-        || survey.has(&join(folder, "tests"), "conftest.py")
+    let needs = |name: &str| index.text(folder, name).contains("pytest");
+    index.has(folder, "pytest.ini")
+        || index.has(folder, "conftest.py")
+        || index.has(&join(folder, "tests"), "conftest.py")
         || says("pyproject.toml", "[tool.pytest")
         || says("setup.cfg", "[tool:pytest]")
         || says("tox.ini", "[pytest]")
         || ["pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "Pipfile"].into_iter().any(needs)
-        || survey.names(folder).filter(|name| is_requirements(name)).any(needs)
+        || index.names(folder).filter(|name| is_requirements(name)).any(needs)
 }
 
 /// Returns true if tests are written for `unittest` alone.
-fn is_unittest(survey: &Survey<'_>, tests: &[&str]) -> bool {
+fn is_unittest(index: &FileIndex<'_>, tests: &[&str]) -> bool {
     let mut is_any = false;
-    for path in tests.iter().take(MOST_READ) {
-        let text = survey.text_of(path);
+    for path in tests.iter().take(MAX_TEST_FILES) {
+        let text = index.text_of(path);
         if text.contains("pytest") || text.lines().any(|line| line.starts_with("def test")) {
             return false;
         }
@@ -74,9 +74,9 @@ fn is_unittest(survey: &Survey<'_>, tests: &[&str]) -> bool {
     is_any
 }
 
-fn pytest(survey: &Survey<'_>, folder: &str, is_set_up: bool) -> Framework {
+fn pytest(index: &FileIndex<'_>, folder: &str, is_set_up: bool) -> Framework {
     // The package manager knows the location of the dependencies.
-    let by: &[&str] = match super::package_manager(survey, folder) {
+    let by: &[&str] = match super::package_manager(index, folder) {
         Some("uv") => &["uv", "run"],
         Some("poetry") => &["poetry", "run"],
         Some("pipenv") => &["pipenv", "run"],
@@ -90,18 +90,18 @@ fn pytest(survey: &Survey<'_>, folder: &str, is_set_up: bool) -> Framework {
         kind: TestKind::All,
         folder: folder.to_owned(),
         run: command.clone().with([format!("--junitxml={results}")]),
-        reading: Reading::of_pytest(),
+        reading: ResultSource::of_pytest(),
         coverage: Some(CoverageRun { command: command.clone().with(measure), glob: report }),
         command,
         is_set_up,
-        has_tests: survey.has_tests(Language::Python, folder),
-        has_integration: survey.has_integration(Language::Python, folder),
+        has_tests: index.has_tests(Language::Python, folder),
+        has_integration: index.has_integration(Language::Python, folder),
     }
 }
 
-fn unittest(survey: &Survey<'_>, folder: &str, tests: &[&str]) -> Framework {
+fn unittest(index: &FileIndex<'_>, folder: &str, tests: &[&str]) -> Framework {
     let mut command = CommandLine::words(["python3", "-m", "unittest", "discover"]);
-    if let Some(start) = only_folder(survey, folder, tests) {
+    if let Some(start) = only_folder(index, folder, tests) {
         command = command.with(["-s", start]);
     }
     if tests.iter().all(|path| path.ends_with("_test.py")) {
@@ -112,22 +112,22 @@ fn unittest(survey: &Survey<'_>, folder: &str, tests: &[&str]) -> Framework {
         kind: TestKind::All,
         folder: folder.to_owned(),
         run: command.clone().with(["-v"]),
-        reading: Reading::of_unittest(),
+        reading: ResultSource::of_unittest(),
         coverage: None,
         command,
         is_set_up: false,
-        has_tests: survey.has_tests(Language::Python, folder),
-        has_integration: survey.has_integration(Language::Python, folder),
+        has_tests: index.has_tests(Language::Python, folder),
+        has_integration: index.has_integration(Language::Python, folder),
     }
 }
 
 /// Returns the folder that contains all tests, if it is not a package: only then the command must
 /// name the folder.
-fn only_folder<'a>(survey: &Survey<'_>, folder: &str, tests: &[&'a str]) -> Option<&'a str> {
+fn only_folder<'a>(index: &FileIndex<'_>, folder: &str, tests: &[&'a str]) -> Option<&'a str> {
     let folder_of = |path: &&'a str| path.rsplit_once('/').map_or("", |(folder, _)| folder);
     let first = folder_of(tests.first()?);
     let is_only = tests.iter().all(|path| folder_of(path) == first);
-    if !is_only || first == folder || survey.has(first, "__init__.py") {
+    if !is_only || first == folder || index.has(first, "__init__.py") {
         return None;
     }
     let inside = first.strip_prefix(folder)?;

@@ -5,17 +5,17 @@
 //! nothing in the tree controls it.
 
 use super::node_reporter::with_node_reporter;
-use super::{Reading, javascript};
+use super::{ResultSource, javascript};
 use crate::command::{CommandLine, Program, REPORTS, SUPPORT};
-use crate::results::Form;
+use crate::results::ResultFormat;
 
 /// Programs that run another program, with the words between.
-const THROUGH: [&[&str]; 5] =
+const WRAPPERS: [&[&str]; 5] =
     [&["uv", "run"], &["poetry", "run"], &["pipenv", "run"], &["pdm", "run"], &["hatch", "run"]];
 
 /// Returns a command with a readable report, and the location of the report. Returns `None` if the
 /// runner is unknown, or the command has reporting options of its own.
-pub(crate) fn readable_command(command: &CommandLine) -> Option<(CommandLine, Reading)> {
+pub(crate) fn readable_command(command: &CommandLine) -> Option<(CommandLine, ResultSource)> {
     match &command.program {
         Program::Words(words) => {
             of_words(command, words).or_else(|| javascript::readable_command(command))
@@ -24,7 +24,7 @@ pub(crate) fn readable_command(command: &CommandLine) -> Option<(CommandLine, Re
     }
 }
 
-fn of_words(command: &CommandLine, words: &[String]) -> Option<(CommandLine, Reading)> {
+fn of_words(command: &CommandLine, words: &[String]) -> Option<(CommandLine, ResultSource)> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     if is_pytest(&words) {
         return pytest(command, &words);
@@ -33,24 +33,24 @@ fn of_words(command: &CommandLine, words: &[String]) -> Option<(CommandLine, Rea
         [python, "-m", "unittest", rest @ ..] if is_python(python) => {
             let says = rest.iter().any(|word| ["-v", "--verbose", "-q", "--quiet"].contains(word));
             let run = if says { command.clone() } else { command.clone().with(["-v"]) };
-            Some((run, Reading::of_unittest()))
+            Some((run, ResultSource::of_unittest()))
         }
         ["go", "test", rest @ ..] => {
             let run = match rest.contains(&"-json") {
                 true => command.clone(),
-                false => inserted(command, "test", &["-json".to_owned()]),
+                false => insert_words(command, "test", &["-json".to_owned()]),
             };
-            Some((run, Reading::Printed(Form::GoJson)))
+            Some((run, ResultSource::Printed(ResultFormat::GoJson)))
         }
         ["node", rest @ ..] if rest.contains(&"--test") => {
-            Some((with_node_reporter(command.clone(), rest)?, Reading::of_node()))
+            Some((with_node_reporter(command.clone(), rest)?, ResultSource::of_node()))
         }
         _ => None,
     }
 }
 
 /// Adds a report to a script, by variables alone.
-fn of_script(command: &CommandLine, script: &str) -> Option<(CommandLine, Reading)> {
+fn of_script(command: &CommandLine, script: &str) -> Option<(CommandLine, ResultSource)> {
     let parts = script.split(['\n', ';', '|', '&']);
     let parts: Vec<Vec<&str>> = parts.map(|part| part.split_whitespace().collect()).collect();
     let commands: Vec<&[&str]> = parts.iter().map(|words| without_variables(words)).collect();
@@ -62,19 +62,19 @@ fn of_script(command: &CommandLine, script: &str) -> Option<(CommandLine, Readin
     let has = |is_it: fn(&[&str]) -> bool| commands.iter().any(|words| is_it(words));
     // Each process writes a report of its own.
     if tested == 0 && has(is_unittest) {
-        return Some((command.clone(), Reading::of_unittest()));
+        return Some((command.clone(), ResultSource::of_unittest()));
     }
     let node: Vec<&[&str]> = commands.iter().copied().filter(|words| is_node_test(words)).collect();
     match node.as_slice() {
         [words] if tested == 0 => {
-            Some((with_node_reporter(command.clone(), words)?, Reading::of_node()))
+            Some((with_node_reporter(command.clone(), words)?, ResultSource::of_node()))
         }
         _ => None,
     }
 }
 
 /// Options that change the amount of output of a runner and not its tests, by runner.
-const REPORTING: [(&[&str], &[&str]); 4] = [
+const OUTPUT_OPTIONS: [(&[&str], &[&str]); 4] = [
     (&["pytest"], &["-q", "-qq", "-v", "-vv", "--quiet", "--verbose", "--no-header"]),
     (&["go", "test"], &["-json", "-v"]),
     (&["cargo", "test"], &["--no-fail-fast", "-q", "--quiet", "-v", "--verbose"]),
@@ -98,7 +98,7 @@ pub(crate) fn without_reporting(command: &CommandLine) -> CommandLine {
         | [manager @ "npm", "t", rest @ ..] => [&[*manager, "test"][..], rest].concat(),
         inner => inner.to_vec(),
     };
-    let options = REPORTING.iter().find(|(start, _)| inner.starts_with(start));
+    let options = OUTPUT_OPTIONS.iter().find(|(start, _)| inner.starts_with(start));
     let options = options.map(|(_, options)| *options).unwrap_or_default();
     // Words after `--` are for the tests themselves.
     let own = inner.iter().position(|word| *word == "--").unwrap_or(inner.len());
@@ -132,7 +132,7 @@ fn without_variables<'a, 'b>(words: &'b [&'a str]) -> &'b [&'a str] {
 
 /// Returns the words of the runner itself, without a program such as `uv run` before it.
 fn runner<'a, 'b>(words: &'b [&'a str]) -> &'b [&'a str] {
-    let through = THROUGH.iter().find(|prefix| words.starts_with(prefix));
+    let through = WRAPPERS.iter().find(|prefix| words.starts_with(prefix));
     through.map_or(words, |prefix| &words[prefix.len()..])
 }
 
@@ -154,14 +154,14 @@ fn name(program: &str) -> &str {
     program.rsplit('/').next().unwrap_or(program)
 }
 
-fn pytest(command: &CommandLine, words: &[&str]) -> Option<(CommandLine, Reading)> {
+fn pytest(command: &CommandLine, words: &[&str]) -> Option<(CommandLine, ResultSource)> {
     let says = ["--junitxml", "--junit-xml", "--collect-only", "--co", "--help", "--version"];
     let option = |word: &&str| word.split('=').next().is_some_and(|name| says.contains(&name));
     if words.iter().any(option) {
         return None;
     }
     let run = with_pytest_option(command.clone(), &format!("--junitxml={REPORTS}/pytest.xml"));
-    Some((run, Reading::of_pytest()))
+    Some((run, ResultSource::of_pytest()))
 }
 
 /// Adds an option to all runs of pytest in a command, by the variable `PYTEST_ADDOPTS`.
@@ -178,7 +178,7 @@ pub(crate) fn with_pytest_option(mut command: CommandLine, option: &str) -> Comm
 }
 
 /// Inserts words after the first occurrence of `behind`, or at the end.
-fn inserted(command: &CommandLine, behind: &str, more: &[String]) -> CommandLine {
+fn insert_words(command: &CommandLine, behind: &str, more: &[String]) -> CommandLine {
     let mut command = command.clone();
     if let Program::Words(words) = &mut command.program {
         let at = words.iter().position(|word| word == behind).map_or(words.len(), |at| at + 1);

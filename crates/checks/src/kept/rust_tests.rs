@@ -292,7 +292,7 @@ mod tests {
                 also: Vec::new(),
                 command: crate::command::CommandLine::parse(command).unwrap(),
                 folder: String::new(),
-                reading: crate::discovery::Reading::Guess,
+                reading: crate::discovery::ResultSource::Guess,
                 coverage: Vec::new(),
                 minimum_coverage: None,
                 expect: None,

@@ -94,7 +94,7 @@ fn splice(now: &str, kept: &str, paths: &[&[&str]], crates: &[&[&str]]) -> Optio
     let of = |all: &[Statement]| -> Vec<Statement> {
         all.iter().filter(|it| is_kept(it)).cloned().collect()
     };
-    if said(&of(&now)) == said(&of(&kept)) {
+    if comparable_content(&of(&now)) == comparable_content(&of(&kept)) {
         return None;
     }
     let mut out: Vec<Statement> = now.into_iter().filter(|it| !is_kept(it)).collect();
@@ -151,7 +151,7 @@ fn local_crates(statements: &[Statement], below: &[&[&str]]) -> Vec<Keys> {
 
 /// Returns the content of statements for a comparison, without blanks, comments and the order of
 /// sections.
-fn said(statements: &[Statement]) -> Vec<(Keys, Option<usize>, String)> {
+fn comparable_content(statements: &[Statement]) -> Vec<(Keys, Option<usize>, String)> {
     let plain = |text: &str| -> String {
         let lines = text.lines().map(|line| line.split_once(" #").map_or(line, |(line, _)| line));
         let lines = lines.filter(|line| !line.trim_start().starts_with('#'));

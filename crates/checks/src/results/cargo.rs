@@ -1,12 +1,12 @@
 //! The text of `cargo test`.
 
-use super::sheet::{Sheet, failed, say};
-use super::{Outcome, Tests, Totals};
+use super::results_builder::{ResultsBuilder, failed, say};
+use super::{TestOutcome, TestReport, Totals};
 use std::collections::HashMap;
 
 /// Parses the tests of all binaries, one after the other.
-pub(super) fn read(text: &str) -> Option<Tests> {
-    let mut sheet = Sheet::default();
+pub(super) fn read(text: &str) -> Option<TestReport> {
+    let mut builder = ResultsBuilder::default();
     let mut said: HashMap<&str, String> = HashMap::new();
     let mut speaker: Option<&str> = None;
     let mut is_open = false;
@@ -17,22 +17,22 @@ pub(super) fn read(text: &str) -> Option<Tests> {
         } else if let Some(count) = start(line) {
             // The binary before this one did not finish.
             if is_open {
-                sheet.cut();
+                builder.mark_truncated();
             }
             (is_open, speaker) = (true, None);
-            (announced, before) = (count, sheet.listed());
-            sheet.seen();
+            (announced, before) = (count, builder.test_count());
+            builder.mark_recognized();
         } else if let Some(totals) = summary(line) {
             let counted = totals.ran().saturating_add(totals.skipped);
             if !is_open {
-                sheet.doubt("a total stands behind the end of a run");
+                builder.add_contradiction("a total stands behind the end of a run");
             } else if counted != announced {
-                sheet.doubt("a total counts other tests than were announced");
-            } else if sheet.listed() - before > announced {
-                sheet.doubt("there are more tests than were announced");
+                builder.add_contradiction("a total counts other tests than were announced");
+            } else if builder.test_count() - before > announced {
+                builder.add_contradiction("there are more tests than were announced");
             }
             (is_open, speaker) = (false, None);
-            sheet.claim(totals);
+            builder.add_totals(totals);
         } else if line == "failures:" {
             speaker = None;
         } else if let Some(name) = speaker {
@@ -41,14 +41,14 @@ pub(super) fn read(text: &str) -> Option<Tests> {
             let file = name.split_once(" - ").map(|(file, _)| file);
             let file = file.filter(|file| file.ends_with(".rs"));
             let name = name.strip_suffix(" - should panic").unwrap_or(name);
-            sheet.take(name, file, outcome, None);
+            builder.add_test(name, file, outcome, None);
         }
     }
     if is_open {
-        sheet.cut();
+        builder.mark_truncated();
     }
-    explain(&mut sheet, &said);
-    sheet.finish()
+    explain(&mut builder, &said);
+    builder.finish()
 }
 
 /// Parses `running 2 tests`.
@@ -58,14 +58,14 @@ fn start(line: &str) -> Option<usize> {
     count.parse().ok()
 }
 
-fn test(line: &str) -> Option<(&str, Outcome)> {
+fn test(line: &str) -> Option<(&str, TestOutcome)> {
     let (name, word) = line.strip_prefix("test ")?.rsplit_once(" ... ")?;
     // With `--report-time`, the time follows the word.
     let word = word.split([',', '<', ' ']).next().unwrap_or(word);
     match word {
-        "ok" | "bench:" => Some((name, Outcome::Passed)),
+        "ok" | "bench:" => Some((name, TestOutcome::Passed)),
         "FAILED" => Some((name, failed(""))),
-        "ignored" => Some((name, Outcome::Skipped)),
+        "ignored" => Some((name, TestOutcome::Skipped)),
         _ => None,
     }
 }
@@ -87,9 +87,9 @@ fn summary(line: &str) -> Option<Totals> {
     Some(totals)
 }
 
-fn explain(sheet: &mut Sheet, said: &HashMap<&str, String>) {
-    for test in sheet.results() {
-        if let Outcome::Failed { message } = &mut test.outcome
+fn explain(builder: &mut ResultsBuilder, said: &HashMap<&str, String>) {
+    for test in builder.results() {
+        if let TestOutcome::Failed { message } = &mut test.outcome
             && let Some(said) = said.get(test.name.as_str())
         {
             *message = said.trim().to_owned();

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde::Deserialize;
 
-use super::sheet::{Sheet, failed, in_suite, say};
-use super::{Outcome, Tests};
+use super::results_builder::{ResultsBuilder, failed, in_suite, say};
+use super::{TestOutcome, TestReport};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
@@ -27,7 +27,7 @@ struct Event<'a> {
 }
 
 /// The output of a package, of one of its tests, or of a build.
-type Said = HashMap<(String, String), String>;
+type Output = HashMap<(String, String), String>;
 
 /// The number of times that each test of a package has begun and not ended.
 type Running = BTreeMap<(String, String), usize>;
@@ -40,15 +40,15 @@ fn has_begun(running: &Running, package: &str, test: &str) -> bool {
 const NOT_ENDED: &str = "the test began and did not end: the code under test ended the whole run";
 
 /// Parses the events, one after the other.
-pub(super) fn read_json(text: &str) -> Option<Tests> {
-    let mut sheet = Sheet::default();
-    let mut said = Said::new();
+pub(super) fn read_json(text: &str) -> Option<TestReport> {
+    let mut builder = ResultsBuilder::default();
+    let mut said = Output::new();
     let (mut open, mut with_failure) = (HashSet::new(), HashSet::new());
     let mut running = Running::new();
     let mut ended = HashSet::new();
     for line in text.lines().filter(|line| line.starts_with('{') && line.contains("\"Action\":")) {
         let Ok(event) = serde_json::from_str::<Event<'_>>(line) else { continue };
-        sheet.seen();
+        builder.mark_recognized();
         let package = event.package.as_deref().or(event.import_path.as_deref());
         let package = package.unwrap_or_default().to_owned();
         let test = event.test.as_deref().unwrap_or_default().to_owned();
@@ -80,20 +80,20 @@ pub(super) fn read_json(text: &str) -> Option<Tests> {
             {
                 failed(NOT_ENDED)
             }
-            "pass" | "bench" => Outcome::Passed,
-            "skip" => Outcome::Skipped,
-            "fail" => failed(&spoken(&said, &package, &test, event.failed_build.as_deref())),
+            "pass" | "bench" => TestOutcome::Passed,
+            "skip" => TestOutcome::Skipped,
+            "fail" => failed(&output_of(&said, &package, &test, event.failed_build.as_deref())),
             _ => continue,
         };
         if !test.is_empty() {
             if let Some(begun) = running.get_mut(&(package.clone(), test.clone())) {
                 *begun = begun.saturating_sub(1);
             }
-            if matches!(outcome, Outcome::Failed { .. }) {
+            if matches!(outcome, TestOutcome::Failed { .. }) {
                 with_failure.insert(package.clone());
             }
             said.remove(&(package.clone(), test.clone()));
-            sheet.take(&in_suite(&package, &test), None, outcome, event.elapsed);
+            builder.add_test(&in_suite(&package, &test), None, outcome, event.elapsed);
             continue;
         }
         open.remove(&package);
@@ -101,20 +101,20 @@ pub(super) fn read_json(text: &str) -> Option<Tests> {
         let unfinished = running.extract_if(.., |(of, _), begun| *of == package && *begun > 0);
         for ((_, test), _) in unfinished {
             with_failure.insert(package.clone());
-            sheet.take(&in_suite(&package, &test), None, failed(NOT_ENDED), None);
+            builder.add_test(&in_suite(&package, &test), None, failed(NOT_ENDED), None);
         }
         // A package itself fails if it cannot be built, or crashes.
-        if matches!(outcome, Outcome::Failed { .. }) && !with_failure.contains(&package) {
-            sheet.take(&package, None, outcome, event.elapsed);
+        if matches!(outcome, TestOutcome::Failed { .. }) && !with_failure.contains(&package) {
+            builder.add_test(&package, None, outcome, event.elapsed);
         }
     }
     if !open.is_empty() {
-        sheet.cut();
+        builder.mark_truncated();
     }
-    sheet.finish()
+    builder.finish()
 }
 
-fn spoken(said: &Said, package: &str, test: &str, build: Option<&str>) -> String {
+fn output_of(said: &Output, package: &str, test: &str, build: Option<&str>) -> String {
     let of = |package: &str, test: &str| said.get(&(package.to_owned(), test.to_owned())).cloned();
     let build = build.and_then(|build| of(build, ""));
     build.or_else(|| of(package, test)).unwrap_or_default()
@@ -122,8 +122,8 @@ fn spoken(said: &Said, package: &str, test: &str, build: Option<&str>) -> String
 
 /// Parses the text of `go test`, with and without `-v`. A package without named tests counts as
 /// one.
-pub(super) fn read_text(text: &str) -> Option<Tests> {
-    let mut sheet = Sheet::default();
+pub(super) fn read_text(text: &str) -> Option<TestReport> {
+    let mut builder = ResultsBuilder::default();
     let (mut names, mut failures, mut said) = (0_usize, 0_usize, String::new());
     // With `-v`, the output of a test comes before its failure, without it after.
     let (mut is_verbose, mut is_ended) = (false, true);
@@ -132,24 +132,28 @@ pub(super) fn read_text(text: &str) -> Option<Tests> {
             is_verbose = true;
             said.clear();
         } else if let Some((name, mut outcome, seconds)) = test(line.trim_start()) {
-            if let (true, Outcome::Failed { message }) = (is_verbose, &mut outcome) {
+            if let (true, TestOutcome::Failed { message }) = (is_verbose, &mut outcome) {
                 *message = said.trim().to_owned();
             } else {
-                settle(&mut sheet, &said);
+                settle(&mut builder, &said);
             }
             said.clear();
             (names, is_ended) = (names + 1, false);
-            failures += usize::from(matches!(outcome, Outcome::Failed { .. }));
-            sheet.take(name, None, outcome, seconds);
+            failures += usize::from(matches!(outcome, TestOutcome::Failed { .. }));
+            builder.add_test(name, None, outcome, seconds);
         } else if let Some((name, ended)) = package(line) {
-            sheet.seen();
+            builder.mark_recognized();
             match ended {
-                Package::Passed if names == 0 => sheet.take(name, None, Outcome::Passed, None),
+                Package::Passed if names == 0 => {
+                    builder.add_test(name, None, TestOutcome::Passed, None)
+                }
                 Package::Failed(why) if failures == 0 => {
                     say(&mut said, why);
-                    sheet.take(name, None, failed(&said), None);
+                    builder.add_test(name, None, failed(&said), None);
                 }
-                Package::Passed | Package::Failed(_) | Package::Empty => settle(&mut sheet, &said),
+                Package::Passed | Package::Failed(_) | Package::Empty => {
+                    settle(&mut builder, &said)
+                }
             }
             said.clear();
             (names, failures, is_verbose, is_ended) = (0, 0, false, true);
@@ -160,16 +164,16 @@ pub(super) fn read_text(text: &str) -> Option<Tests> {
             say(&mut said, line.strip_prefix("    ").unwrap_or(line));
         }
     }
-    settle(&mut sheet, &said);
+    settle(&mut builder, &said);
     if !is_ended {
-        sheet.cut();
+        builder.mark_truncated();
     }
-    sheet.finish()
+    builder.finish()
 }
 
-fn settle(sheet: &mut Sheet, said: &str) {
-    if let Some(test) = sheet.last()
-        && let Outcome::Failed { message } = &mut test.outcome
+fn settle(builder: &mut ResultsBuilder, said: &str) {
+    if let Some(test) = builder.last()
+        && let TestOutcome::Failed { message } = &mut test.outcome
         && message.is_empty()
     {
         *message = said.trim().to_owned();
@@ -177,12 +181,12 @@ fn settle(sheet: &mut Sheet, said: &str) {
 }
 
 /// Parses `--- FAIL: TestFails (0.00s)`.
-fn test(line: &str) -> Option<(&str, Outcome, Option<f64>)> {
+fn test(line: &str) -> Option<(&str, TestOutcome, Option<f64>)> {
     let (word, rest) = line.strip_prefix("--- ")?.split_once(": ")?;
     let outcome = match word {
-        "PASS" => Outcome::Passed,
+        "PASS" => TestOutcome::Passed,
         "FAIL" => failed(""),
-        "SKIP" => Outcome::Skipped,
+        "SKIP" => TestOutcome::Skipped,
         _ => return None,
     };
     let (name, time) = rest.rsplit_once(" (")?;

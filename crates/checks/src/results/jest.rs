@@ -2,12 +2,12 @@
 
 use serde::Deserialize;
 
-use super::sheet::{Sheet, WITHIN, failed};
-use super::{Outcome, Tests, Totals};
+use super::results_builder::{ResultsBuilder, SUITE_SEPARATOR, failed};
+use super::{TestOutcome, TestReport, Totals};
 
 /// The maximum number of lines that are tried as the start of the document: programs print before
 /// it.
-const MOST_TRIES: usize = 16;
+const MAX_STARTS: usize = 16;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -48,27 +48,27 @@ struct Assertion {
 
 impl Assertion {
     /// Returns the title of the test, after the titles of its suites.
-    fn called(&self) -> String {
+    fn full_name(&self) -> String {
         let Some(title) = &self.title else {
             return self.full_name.clone().unwrap_or_default();
         };
         let suites = self.ancestor_titles.iter().flatten();
         let suites = suites.map(|suite| suite.trim()).filter(|suite| !suite.is_empty());
-        suites.chain([title.trim()]).collect::<Vec<_>>().join(WITHIN)
+        suites.chain([title.trim()]).collect::<Vec<_>>().join(SUITE_SEPARATOR)
     }
 }
 
-pub(super) fn read(text: &str) -> Option<Tests> {
+pub(super) fn read(text: &str) -> Option<TestReport> {
     let document = find(text)?;
-    let mut sheet = Sheet::default();
+    let mut builder = ResultsBuilder::default();
     let Document { num_total_tests: total, num_passed_tests: passed, .. } = document;
     let failures = document.num_failed_tests;
     let skipped = total.saturating_sub(passed).saturating_sub(failures);
-    sheet.claim(Totals { passed, failed: failures, skipped });
+    builder.add_totals(Totals { passed, failed: failures, skipped });
     for file in &document.test_results {
-        take(&mut sheet, file);
+        take(&mut builder, file);
     }
-    sheet.finish()
+    builder.finish()
 }
 
 /// Finds the document, at the beginning of a line.
@@ -76,27 +76,27 @@ fn find(text: &str) -> Option<Document> {
     text.contains("\"numTotalTests\"").then_some(())?;
     let at_lines = text.match_indices('\n').map(|(at, _)| at + 1);
     let starts = std::iter::once(0).chain(at_lines).filter(|at| text[*at..].starts_with('{'));
-    starts.take(MOST_TRIES).find_map(|at| {
+    starts.take(MAX_STARTS).find_map(|at| {
         let mut documents = serde_json::Deserializer::from_str(&text[at..]).into_iter();
         documents.next()?.ok()
     })
 }
 
-fn take(sheet: &mut Sheet, file: &File) {
+fn take(builder: &mut ResultsBuilder, file: &File) {
     let name = file.name.as_deref();
     for test in &file.assertion_results {
         let outcome = match test.status.as_str() {
-            "passed" => Outcome::Passed,
+            "passed" => TestOutcome::Passed,
             "failed" => failed(&test.failure_messages.as_deref().unwrap_or_default().join("\n")),
-            _ => Outcome::Skipped,
+            _ => TestOutcome::Skipped,
         };
         let seconds = test.duration.map(|millis| millis / 1_000.0);
-        sheet.take(&test.called(), name, outcome, seconds);
+        builder.add_test(&test.full_name(), name, outcome, seconds);
     }
     let is_failed = |test: &Assertion| test.status == "failed";
     if file.status == "failed" && !file.assertion_results.iter().any(is_failed) {
         // The file could not be run, or code around its tests failed.
         let said = file.message.as_deref().unwrap_or("the file could not be run");
-        sheet.take(name.unwrap_or_default(), name, failed(said), None);
+        builder.add_test(name.unwrap_or_default(), name, failed(said), None);
     }
 }

@@ -2,8 +2,8 @@
 
 use assay_base::text::first_bytes;
 
-use super::sheet::{MOST_SAID, Sheet, failed, in_suite};
-use super::{Outcome, Tests, Totals};
+use super::results_builder::{MAX_MESSAGE_BYTES, ResultsBuilder, failed, in_suite};
+use super::{TestOutcome, TestReport, Totals};
 use crate::xml::{self, Element, Step};
 
 /// A test that is being parsed.
@@ -21,30 +21,30 @@ enum Fault {
     Skipped,
 }
 
-pub(super) fn read(text: &str) -> Option<Tests> {
+pub(super) fn read(text: &str) -> Option<TestReport> {
     let start = text.find('<')?;
     let text = &text[start..];
     let root = xml::root(text)?;
     if !matches!(root.as_str(), "testsuites" | "testsuite") {
         return None;
     }
-    let mut reading = Reading::default();
-    reading.sheet.seen();
+    let mut reading = JunitParser::default();
+    reading.builder.mark_recognized();
     let is_whole = xml::walk(text, |step| reading.step(step));
-    let Reading { mut sheet, case, most_failed, .. } = reading;
+    let JunitParser { mut builder, case, most_failed, .. } = reading;
     if let Some(case) = case {
-        take(&mut sheet, case);
+        take(&mut builder, case);
     }
     if !is_whole {
-        sheet.cut();
+        builder.mark_truncated();
     }
-    sheet.claim(Totals { failed: most_failed, ..Totals::default() });
-    sheet.finish()
+    builder.add_totals(Totals { failed: most_failed, ..Totals::default() });
+    builder.finish()
 }
 
 #[derive(Default)]
-struct Reading {
-    sheet: Sheet,
+struct JunitParser {
+    builder: ResultsBuilder,
     case: Option<Case>,
     /// True if the current text is the message of a failure.
     is_said: bool,
@@ -53,7 +53,7 @@ struct Reading {
     most_failed: usize,
 }
 
-impl Reading {
+impl JunitParser {
     fn step(&mut self, step: Step<'_>) {
         match step {
             Step::Open(element) => self.open(element),
@@ -61,13 +61,13 @@ impl Reading {
                 if let Some(Case { fault: Some(Fault::Failed(said)), .. }) = &mut self.case
                     && self.is_said
                 {
-                    let room = MOST_SAID.saturating_sub(said.len());
+                    let room = MAX_MESSAGE_BYTES.saturating_sub(said.len());
                     said.push_str(first_bytes(words, room));
                 }
             }
             Step::Close("testcase") => {
                 if let Some(case) = self.case.take() {
-                    take(&mut self.sheet, case);
+                    take(&mut self.builder, case);
                 }
             }
             Step::Close("failure" | "error") => self.is_said = false,
@@ -84,7 +84,7 @@ impl Reading {
             }
             "testcase" => {
                 if let Some(case) = self.case.replace(opened(element)) {
-                    take(&mut self.sheet, case);
+                    take(&mut self.builder, case);
                 }
             }
             "failure" | "error" => {
@@ -120,11 +120,11 @@ fn opened(element: &Element<'_>) -> Case {
     Case { name, file: element.attribute("file"), seconds, fault }
 }
 
-fn take(sheet: &mut Sheet, case: Case) {
+fn take(builder: &mut ResultsBuilder, case: Case) {
     let outcome = match case.fault {
-        None => Outcome::Passed,
-        Some(Fault::Skipped) => Outcome::Skipped,
+        None => TestOutcome::Passed,
+        Some(Fault::Skipped) => TestOutcome::Skipped,
         Some(Fault::Failed(said)) => failed(&said),
     };
-    sheet.take(&case.name, case.file.as_deref(), outcome, case.seconds);
+    builder.add_test(&case.name, case.file.as_deref(), outcome, case.seconds);
 }

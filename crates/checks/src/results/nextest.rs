@@ -1,38 +1,38 @@
 //! The text of `cargo nextest run`, which goes to stderr.
 
-use super::sheet::{Sheet, failed, in_suite, say};
-use super::{Outcome, Tests, Totals};
+use super::results_builder::{ResultsBuilder, failed, in_suite, say};
+use super::{TestOutcome, TestReport, Totals};
 
 /// Parses tests up to the summary, which names failures a second time.
-pub(super) fn read(text: &str) -> Option<Tests> {
-    let mut sheet = Sheet::default();
+pub(super) fn read(text: &str) -> Option<TestReport> {
+    let mut builder = ResultsBuilder::default();
     let mut is_open = false;
     let mut said = String::new();
     for line in text.lines() {
         let words = line.trim_start();
         if words.starts_with("Starting ") && words.contains(" across ") {
             is_open = true;
-            sheet.seen();
+            builder.mark_recognized();
         } else if !is_open {
             continue;
         } else if let Some(counts) = words.strip_prefix("Summary [") {
-            settle(&mut sheet, &mut said);
-            sheet.claim(counted(counts));
+            settle(&mut builder, &mut said);
+            builder.add_totals(counted(counts));
             is_open = false;
         } else if let Some((outcome, seconds, name)) = test(words) {
-            settle(&mut sheet, &mut said);
+            settle(&mut builder, &mut said);
             if let Some(outcome) = outcome {
-                sheet.take(&called(name), None, outcome, seconds);
+                builder.add_test(&full_name(name), None, outcome, seconds);
             }
         } else {
             say(&mut said, line.strip_prefix("    ").unwrap_or(line));
         }
     }
-    settle(&mut sheet, &mut said);
+    settle(&mut builder, &mut said);
     if is_open {
-        sheet.cut();
+        builder.mark_truncated();
     }
-    sheet.finish()
+    builder.finish()
 }
 
 /// Parses `3 passed (1 slow), 1 failed, 1 skipped`. Numbers in parentheses are counted already.
@@ -55,14 +55,14 @@ fn counted(counts: &str) -> Totals {
 }
 
 /// Returns the name of a test with that of its program, `shop > tests::fails`.
-fn called(name: &str) -> String {
+fn full_name(name: &str) -> String {
     name.split_once(' ').map_or_else(|| name.to_owned(), |(program, name)| in_suite(program, name))
 }
 
 /// Adds the text after a failure to its message.
-fn settle(sheet: &mut Sheet, said: &mut String) {
-    if let Some(test) = sheet.last()
-        && let Outcome::Failed { message } = &mut test.outcome
+fn settle(builder: &mut ResultsBuilder, said: &mut String) {
+    if let Some(test) = builder.last()
+        && let TestOutcome::Failed { message } = &mut test.outcome
         && message.is_empty()
     {
         *message = said.trim().to_owned();
@@ -72,7 +72,7 @@ fn settle(sheet: &mut Sheet, said: &mut String) {
 
 /// Parses `FAIL [   0.284s] (4/4) shop tests::fails`. An attempt before the last, and a test that
 /// is only slow so far, have no outcome yet.
-fn test(line: &str) -> Option<(Option<Outcome>, Option<f64>, &str)> {
+fn test(line: &str) -> Option<(Option<TestOutcome>, Option<f64>, &str)> {
     let (status, rest) = line.split_once(" [")?;
     let (time, rest) = rest.split_once("] ")?;
     let seconds = time.trim_start_matches(['>', ' ']).strip_suffix('s')?;
@@ -89,12 +89,12 @@ fn test(line: &str) -> Option<(Option<Outcome>, Option<f64>, &str)> {
         None => status,
     };
     let outcome = match word {
-        "PASS" | "LEAK" => Outcome::Passed,
-        "SKIP" => Outcome::Skipped,
+        "PASS" | "LEAK" => TestOutcome::Passed,
+        "SKIP" => TestOutcome::Skipped,
         "SLOW" | "TERMINATING" | "SETUP" => return Some((None, None, name)),
         "FAIL" | "TIMEOUT" | "ABORT" | "LEAK-FAIL" | "FLKY-FL" => failed(""),
         word if word.starts_with("SIG") => failed(""),
-        word if word.starts_with("FLAKY ") => Outcome::Passed,
+        word if word.starts_with("FLAKY ") => TestOutcome::Passed,
         _ => return None,
     };
     Some((Some(outcome), Some(seconds), name.trim()))

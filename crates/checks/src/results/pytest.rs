@@ -2,25 +2,25 @@
 
 use std::collections::HashMap;
 
-use super::sheet::{Sheet, failed};
-use super::{Outcome, Tests, Totals};
+use super::results_builder::{ResultsBuilder, failed};
+use super::{TestOutcome, TestReport, Totals};
 
 /// Parses the named tests, each once, and the counts at the end.
-pub(super) fn read(text: &str) -> Option<Tests> {
-    let mut named: HashMap<&str, Outcome> = HashMap::new();
+pub(super) fn read(text: &str) -> Option<TestReport> {
+    let mut named: HashMap<&str, TestOutcome> = HashMap::new();
     let mut order: Vec<&str> = Vec::new();
-    let mut sheet = Sheet::default();
+    let mut builder = ResultsBuilder::default();
     let (mut is_open, mut in_summary) = (false, false);
     let (mut sessions, mut ends) = (0_usize, 0_usize);
     for line in text.lines() {
         if line.starts_with("====") && line.contains(" test session starts ") {
             is_open = true;
             sessions += 1;
-            sheet.seen();
+            builder.mark_recognized();
         } else if let Some(totals) = counted(line) {
             (is_open, in_summary) = (false, false);
             ends += 1;
-            sheet.claim(totals);
+            builder.add_totals(totals);
         } else if line.starts_with("====") && line.contains(" short test summary info ") {
             in_summary = true;
         } else if let Some((name, outcome)) = if in_summary { short(line) } else { verbose(line) } {
@@ -36,32 +36,34 @@ pub(super) fn read(text: &str) -> Option<Tests> {
     for name in order {
         let file = name.split("::").next().filter(|file| *file != name);
         if let Some(outcome) = named.remove(name) {
-            sheet.take(name, file, outcome, None);
+            builder.add_test(name, file, outcome, None);
         }
     }
     if is_open {
-        sheet.cut();
+        builder.mark_truncated();
     }
     if sessions > 0 && ends > sessions {
-        sheet.doubt("there are more totals than sessions");
+        builder.add_contradiction("there are more totals than sessions");
     }
-    sheet.finish()
+    builder.finish()
 }
 
 /// Replaces an outcome by a later one. A failure stays a failure, with the first message that is
 /// not empty.
-fn worse(before: &mut Outcome, after: Outcome) {
+fn worse(before: &mut TestOutcome, after: TestOutcome) {
     match (&mut *before, after) {
-        (Outcome::Failed { message }, Outcome::Failed { message: more }) if message.is_empty() => {
+        (TestOutcome::Failed { message }, TestOutcome::Failed { message: more })
+            if message.is_empty() =>
+        {
             *message = more;
         }
-        (Outcome::Failed { .. }, _) => {}
+        (TestOutcome::Failed { .. }, _) => {}
         (before, after) => *before = after,
     }
 }
 
 /// Parses `tests/test_a.py::test_x PASSED      [ 50%]`, also after the worker of xdist.
-fn verbose(line: &str) -> Option<(&str, Outcome)> {
+fn verbose(line: &str) -> Option<(&str, TestOutcome)> {
     if let Some(rest) = line.strip_prefix("[gw") {
         let rest = rest.split_once("] ")?.1;
         let rest = if rest.starts_with('[') { rest.split_once("] ")?.1 } else { rest };
@@ -85,7 +87,7 @@ const WORDS: [&str; 6] = ["PASSED", "FAILED", "SKIPPED", "XFAIL", "XPASS", "ERRO
 
 /// Parses `FAILED tests/test_a.py::test_y - assert 1 == 2`. Skipped tests are listed by line and
 /// not by name, so they are only counted.
-fn short(line: &str) -> Option<(&str, Outcome)> {
+fn short(line: &str) -> Option<(&str, TestOutcome)> {
     let (word, rest) = line.split_once(' ')?;
     let (name, why) = rest.split_once(" - ").unwrap_or((rest, ""));
     match word {
@@ -106,11 +108,11 @@ fn node(name: &str) -> Option<&str> {
     name.contains(".py::").then_some(name)
 }
 
-fn outcome(word: &str, why: &str) -> Option<Outcome> {
+fn outcome(word: &str, why: &str) -> Option<TestOutcome> {
     match word {
-        "PASSED" | "XPASS" => Some(Outcome::Passed),
+        "PASSED" | "XPASS" => Some(TestOutcome::Passed),
         "FAILED" | "ERROR" => Some(failed(why)),
-        "SKIPPED" | "XFAIL" => Some(Outcome::Skipped),
+        "SKIPPED" | "XFAIL" => Some(TestOutcome::Skipped),
         _ => None,
     }
 }

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::sheet::{Sheet, failed};
-use super::{Outcome, Tests};
+use super::results_builder::{ResultsBuilder, failed};
+use super::{TestOutcome, TestReport};
 
 /// The message of a test that ended the process of the run.
 const NOT_ENDED: &str = "the test began and did not end: the code under test ended the whole run";
@@ -37,38 +37,40 @@ struct Line {
     skip: Option<String>,
 }
 
-pub(super) fn read(text: &str) -> Option<Tests> {
-    let mut reading = Reading::default();
+pub(super) fn read(text: &str) -> Option<TestReport> {
+    let mut reading = ReportParser::default();
     for line in text.lines() {
         match serde_json::from_str::<Line>(line) {
             Ok(line) => reading.take(&line),
-            Err(_) => reading.sheet.doubt("a line of the report cannot be read"),
+            Err(_) => reading.builder.add_contradiction("a line of the report cannot be read"),
         }
     }
     reading.finish()
 }
 
 #[derive(Default)]
-struct Reading {
-    sheet: Sheet,
+struct ReportParser {
+    builder: ResultsBuilder,
     runs: usize,
     is_open: bool,
     ended: usize,
     begun: BTreeMap<String, usize>,
 }
 
-impl Reading {
+impl ReportParser {
     fn take(&mut self, line: &Line) {
         match line.run.as_deref() {
             Some("begin") => {
-                self.sheet.seen();
+                self.builder.mark_recognized();
                 self.runs += 1;
                 (self.is_open, self.ended) = (true, 0);
             }
             Some(_) => {
                 self.is_open = false;
                 if line.count != Some(self.ended) {
-                    self.sheet.doubt("the report does not hold as many tests as were counted");
+                    self.builder.add_contradiction(
+                        "the report does not hold as many tests as were counted",
+                    );
                 }
             }
             None => {}
@@ -77,7 +79,7 @@ impl Reading {
             *self.begun.entry(name.clone()).or_default() += 1;
         }
         if let Some(file) = &line.ran {
-            self.sheet.ran_file(file);
+            self.builder.add_file(file);
         }
         if let Some(name) = &line.test {
             self.test(name, line);
@@ -90,28 +92,28 @@ impl Reading {
             *open = open.saturating_sub(1);
         }
         let outcome = match line.outcome.as_str() {
-            "passed" => Outcome::Passed,
-            "skipped" => Outcome::Skipped,
+            "passed" => TestOutcome::Passed,
+            "skipped" => TestOutcome::Skipped,
             _ => failed(&line.message),
         };
-        self.sheet.take(name, line.file.as_deref(), outcome, line.seconds);
-        if let (Some(file), Some(test)) = (&line.skipped_in, self.sheet.last()) {
+        self.builder.add_test(name, line.file.as_deref(), outcome, line.seconds);
+        if let (Some(file), Some(test)) = (&line.skipped_in, self.builder.last()) {
             test.skipped_in = Some(place(file, line.line));
         }
     }
 
-    fn finish(mut self) -> Option<Tests> {
+    fn finish(mut self) -> Option<TestReport> {
         for (name, _) in self.begun.iter().filter(|(_, open)| **open > 0) {
-            self.sheet.take(name, None, failed(NOT_ENDED), None);
+            self.builder.add_test(name, None, failed(NOT_ENDED), None);
         }
         if self.is_open {
-            self.sheet.cut();
+            self.builder.mark_truncated();
         }
         if self.runs > 1 {
             // The second run in a process may be started by the code under test.
-            self.sheet.doubt("one process reports two runs");
+            self.builder.add_contradiction("one process reports two runs");
         }
-        self.sheet.finish()
+        self.builder.finish()
     }
 }
 

@@ -1,16 +1,16 @@
 //! The Test Anything Protocol, with subtests, as `node --test`, mocha, prove and bats print it.
 
-use super::sheet::{Sheet, failed, say};
-use super::{Outcome, Tests};
+use super::results_builder::{ResultsBuilder, failed, say};
+use super::{TestOutcome, TestReport};
 
 /// Parses test points at any depth. A point above its subtests counts too.
-pub(super) fn read(text: &str) -> Option<Tests> {
+pub(super) fn read(text: &str) -> Option<TestReport> {
     let is_told = |line: &str| line.starts_with("TAP version ") || plan(line).is_some();
     if !text.lines().any(is_told) {
         return None;
     }
-    let mut sheet = Sheet::default();
-    sheet.seen();
+    let mut builder = ResultsBuilder::default();
+    builder.mark_recognized();
     let (mut planned, mut points) = (None, 0_usize);
     let (mut plans, mut versions, mut is_closed) = (0_usize, 0_usize, false);
     let mut in_notes = false;
@@ -19,40 +19,40 @@ pub(super) fn read(text: &str) -> Option<Tests> {
         let is_top = words.len() == line.len();
         if in_notes || (words == "---" && !is_top) {
             in_notes = words != "...";
-            explain(&mut sheet, words);
+            explain(&mut builder, words);
         } else if let Some((name, outcome)) = point(words) {
             points += usize::from(is_top);
             if is_top && is_closed {
-                sheet.doubt("tests stand behind the plan at the end");
+                builder.add_contradiction("tests stand behind the plan at the end");
             }
-            sheet.take(name, None, outcome, None);
+            builder.add_test(name, None, outcome, None);
         } else if is_top && let Some(more) = plan(words) {
             planned = Some(planned.unwrap_or(0_usize).saturating_add(more));
             (plans, is_closed) = (plans + 1, points > 0);
         } else if is_top && words.starts_with("TAP version ") {
             versions += 1;
         } else if let Some(why) = words.strip_prefix("Bail out!") {
-            sheet.take("Bail out!", None, failed(why), None);
+            builder.add_test("Bail out!", None, failed(why), None);
         } else if !is_top && !words.starts_with('#') && plan(words).is_none() {
-            explain(&mut sheet, words);
+            explain(&mut builder, words);
         }
     }
     // Code under test prints, too: with two runs in one text, that of the runner is unknown.
     if plans > 1 || versions > 1 {
-        sheet.doubt("there are two plans");
+        builder.add_contradiction("there are two plans");
     } else if planned.is_some_and(|planned| planned < points) {
-        sheet.doubt("there are more tests than were planned");
+        builder.add_contradiction("there are more tests than were planned");
     }
     if in_notes || planned.is_none_or(|planned| planned > points) {
-        sheet.cut();
+        builder.mark_truncated();
     }
-    sheet.finish()
+    builder.finish()
 }
 
 /// Adds the indented text below a failure to its message.
-fn explain(sheet: &mut Sheet, line: &str) {
-    if let Some(test) = sheet.last()
-        && let Outcome::Failed { message } = &mut test.outcome
+fn explain(builder: &mut ResultsBuilder, line: &str) {
+    if let Some(test) = builder.last()
+        && let TestOutcome::Failed { message } = &mut test.outcome
         && !matches!(line, "---" | "...")
     {
         say(message, line);
@@ -66,7 +66,7 @@ fn plan(line: &str) -> Option<usize> {
 }
 
 /// Parses `not ok 2 - adds # SKIP slow`. A test that is marked as `TODO` may fail.
-fn point(line: &str) -> Option<(&str, Outcome)> {
+fn point(line: &str) -> Option<(&str, TestOutcome)> {
     let (is_ok, rest) = match line.strip_prefix("not ok") {
         Some(rest) => (false, rest),
         None => (true, line.strip_prefix("ok")?),
@@ -84,8 +84,8 @@ fn point(line: &str) -> Option<(&str, Outcome)> {
     };
     let word = directive.split([' ', ':']).next().unwrap_or_default().to_ascii_uppercase();
     let outcome = match (word.as_str(), is_ok) {
-        ("SKIP" | "SKIPPED" | "TODO", _) => Outcome::Skipped,
-        (_, true) => Outcome::Passed,
+        ("SKIP" | "SKIPPED" | "TODO", _) => TestOutcome::Skipped,
+        (_, true) => TestOutcome::Passed,
         (_, false) => failed(""),
     };
     Some((name, outcome))

@@ -1,11 +1,11 @@
 //! The text of Python's own `unittest`.
 
-use super::sheet::{Sheet, failed, say};
-use super::{Outcome, Tests, Totals};
+use super::results_builder::{ResultsBuilder, failed, say};
+use super::{TestOutcome, TestReport, Totals};
 
 /// Parses the named tests, the failures with their messages, and the counts at the end.
-pub(super) fn read(text: &str) -> Option<Tests> {
-    let mut sheet = Sheet::default();
+pub(super) fn read(text: &str) -> Option<TestReport> {
+    let mut builder = ResultsBuilder::default();
     let mut before = "";
     let mut ran: Option<usize> = None;
     let mut totals = 0_usize;
@@ -14,52 +14,52 @@ pub(super) fn read(text: &str) -> Option<Tests> {
     for line in text.lines() {
         let is_rule = line.len() == 70 && line.bytes().all(|byte| byte == b'=' || byte == b'-');
         if let Some(name) = line.strip_prefix("FAIL: ").or_else(|| line.strip_prefix("ERROR: ")) {
-            settle(&mut sheet, failure.replace((name, String::new())));
+            settle(&mut builder, failure.replace((name, String::new())));
         } else if let Some(count) = counted(line) {
-            settle(&mut sheet, failure.take());
+            settle(&mut builder, failure.take());
             ran = Some(ran.unwrap_or(0).saturating_add(count));
             totals += 1;
             if totals > 1 {
                 // Code under test prints, too.
-                sheet.doubt("there are two totals");
+                builder.add_contradiction("there are two totals");
             }
-            sheet.seen();
+            builder.mark_recognized();
         } else if let Some((_, said)) = &mut failure {
             if !is_rule {
                 say(said, line);
             }
         } else if let Some(outcome) = ran.and_then(|_| ended(line)) {
-            claim(&mut sheet, ran.take().unwrap_or(0), outcome);
+            claim(&mut builder, ran.take().unwrap_or(0), outcome);
         } else if let Some((name, outcome)) = test(line, before) {
             if totals > 0 {
-                sheet.doubt("tests stand behind the total");
+                builder.add_contradiction("tests stand behind the total");
             }
-            sheet.take(name, None, outcome, None);
+            builder.add_test(name, None, outcome, None);
         }
         before = line;
     }
     if failure.is_some() || ran.is_some() {
-        sheet.cut();
+        builder.mark_truncated();
     }
-    settle(&mut sheet, failure);
-    sheet.finish()
+    settle(&mut builder, failure);
+    builder.finish()
 }
 
 /// Adds a failure: the output names a failed test only together with its message.
-fn settle(sheet: &mut Sheet, failure: Option<(&str, String)>) {
+fn settle(builder: &mut ResultsBuilder, failure: Option<(&str, String)>) {
     if let Some((name, said)) = failure {
-        sheet.take(name, None, failed(&said), None);
+        builder.add_test(name, None, failed(&said), None);
     }
 }
 
 /// Parses `test_a (unit.Shop.test_a) ... ok`. The name may be on the line before, with the
 /// docstring of the test on this one.
-fn test<'a>(line: &'a str, before: &'a str) -> Option<(&'a str, Outcome)> {
+fn test<'a>(line: &'a str, before: &'a str) -> Option<(&'a str, TestOutcome)> {
     let (name, word) = line.rsplit_once(" ... ")?;
     let outcome = match word {
-        "ok" | "unexpected success" => Outcome::Passed,
-        "expected failure" => Outcome::Skipped,
-        word if word.starts_with("skipped") => Outcome::Skipped,
+        "ok" | "unexpected success" => TestOutcome::Passed,
+        "expected failure" => TestOutcome::Skipped,
+        word if word.starts_with("skipped") => TestOutcome::Skipped,
         _ => return None,
     };
     let is_name = |text: &str| text.ends_with(')') && text.contains(" (");
@@ -96,7 +96,7 @@ fn ended(line: &str) -> Option<Totals> {
     Some(totals)
 }
 
-fn claim(sheet: &mut Sheet, ran: usize, ended: Totals) {
+fn claim(builder: &mut ResultsBuilder, ran: usize, ended: Totals) {
     let others = ended.failed.saturating_add(ended.skipped);
-    sheet.claim(Totals { passed: ran.saturating_sub(others), ..ended });
+    builder.add_totals(Totals { passed: ran.saturating_sub(others), ..ended });
 }

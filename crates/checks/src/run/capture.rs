@@ -6,22 +6,22 @@ use assay_sandbox::Stream;
 use crate::text::plain;
 
 /// The maximum number of bytes of each stream that are stored for the parsers of results.
-const MOST_READ: usize = 16 << 20;
+const MAX_STREAM_BYTES: usize = 16 << 20;
 
 /// The maximum number of bytes of the end of both streams.
-const MOST_TAIL: usize = 8 << 10;
+const MAX_TAIL_BYTES: usize = 8 << 10;
 
 /// The end of a stream that may be long.
 #[derive(Debug)]
-struct End {
+struct TailBuffer {
     bytes: Vec<u8>,
     most: usize,
     is_cut: bool,
 }
 
-impl End {
-    fn new(most: usize) -> End {
-        End { bytes: Vec::new(), most, is_cut: false }
+impl TailBuffer {
+    fn new(most: usize) -> TailBuffer {
+        TailBuffer { bytes: Vec::new(), most, is_cut: false }
     }
 
     fn take(&mut self, piece: &[u8]) {
@@ -42,9 +42,9 @@ impl End {
 /// The output of a command: the digest of all of it, and its end.
 #[derive(Debug)]
 pub(super) struct Capture {
-    printed: End,
-    complained: End,
-    both: End,
+    printed: TailBuffer,
+    complained: TailBuffer,
+    both: TailBuffer,
     digests: [blake3::Hasher; 2],
     bytes: u64,
 }
@@ -52,9 +52,9 @@ pub(super) struct Capture {
 impl Default for Capture {
     fn default() -> Capture {
         Capture {
-            printed: End::new(MOST_READ),
-            complained: End::new(MOST_READ),
-            both: End::new(MOST_TAIL),
+            printed: TailBuffer::new(MAX_STREAM_BYTES),
+            complained: TailBuffer::new(MAX_STREAM_BYTES),
+            both: TailBuffer::new(MAX_TAIL_BYTES),
             digests: [blake3::Hasher::new(), blake3::Hasher::new()],
             bytes: 0,
         }
@@ -88,12 +88,12 @@ impl Capture {
 
     /// Returns the end of both streams, interleaved as received.
     pub(super) fn tail(&self) -> String {
-        last_bytes(&plain(&self.both.bytes), MOST_TAIL).to_owned()
+        last_bytes(&plain(&self.both.bytes), MAX_TAIL_BYTES).to_owned()
     }
 
     /// Returns stdout followed by stderr, and true if a part of them is missing.
     pub(super) fn text(&self) -> (Vec<u8>, bool) {
-        let is_cut = |end: &End| end.is_cut || end.bytes.len() > end.most;
+        let is_cut = |end: &TailBuffer| end.is_cut || end.bytes.len() > end.most;
         let text = [&self.printed.bytes[..], b"\n", &self.complained.bytes[..]].concat();
         (text, is_cut(&self.printed) || is_cut(&self.complained))
     }
@@ -111,9 +111,9 @@ mod tests {
         }
         capture.take(Stream::Stderr, b"the end");
         let (text, is_cut) = capture.text();
-        assert!(is_cut && text.len() <= 2 * MOST_READ + 20_008, "{}", text.len());
+        assert!(is_cut && text.len() <= 2 * MAX_STREAM_BYTES + 20_008, "{}", text.len());
         assert_eq!(capture.bytes(), 40_000_007);
-        assert!(capture.tail().ends_with("xthe end") && capture.tail().len() <= MOST_TAIL);
+        assert!(capture.tail().ends_with("xthe end") && capture.tail().len() <= MAX_TAIL_BYTES);
     }
 
     #[test]

@@ -10,10 +10,10 @@ use assay_sandbox::Command;
 
 use super::Runner;
 use crate::check::RequiredCheck;
-use crate::programs::outside_of;
+use crate::programs::without_tree_folders;
 
 /// Variables with the paths of tools and their settings. None of them holds a secret.
-const PASSED_ON: [&str; 24] = [
+const PASSED_VARIABLES: [&str; 24] = [
     "LANG", "LC_ALL", "CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN", "JAVA_HOME", "MAVEN_HOME",
     "GOROOT", "GOPATH", "GOMODCACHE", "GOTOOLCHAIN", "VIRTUAL_ENV", "PYTHONPATH", "PYENV_ROOT",
     "PYENV_VERSION", "NODE_PATH", "NVM_DIR", "DOTNET_ROOT", "NUGET_PACKAGES", "RBENV_ROOT",
@@ -21,7 +21,7 @@ const PASSED_ON: [&str; 24] = [
 ];
 
 /// Variables of every run: tools do not prompt, and print neither colours nor advertisements.
-const ALWAYS: [(&str, &str); 7] = [
+const FIXED_VARIABLES: [(&str, &str); 7] = [
     ("CI", "true"),
     ("NO_COLOR", "1"),
     ("CARGO_TERM_COLOR", "never"),
@@ -32,7 +32,7 @@ const ALWAYS: [(&str, &str); 7] = [
 ];
 
 /// Variables for tools without a network, so that they do not wait for one.
-const OFFLINE: [(&str, &str); 4] = [
+const OFFLINE_VARIABLES: [(&str, &str); 4] = [
     ("CARGO_NET_OFFLINE", "true"),
     ("npm_config_offline", "true"),
     ("PIP_NO_INDEX", "1"),
@@ -54,15 +54,15 @@ const DEVICES: [&str; 4] = ["/dev/shm", "/dev/ptmx", "/dev/pts", "/dev/tty"];
 
 /// The folder of Python byte code, in the temporary folder of a check. A `__pycache__` of the tree
 /// is never read: it can contain byte code of another source.
-const BYTE_CODE: &str = "pycache";
+const BYTE_CODE_FOLDER: &str = "pycache";
 
 /// The folder, in the scratch folder of a check, with a script for each program of the tree that
 /// the check may use.
-const PROGRAMS: &str = "programs";
+const PROGRAMS_FOLDER: &str = "programs";
 
 impl Runner {
     /// Sets the environment of a command, and the paths that it may write to.
-    pub(super) fn placed(
+    pub(super) fn with_environment(
         &self,
         command: Command,
         check: &RequiredCheck,
@@ -71,19 +71,21 @@ impl Runner {
         let caches = self.caches.clone().unwrap_or_else(|| scratch.join("caches"));
         let temporary = scratch.join("tmp");
         let java = format!("-Djava.io.tmpdir={}", temporary.display());
-        let mut command =
-            command.inherit_env(PASSED_ON).env("TMPDIR", &temporary).env("JAVA_TOOL_OPTIONS", java);
+        let mut command = command
+            .inherit_env(PASSED_VARIABLES)
+            .env("TMPDIR", &temporary)
+            .env("JAVA_TOOL_OPTIONS", java);
         if let Some(home) = &self.home {
             // Some tools that find their settings in the home fail if they cannot read them.
             let no_settings = temporary.join("no-npmrc");
             command = command.env("HOME", home).env("npm_config_userconfig", no_settings);
         }
-        if let Some(path) = self.programs(check, &scratch.join(PROGRAMS))? {
+        if let Some(path) = self.programs(check, &scratch.join(PROGRAMS_FOLDER))? {
             command = command.env("PATH", path);
         }
-        command = command.env("PYTHONPYCACHEPREFIX", temporary.join(BYTE_CODE));
-        let offline: &[_] = if check.network { &[] } else { &OFFLINE };
-        for (name, value) in ALWAYS.iter().chain(offline) {
+        command = command.env("PYTHONPYCACHEPREFIX", temporary.join(BYTE_CODE_FOLDER));
+        let offline: &[_] = if check.network { &[] } else { &OFFLINE_VARIABLES };
+        for (name, value) in FIXED_VARIABLES.iter().chain(offline) {
             command = command.env(name, value);
         }
         for (name, below) in CACHES {
@@ -103,7 +105,7 @@ impl Runner {
     /// script, so that no other program of its folder is found.
     fn programs(&self, check: &RequiredCheck, scripts: &Path) -> io::Result<Option<OsString>> {
         let Some(known) = self.search_path.as_deref() else { return Ok(None) };
-        let outside = outside_of(&self.root, known);
+        let outside = without_tree_folders(&self.root, known);
         let own = self.own_programs(&check.folder);
         if own.used.is_empty() {
             return Ok(Some(outside));

@@ -3,13 +3,13 @@
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
-use crate::check::{CheckKind, RequiredCheck, State};
-use crate::coverage::Measured;
-use crate::discovery::Reading;
-use crate::results::Tests;
+use crate::check::{CheckKind, CheckState, RequiredCheck};
+use crate::coverage::CoverageMeasurement;
+use crate::discovery::ResultSource;
+use crate::results::TestReport;
 
 /// Exit codes of a shell for a program that cannot be run, or does not exist.
-const NOT_THERE: [i32; 2] = [126, 127];
+const NOT_FOUND_CODES: [i32; 2] = [126, 127];
 
 /// Messages of tools about missing programs or packages.
 const MISSING: [&str; 6] = [
@@ -50,71 +50,71 @@ const PLUGINS: [(&str, &str); 8] = [
 ];
 
 /// The evidence of a check that finished.
-pub(super) struct Seen<'a> {
+pub(super) struct RunEvidence<'a> {
     pub(super) status: ExitStatus,
-    pub(super) tests: Option<&'a Tests>,
+    pub(super) tests: Option<&'a TestReport>,
     /// True if the results end before the tests did; false if output is only missing because it was
     /// too long.
     pub(super) broke_off: bool,
-    pub(super) coverage: Option<&'a Measured>,
+    pub(super) coverage: Option<&'a CoverageMeasurement>,
     pub(super) tail: &'a str,
 }
 
 /// Returns the state of a check. A check passes only if the evidence shows it.
-pub(super) fn judge(check: &RequiredCheck, seen: &Seen<'_>) -> State {
-    let ran = seen.tests.map_or(0, |tests| tests.totals.ran());
-    if let Some(tests) = seen.tests
+pub(super) fn judge(check: &RequiredCheck, evidence: &RunEvidence<'_>) -> CheckState {
+    let ran = evidence.tests.map_or(0, |tests| tests.totals.ran());
+    if let Some(tests) = evidence.tests
         && tests.totals.failed > 0
     {
         let failed = tests.totals.failed;
         let noun = if ran == 1 { "test" } else { "tests" };
-        return State::Failed { why: format!("{failed} of {ran} {noun} failed") };
+        return CheckState::Failed { why: format!("{failed} of {ran} {noun} failed") };
     }
-    let refused = refusal(check, seen.tail).filter(|_| ran == 0);
-    match (seen.status.code(), refused) {
+    let refused = refusal(check, evidence.tail).filter(|_| ran == 0);
+    match (evidence.status.code(), refused) {
         (Some(0), _) => {}
-        (Some(_), Some(why)) => return State::NotRun { why },
-        (Some(_), None) if ran == 0 && is_empty(seen) => return untested(),
-        (Some(code), None) => return failed(code, ran, seen.tail),
+        (Some(_), Some(why)) => return CheckState::NotRun { why },
+        (Some(_), None) if ran == 0 && is_empty(evidence) => return untested(),
+        (Some(code), None) => return failed(code, ran, evidence.tail),
         (None, _) => {
-            let signal = seen.status.signal().unwrap_or_default();
-            return State::Failed { why: format!("it was ended by signal {signal}") };
+            let signal = evidence.status.signal().unwrap_or_default();
+            return CheckState::Failed { why: format!("it was ended by signal {signal}") };
         }
     }
-    if seen.tests.is_some() && ran == 0 && !seen.broke_off {
+    if evidence.tests.is_some() && ran == 0 && !evidence.broke_off {
         return untested();
     }
-    if seen.broke_off {
+    if evidence.broke_off {
         // A test that ends the whole process also ends the tests after it.
         let why = "its results break off: the run ended before its tests did, or the code under test ended it";
-        return State::Failed { why: why.to_owned() };
+        return CheckState::Failed { why: why.to_owned() };
     }
-    if let Some(doubt) = seen.tests.and_then(|tests| tests.doubt.as_ref()) {
-        return State::NotRun { why: format!("its results were not understood: {doubt}") };
+    if let Some(doubt) = evidence.tests.and_then(|tests| tests.doubt.as_ref()) {
+        return CheckState::NotRun { why: format!("its results were not understood: {doubt}") };
     }
-    if seen.tests.is_none() && must_tell(check) {
+    if evidence.tests.is_none() && requires_results(check) {
         let why = match check.reading {
-            Reading::Files { .. } => {
+            ResultSource::Files { .. } => {
                 "it ended well without its report, and says of no test that it ran: the run broke off, or another program ran"
             }
-            Reading::Guess | Reading::Nothing | Reading::Printed(_) => {
+            ResultSource::Guess | ResultSource::Nothing | ResultSource::Printed(_) => {
                 "it ended well, and says of no test that it ran"
             }
         };
-        return State::NotRun { why: why.to_owned() };
+        return CheckState::NotRun { why: why.to_owned() };
     }
-    covered(check, seen.coverage)
+    coverage_state(check, evidence.coverage)
 }
 
-fn untested() -> State {
-    State::NotRun { why: "nothing was tested: no test ran".to_owned() }
+fn untested() -> CheckState {
+    CheckState::NotRun { why: "nothing was tested: no test ran".to_owned() }
 }
 
 /// Returns true if the output says that there are no tests: pytest and others have an exit code of
 /// their own for that.
-fn is_empty(seen: &Seen<'_>) -> bool {
+fn is_empty(evidence: &RunEvidence<'_>) -> bool {
     let says = ["no tests ran", "NO TESTS RAN", "No tests found", "no tests to run"];
-    says.iter().any(|words| seen.tail.contains(words))
+    says.iter().any(|words| evidence.tail.contains(words))
 }
 
 /// Returns the reason why a runner rejected its command line, with the remedy; `None` if it did
@@ -145,44 +145,46 @@ fn refusal(check: &RequiredCheck, tail: &str) -> Option<String> {
     Some(format!("the runner refused its command line, so no test ran: {said}; {remedy}"))
 }
 
-fn failed(code: i32, ran: usize, tail: &str) -> State {
+fn failed(code: i32, ran: usize, tail: &str) -> CheckState {
     let last = tail.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     let said = MISSING.iter().find_map(|mark| tail.lines().find(|line| line.contains(mark)));
     if let (0, Some(said)) = (ran, said) {
-        return State::NotRun { why: format!("something it needs is not there: {}", said.trim()) };
+        return CheckState::NotRun {
+            why: format!("something it needs is not there: {}", said.trim()),
+        };
     }
-    if NOT_THERE.contains(&code) {
-        return State::NotRun { why: format!("something it needs is not there: {last}") };
+    if NOT_FOUND_CODES.contains(&code) {
+        return CheckState::NotRun { why: format!("something it needs is not there: {last}") };
     }
     match last.is_empty() {
-        true => State::Failed { why: format!("it exits with {code}, and says nothing") },
-        false => State::Failed { why: format!("it exits with {code}: {last}") },
+        true => CheckState::Failed { why: format!("it exits with {code}, and says nothing") },
+        false => CheckState::Failed { why: format!("it exits with {code}: {last}") },
     }
 }
 
 /// Returns true if a check must have results, since its runner is known to report them.
-fn must_tell(check: &RequiredCheck) -> bool {
+fn requires_results(check: &RequiredCheck) -> bool {
     match check.reading {
-        Reading::Printed(_) | Reading::Files { .. } => check.kind != CheckKind::Coverage,
-        Reading::Guess | Reading::Nothing => false,
+        ResultSource::Printed(_) | ResultSource::Files { .. } => check.kind != CheckKind::Coverage,
+        ResultSource::Guess | ResultSource::Nothing => false,
     }
 }
 
-fn covered(check: &RequiredCheck, coverage: Option<&Measured>) -> State {
+fn coverage_state(check: &RequiredCheck, coverage: Option<&CoverageMeasurement>) -> CheckState {
     let is_asked_for = check.kind == CheckKind::Coverage || check.minimum_coverage.is_some();
     match coverage {
         None if is_asked_for => {
-            State::NotRun { why: "no coverage report was written that can be read".to_owned() }
+            CheckState::NotRun { why: "no coverage report was written that can be read".to_owned() }
         }
         Some(measured) if is_asked_for && measured.total.total == 0 => {
-            State::NotRun { why: "the coverage report measures nothing".to_owned() }
+            CheckState::NotRun { why: "the coverage report measures nothing".to_owned() }
         }
         Some(measured) => match check.minimum_coverage {
-            Some(minimum) if !measured.total.reaches(minimum) => State::Failed {
+            Some(minimum) if !measured.total.reaches(minimum) => CheckState::Failed {
                 why: format!("coverage is {}, and should be at least {minimum}%", measured.total),
             },
-            Some(_) | None => State::Passed,
+            Some(_) | None => CheckState::Passed,
         },
-        None => State::Passed,
+        None => CheckState::Passed,
     }
 }

@@ -12,42 +12,42 @@ use super::capture::Capture;
 use crate::check::RequiredCheck;
 use crate::command::REPORTS;
 use crate::coverage::{self, Coverage};
-use crate::discovery::Reading;
-use crate::results::{self, Form, Outcome, RaisedSkip, TestResult, Tests};
+use crate::discovery::ResultSource;
+use crate::results::{self, RaisedSkip, ResultFormat, TestOutcome, TestReport, TestResult};
 
 /// The maximum number of reports that are read, of bytes of a report, and of files that are visited
 /// to find them.
-const MOST_REPORTS: usize = 2_000;
-const MOST_READ: u64 = 64 << 20;
-const MOST_FILES: usize = 500_000;
+const MAX_REPORTS: usize = 2_000;
+const MAX_REPORT_BYTES: u64 = 64 << 20;
+const MAX_FILES: usize = 500_000;
 
 /// Folders with very many files and no reports.
-const LEFT_OUT: [&str; 2] = [".git", "node_modules"];
+const SKIPPED_FOLDERS: [&str; 2] = [".git", "node_modules"];
 
 /// The reports of our reporter inside of pytest.
-const SKIPS: &str = "{reports}/pytest-*.jsonl";
+const SKIP_REPORTS: &str = "{reports}/pytest-*.jsonl";
 
 /// The modification time and the size of a file.
-type Stamp = (Option<SystemTime>, u64);
+type FileStamp = (Option<SystemTime>, u64);
 
 /// The reports of a check, as they were before it.
 pub(super) struct Reports {
-    places: Vec<Place>,
+    places: Vec<ReportGlob>,
 }
 
 /// A glob with its folder, and the files that it matched before the check.
-struct Place {
+struct ReportGlob {
     base: PathBuf,
     /// The matcher; `None` if the name is that of one file.
     glob: Option<GlobMatcher>,
     name: String,
-    what: What,
-    before: HashMap<PathBuf, Stamp>,
+    what: ReportKind,
+    before: HashMap<PathBuf, FileStamp>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum What {
-    Results(Form),
+enum ReportKind {
+    Results(ResultFormat),
     /// The locations that raised the skips of pytest.
     Skips,
     Coverage,
@@ -55,13 +55,13 @@ enum What {
 
 impl Reports {
     /// Records the reports that exist before a check runs.
-    pub(super) fn before(check: &RequiredCheck, folder: &Path, reports: &Path) -> Reports {
+    pub(super) fn snapshot(check: &RequiredCheck, folder: &Path, reports: &Path) -> Reports {
         let results = match &check.reading {
-            Reading::Files { form, glob } => Some((glob.as_str(), What::Results(*form))),
-            Reading::Guess | Reading::Nothing | Reading::Printed(_) => None,
+            ResultSource::Files { form, glob } => Some((glob.as_str(), ReportKind::Results(*form))),
+            ResultSource::Guess | ResultSource::Nothing | ResultSource::Printed(_) => None,
         };
-        let skips = check.reading.is_of_python().then_some((SKIPS, What::Skips));
-        let coverage = check.coverage.iter().map(|glob| (glob.as_str(), What::Coverage));
+        let skips = check.reading.is_of_python().then_some((SKIP_REPORTS, ReportKind::Skips));
+        let coverage = check.coverage.iter().map(|glob| (glob.as_str(), ReportKind::Coverage));
         let all = results.into_iter().chain(skips).chain(coverage);
         let places = all.filter_map(|(glob, what)| {
             let (base, name) = match glob.strip_prefix(REPORTS) {
@@ -74,7 +74,7 @@ impl Reports {
                 false => None,
             };
             let (base, name) = (base.to_owned(), name.to_owned());
-            let mut place = Place { base, glob, name, what, before: HashMap::new() };
+            let mut place = ReportGlob { base, glob, name, what, before: HashMap::new() };
             place.before = place.files().into_iter().collect();
             Some(place)
         });
@@ -88,16 +88,16 @@ impl Reports {
         check: &RequiredCheck,
         capture: &Capture,
         notes: &mut Vec<String>,
-    ) -> (Option<Tests>, bool) {
+    ) -> (Option<TestReport>, bool) {
         let (text, is_cut) = capture.text();
         let tests = match &check.reading {
-            Reading::Nothing => None,
-            Reading::Guess => results::detect(&text).map(|(_, tests)| tests),
-            Reading::Printed(form) => results::read(*form, &text),
+            ResultSource::Nothing => None,
+            ResultSource::Guess => results::detect(&text).map(|(_, tests)| tests),
+            ResultSource::Printed(form) => results::read(*form, &text),
             // If there is a report, text on stdout decides nothing: the code under test prints,
             // too.
-            Reading::Files { form, .. } => {
-                let mut tests = self.written(*form, notes);
+            ResultSource::Files { form, .. } => {
+                let mut tests = self.read_results(*form, notes);
                 if let Some(tests) = &mut tests {
                     self.place_skips(tests);
                 }
@@ -109,12 +109,12 @@ impl Reports {
         if is_cut && tests.is_some() {
             notes.push("more was printed than is kept: not all results were read".to_owned());
         }
-        (tests.map(|tests| Tests { is_cut: tests.is_cut || is_cut, ..tests }), broke_off)
+        (tests.map(|tests| TestReport { is_cut: tests.is_cut || is_cut, ..tests }), broke_off)
     }
 
-    fn written(&self, form: Form, notes: &mut Vec<String>) -> Option<Tests> {
-        let mut all: Option<Tests> = None;
-        for (path, bytes) in self.fresh(What::Results(form), notes) {
+    fn read_results(&self, form: ResultFormat, notes: &mut Vec<String>) -> Option<TestReport> {
+        let mut all: Option<TestReport> = None;
+        for (path, bytes) in self.new_reports(ReportKind::Results(form), notes) {
             match results::read(form, &bytes) {
                 Some(tests) => {
                     if tests.is_cut {
@@ -129,11 +129,11 @@ impl Reports {
     }
 
     /// Adds the locations that raised the skips of pytest to the skipped tests.
-    fn place_skips(&self, tests: &mut Tests) {
-        for (_, bytes) in self.fresh(What::Skips, &mut Vec::new()) {
+    fn place_skips(&self, tests: &mut TestReport) {
+        for (_, bytes) in self.new_reports(ReportKind::Skips, &mut Vec::new()) {
             for RaisedSkip { test, place } in results::raised_skips(&bytes) {
                 let is_it = |known: &&mut TestResult| {
-                    known.outcome == Outcome::Skipped
+                    known.outcome == TestOutcome::Skipped
                         && known.skipped_in.is_none()
                         && test.as_deref().is_none_or(|id| is_named(&known.name, id))
                 };
@@ -147,7 +147,7 @@ impl Reports {
     /// Reads the coverage, of all reports together.
     pub(super) fn coverage(&self, notes: &mut Vec<String>) -> Option<Coverage> {
         let mut all: Option<Coverage> = None;
-        for (path, bytes) in self.fresh(What::Coverage, notes) {
+        for (path, bytes) in self.new_reports(ReportKind::Coverage, notes) {
             match (coverage::read(&bytes), &mut all) {
                 (Ok(coverage), Some(all)) => all.add(coverage),
                 (Ok(coverage), None) => all = Some(coverage),
@@ -158,15 +158,15 @@ impl Reports {
     }
 
     /// Returns the reports that the check itself wrote.
-    fn fresh(&self, what: What, notes: &mut Vec<String>) -> Vec<(String, Vec<u8>)> {
+    fn new_reports(&self, what: ReportKind, notes: &mut Vec<String>) -> Vec<(String, Vec<u8>)> {
         let mut found = Vec::new();
         for place in self.places.iter().filter(|place| place.what == what) {
-            let mut files: Vec<(PathBuf, Stamp)> = place.files();
+            let mut files: Vec<(PathBuf, FileStamp)> = place.files();
             files.retain(|(path, stamp)| place.before.get(path) != Some(stamp));
             files.sort();
-            if files.len() > MOST_REPORTS {
-                notes.push(format!("of {} reports, {MOST_REPORTS} were read", files.len()));
-                files.truncate(MOST_REPORTS);
+            if files.len() > MAX_REPORTS {
+                notes.push(format!("of {} reports, {MAX_REPORTS} were read", files.len()));
+                files.truncate(MAX_REPORTS);
             }
             for (path, _) in files {
                 let name = path.strip_prefix(&place.base).unwrap_or(&path).display().to_string();
@@ -180,9 +180,9 @@ impl Reports {
     }
 }
 
-impl Place {
+impl ReportGlob {
     /// Returns the files that match, with their current time and size. Links are not followed.
-    fn files(&self) -> Vec<(PathBuf, Stamp)> {
+    fn files(&self) -> Vec<(PathBuf, FileStamp)> {
         let Some(glob) = &self.glob else {
             let path = self.base.join(&self.name);
             return stamp(&path).map(|stamp| (path, stamp)).into_iter().collect();
@@ -194,8 +194,8 @@ impl Place {
                 seen += 1;
                 let Ok(kind) = entry.file_type() else { continue };
                 let path = entry.path();
-                let is_left_out = LEFT_OUT.iter().any(|name| entry.file_name() == *name);
-                if kind.is_dir() && !is_left_out && seen < MOST_FILES {
+                let is_left_out = SKIPPED_FOLDERS.iter().any(|name| entry.file_name() == *name);
+                if kind.is_dir() && !is_left_out && seen < MAX_FILES {
                     waiting.push(path);
                 } else if kind.is_file()
                     && path.strip_prefix(&self.base).is_ok_and(|below| glob.is_match(below))
@@ -230,7 +230,7 @@ fn matcher(glob: &str) -> Option<GlobMatcher> {
     Some(glob.compile_matcher())
 }
 
-fn stamp(path: &Path) -> Option<Stamp> {
+fn stamp(path: &Path) -> Option<FileStamp> {
     let found = path.symlink_metadata().ok().filter(|found| found.is_file())?;
     Some((found.modified().ok(), found.len()))
 }
@@ -238,6 +238,6 @@ fn stamp(path: &Path) -> Option<Stamp> {
 /// Reads a report; `None` if it cannot be read or is too long.
 fn read(path: &Path) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
-    fs::File::open(path).ok()?.take(MOST_READ + 1).read_to_end(&mut bytes).ok()?;
-    (bytes.len() as u64 <= MOST_READ).then_some(bytes)
+    fs::File::open(path).ok()?.take(MAX_REPORT_BYTES + 1).read_to_end(&mut bytes).ok()?;
+    (bytes.len() as u64 <= MAX_REPORT_BYTES).then_some(bytes)
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use crate::check::RequiredCheck;
 use crate::command::Program;
-use crate::results::{Tests, UnreportedTest};
+use crate::results::{TestReport, UnreportedTest};
 
 /// The maximum size of a file that is read, in bytes.
 const MAX_FILE: u64 = 4 << 20;
@@ -52,7 +52,11 @@ struct DefinedTest {
 }
 
 /// Returns the tests in the files that ran that have no result.
-pub(super) fn unreported(root: &Path, check: &RequiredCheck, tests: &Tests) -> Vec<UnreportedTest> {
+pub(super) fn unreported(
+    root: &Path,
+    check: &RequiredCheck,
+    tests: &TestReport,
+) -> Vec<UnreportedTest> {
     let counted = tests.totals.ran().saturating_add(tests.totals.skipped);
     if is_selecting(root, check) || tests.is_cut || tests.results.len() < counted {
         return Vec::new();
@@ -111,7 +115,7 @@ fn is_selecting(root: &Path, check: &RequiredCheck) -> bool {
 }
 
 /// Returns the files that ran, from the root.
-fn files(root: &Path, check: &RequiredCheck, tests: &Tests) -> BTreeSet<String> {
+fn files(root: &Path, check: &RequiredCheck, tests: &TestReport) -> BTreeSet<String> {
     let named = tests.results.iter().filter_map(|test| match &test.file {
         Some(file) => Some(file.clone()),
         None => file_of_suite(root, &check.folder, &test.name),
@@ -160,7 +164,7 @@ fn selects_in_python(root: &Path, file: &str, text: &str) -> bool {
     })
 }
 
-fn of_python(text: &str, tests: &Tests, file: &str) -> Vec<DefinedTest> {
+fn of_python(text: &str, tests: &TestReport, file: &str) -> Vec<DefinedTest> {
     let names: Vec<&str> = tests.results.iter().map(|test| test.name.as_str()).collect();
     // The output does not name the tests of a class or a module that is skipped as a whole.
     let skips = |class: &str| {
@@ -289,7 +293,7 @@ fn identifier(text: &str) -> &str {
     &text[..end]
 }
 
-fn of_javascript(text: &str, tests: &Tests, file: &str) -> Vec<DefinedTest> {
+fn of_javascript(text: &str, tests: &TestReport, file: &str) -> Vec<DefinedTest> {
     let of_file: Vec<&str> = tests
         .results
         .iter()
@@ -382,14 +386,14 @@ mod tests {
         let result = |name: &str| crate::results::TestResult {
             name: name.to_owned(),
             file: None,
-            outcome: crate::results::Outcome::Passed,
+            outcome: crate::results::TestOutcome::Passed,
             duration_ms: None,
             skipped_in: None,
         };
         let text = "def test_pick():\n    pass\n\n\ndef test_b():\n    pass\n\n\nclass T:\n    def test_c(self):\n        pass\n";
         let missing = |names: &[&str]| {
             let results = names.iter().map(|name| result(name)).collect();
-            let tests = Tests { results, ..Tests::default() };
+            let tests = TestReport { results, ..TestReport::default() };
             let missing = of_python(text, &tests, "test_pick.py");
             missing.into_iter().map(|it| it.name).collect::<Vec<String>>()
         };

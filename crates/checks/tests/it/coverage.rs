@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use assay_checks::coverage::{Count, Form, LineRanges, Measured, Paths, read};
+use assay_checks::coverage::{
+    CoverageCount, CoverageFormat, CoverageMeasurement, LineRanges, PathIndex, read,
+};
 use expect_test::{Expect, expect};
 
 /// The files of the samples.
@@ -16,10 +18,10 @@ const FILES: [&str; 6] = [
 ];
 
 /// Reads a sample, and measures a change of all lines from the third to the eighth.
-fn check(form: Form, sample: &str, expect: Expect) {
+fn check(form: CoverageFormat, sample: &str, expect: Expect) {
     let path = format!("{}/tests/samples/coverage/{sample}", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(path).unwrap();
-    assert_eq!(Form::of(&text), Some(form));
+    assert_eq!(CoverageFormat::detect(&text), Some(form));
     expect.assert_eq(&measured(&text));
 }
 
@@ -28,14 +30,14 @@ fn measured(text: &str) -> String {
         Ok(coverage) => coverage,
         Err(error) => return format!("{error}\n"),
     };
-    let paths = Paths::new(Some("/home/ada/shop"), FILES.map(str::to_owned));
+    let paths = PathIndex::new(Some("/home/ada/shop"), FILES.map(str::to_owned));
     let changed = FILES.map(|file| (file.to_owned(), LineRanges::from_iter(3..=8_u32)));
     shown(&coverage.measure(&paths, &BTreeMap::from(changed)))
 }
 
-fn shown(measured: &Measured) -> String {
-    let Measured { total, changed, files, unmeasured } = measured;
-    let share = |count: &Count| format!("{}/{} {count}", count.covered, count.total);
+fn shown(measured: &CoverageMeasurement) -> String {
+    let CoverageMeasurement { total, changed, files, unmeasured } = measured;
+    let share = |count: &CoverageCount| format!("{}/{} {count}", count.covered, count.total);
     let mut text = format!("total {}, changed lines {}\n", share(total), share(changed));
     for (path, file) in files {
         text.push_str(&format!("{path} {}, changed {}", share(&file.count), share(&file.changed)));
@@ -51,7 +53,7 @@ fn shown(measured: &Measured) -> String {
 #[test]
 fn lcov_is_read() {
     check(
-        Form::Lcov,
+        CoverageFormat::Lcov,
         "coverage-py.lcov",
         expect![[r#"
         total 5/6 83.3%, changed lines 3/4 75.0%
@@ -59,7 +61,7 @@ fn lcov_is_read() {
     "#]],
     );
     check(
-        Form::Lcov,
+        CoverageFormat::Lcov,
         "vitest.lcov",
         expect![[r#"
         total 5/7 71.4%, changed lines 3/5 60.0%
@@ -67,7 +69,7 @@ fn lcov_is_read() {
     "#]],
     );
     check(
-        Form::Lcov,
+        CoverageFormat::Lcov,
         "llvm.lcov",
         expect![[r#"
         total 9/14 64.2%, changed lines 4/6 66.6%
@@ -79,7 +81,7 @@ fn lcov_is_read() {
 #[test]
 fn cobertura_is_read_from_its_sources() {
     check(
-        Form::Cobertura,
+        CoverageFormat::Cobertura,
         "coverage-py.xml",
         expect![[r#"
         total 5/6 83.3%, changed lines 3/4 75.0%
@@ -87,7 +89,7 @@ fn cobertura_is_read_from_its_sources() {
     "#]],
     );
     check(
-        Form::Cobertura,
+        CoverageFormat::Cobertura,
         "jest.xml",
         expect![[r#"
         total 4/5 80.0%, changed lines 3/4 75.0%
@@ -99,7 +101,7 @@ fn cobertura_is_read_from_its_sources() {
 #[test]
 fn jacoco_is_read_by_package() {
     check(
-        Form::Jacoco,
+        CoverageFormat::Jacoco,
         "jacoco.xml",
         expect![[r#"
         total 5/7 71.4%, changed lines 1/2 50.0%
@@ -111,7 +113,7 @@ fn jacoco_is_read_by_package() {
 #[test]
 fn coverage_py_counts_branches_where_it_measures_them() {
     check(
-        Form::CoveragePy,
+        CoverageFormat::CoveragePy,
         "coverage-py.json",
         expect![[r#"
         total 5/6 83.3%, changed lines 3/4 75.0%
@@ -119,7 +121,7 @@ fn coverage_py_counts_branches_where_it_measures_them() {
     "#]],
     );
     check(
-        Form::CoveragePy,
+        CoverageFormat::CoveragePy,
         "coverage-py-branches.json",
         expect![[r#"
         total 6/8 75.0%, changed lines 3/4 75.0%
@@ -131,7 +133,7 @@ fn coverage_py_counts_branches_where_it_measures_them() {
 #[test]
 fn istanbul_is_read_in_full_and_as_a_summary() {
     check(
-        Form::Istanbul,
+        CoverageFormat::Istanbul,
         "coverage-final.json",
         expect![[r#"
         total 4/5 80.0%, changed lines 3/4 75.0%
@@ -139,7 +141,7 @@ fn istanbul_is_read_in_full_and_as_a_summary() {
     "#]],
     );
     check(
-        Form::Istanbul,
+        CoverageFormat::Istanbul,
         "vitest.json",
         expect![[r#"
         total 5/7 71.4%, changed lines 3/5 60.0%
@@ -147,7 +149,7 @@ fn istanbul_is_read_in_full_and_as_a_summary() {
     "#]],
     );
     check(
-        Form::IstanbulSummary,
+        CoverageFormat::IstanbulSummary,
         "coverage-summary.json",
         expect![[r#"
         total 4/5 80.0%, changed lines 0/0 nothing to cover
@@ -159,7 +161,7 @@ fn istanbul_is_read_in_full_and_as_a_summary() {
 #[test]
 fn a_go_profile_counts_statements() {
     check(
-        Form::GoProfile,
+        CoverageFormat::GoProfile,
         "go.cover",
         expect![[r#"
         total 3/4 75.0%, changed lines 2/3 66.6%
@@ -171,7 +173,7 @@ fn a_go_profile_counts_statements() {
 #[test]
 fn llvm_lines_are_those_of_its_own_report() {
     check(
-        Form::Llvm,
+        CoverageFormat::Llvm,
         "llvm.json",
         expect![[r#"
         total 9/14 64.2%, changed lines 4/6 66.6%
@@ -254,7 +256,7 @@ fn two_reports_are_one() {
         read(b"SF:shop.py\nDA:2,1\nDA:3,0\nend_of_record\nSF:b.py\nDA:1,0\nend_of_record\n")
             .unwrap(),
     );
-    assert_eq!(one.total(), Count { covered: 2, total: 4 });
+    assert_eq!(one.total(), CoverageCount { covered: 2, total: 4 });
 }
 
 #[test]
@@ -269,7 +271,10 @@ fn lines_are_told_as_ranges() {
 #[test]
 fn what_reaches_the_minimum_has_no_gap() {
     let gaps = |covered, minimum| {
-        let measured = Measured { total: Count { covered, total: 1000 }, ..Measured::default() };
+        let measured = CoverageMeasurement {
+            total: CoverageCount { covered, total: 1000 },
+            ..CoverageMeasurement::default()
+        };
         measured.gaps(minimum).iter().map(|gap| gap.to_string()).collect::<Vec<_>>()
     };
     assert!(gaps(950, 80.0).is_empty());
@@ -279,8 +284,8 @@ fn what_reaches_the_minimum_has_no_gap() {
 
 #[test]
 fn a_share_is_never_shown_as_more_than_it_is() {
-    assert_eq!(Count { covered: 79_999, total: 100_000 }.to_string(), "79.9%");
-    assert_eq!(Count { covered: 0, total: 0 }.to_string(), "nothing to cover");
+    assert_eq!(CoverageCount { covered: 79_999, total: 100_000 }.to_string(), "79.9%");
+    assert_eq!(CoverageCount { covered: 0, total: 0 }.to_string(), "nothing to cover");
 }
 
 #[test]
@@ -290,7 +295,8 @@ fn gaps_name_the_total_the_change_and_its_files() {
     );
     let files = ["a.py", "b.py", "c.py", "README.md"].map(str::to_owned);
     let changed = files.clone().map(|file| (file, LineRanges::from_iter([2_u32, 4])));
-    let measured = coverage.unwrap().measure(&Paths::new(None, files), &BTreeMap::from(changed));
+    let measured =
+        coverage.unwrap().measure(&PathIndex::new(None, files), &BTreeMap::from(changed));
     let gaps: Vec<String> = measured.gaps(75.0).iter().map(|gap| format!("{gap}\n")).collect();
     expect![[r#"
         coverage is 60.0%, and should be at least 75%
@@ -300,7 +306,7 @@ fn gaps_name_the_total_the_change_and_its_files() {
     .assert_eq(&gaps.concat());
     assert_eq!(measured.unmeasured, ["c.py"]);
     let json = serde_json::to_string(&measured).unwrap();
-    assert_eq!(serde_json::from_str::<Measured>(&json).unwrap(), measured);
+    assert_eq!(serde_json::from_str::<CoverageMeasurement>(&json).unwrap(), measured);
 }
 
 #[test]

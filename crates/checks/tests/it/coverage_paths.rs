@@ -1,10 +1,10 @@
 //! File names in reports, and the files of the repository that they mean.
 
-use assay_checks::coverage::Paths;
+use assay_checks::coverage::PathIndex;
 
 /// Looks up names, and compares the paths.
 fn check(files: &str, sources: &[&str], cases: &[(&str, Option<&str>)]) {
-    let paths = Paths::new(Some("/home/ada/shop"), files.split_whitespace().map(str::to_owned));
+    let paths = PathIndex::new(Some("/home/ada/shop"), files.split_whitespace().map(str::to_owned));
     let sources: Vec<String> = sources.iter().map(|source| (*source).to_owned()).collect();
     for (name, path) in cases {
         assert_eq!(paths.find(name, &sources), *path, "{name}");

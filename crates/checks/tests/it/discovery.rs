@@ -2,24 +2,26 @@
 
 use std::collections::BTreeMap;
 
-use assay_checks::discovery::{Discovery, Files, Folder, Reading, TestKind, discover};
+use assay_checks::discovery::{
+    Discovery, ProjectFiles, ProjectFolder, ResultSource, TestKind, discover,
+};
 use expect_test::{Expect, expect};
 
 /// Files in memory.
-pub(crate) struct Memory(BTreeMap<String, String>);
+pub(crate) struct MemoryFiles(BTreeMap<String, String>);
 
-impl Memory {
+impl MemoryFiles {
     /// Parses files from a text: one path on each line, with its content after a bar.
-    pub(crate) fn of(text: &str) -> Memory {
+    pub(crate) fn of(text: &str) -> MemoryFiles {
         let line = |line: &str| {
             let (path, content) = line.split_once('|').unwrap_or((line, ""));
             (path.trim().to_owned(), content.trim().replace("\\n", "\n"))
         };
-        Memory(text.lines().filter(|line| !line.trim().is_empty()).map(line).collect())
+        MemoryFiles(text.lines().filter(|line| !line.trim().is_empty()).map(line).collect())
     }
 }
 
-impl Files for Memory {
+impl ProjectFiles for MemoryFiles {
     fn paths(&self) -> Vec<String> {
         self.0.keys().cloned().collect()
     }
@@ -30,7 +32,7 @@ impl Files for Memory {
 }
 
 fn check(files: &str, expect: Expect) {
-    expect.assert_eq(&shown(&discover(&Memory::of(files))));
+    expect.assert_eq(&shown(&discover(&MemoryFiles::of(files))));
 }
 
 fn shown(found: &Discovery) -> String {
@@ -47,10 +49,10 @@ fn shown(found: &Discovery) -> String {
         let command = &framework.command;
         text.push_str(&format!("{} ({kind}) in {at}: {command}{none}\n", framework.name));
         let reading = match &framework.reading {
-            Reading::Guess => "guessed".to_owned(),
-            Reading::Nothing => "nowhere".to_owned(),
-            Reading::Printed(form) => format!("{} in its output", form.name()),
-            Reading::Files { form, glob } => format!("{} in {glob}", form.name()),
+            ResultSource::Guess => "guessed".to_owned(),
+            ResultSource::Nothing => "nowhere".to_owned(),
+            ResultSource::Printed(form) => format!("{} in its output", form.name()),
+            ResultSource::Files { form, glob } => format!("{} in {glob}", form.name()),
         };
         text.push_str(&format!("  run {}; results: {reading}\n", framework.run));
         if let Some(coverage) = &framework.coverage {
@@ -155,7 +157,7 @@ fn a_lock_file_tells_the_package_manager() {
 
 #[test]
 fn a_project_without_tests_is_one() {
-    let is_without = |files: &str| discover(&Memory::of(files)).is_without_tests();
+    let is_without = |files: &str| discover(&MemoryFiles::of(files)).is_without_tests();
     assert!(is_without(""));
     assert!(is_without("README.md\nsrc/main.c"));
     assert!(is_without("Cargo.toml\nsrc/lib.rs | fn main() {}"));
@@ -431,7 +433,7 @@ fn a_folder_is_read_without_what_was_installed() {
         build in a: go build ./...
         tests: a/a_test.go
     "#]]
-    .assert_eq(&shown(&discover(&Folder::new(folder.path()))));
+    .assert_eq(&shown(&discover(&ProjectFolder::new(folder.path()))));
 }
 
 #[test]
@@ -439,5 +441,5 @@ fn a_tree_of_very_many_packages_is_looked_at_once() {
     let files: String = (0..5_000)
         .map(|n| format!("p{n}/Cargo.toml\np{n}/package.json | {{}}\np{n}/go.mod\np{n}/pyproject.toml\np{n}/test_a.py\n"))
         .collect();
-    assert_eq!(discover(&Memory::of(&files)).frameworks.len(), 15_000);
+    assert_eq!(discover(&MemoryFiles::of(&files)).frameworks.len(), 15_000);
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use assay_checks::coverage::{LineRanges, Paths, read};
+use assay_checks::coverage::{LineRanges, PathIndex, read};
 use proptest::prelude::*;
 
 /// The beginnings of reports, and pieces to build them from.
@@ -66,7 +66,7 @@ proptest! {
     fn every_report_is_read_or_refused(bytes in report(), lines in lines()) {
         if let Ok(coverage) = read(&bytes) {
             let changed = BTreeMap::from([("a.py".to_owned(), LineRanges::from_iter(lines))]);
-            let measured = coverage.measure(&Paths::new(None, ["a.py".to_owned()]), &changed);
+            let measured = coverage.measure(&PathIndex::new(None, ["a.py".to_owned()]), &changed);
             prop_assert!(measured.changed.covered <= measured.changed.total);
             measured.gaps(50.0);
         }
@@ -85,7 +85,7 @@ proptest! {
         let coverage = read(format!("SF:a.py\n{text}end_of_record\n").as_bytes()).unwrap();
         let lines = LineRanges::from_iter(changed.iter().copied());
         let measured = coverage
-            .measure(&Paths::new(None, ["a.py".to_owned()]), &BTreeMap::from([("a.py".to_owned(), lines)]));
+            .measure(&PathIndex::new(None, ["a.py".to_owned()]), &BTreeMap::from([("a.py".to_owned(), lines)]));
         let file = &measured.files["a.py"];
         let missing: Vec<u32> = missed.difference(&hit).copied().collect();
         let of_change = missing.iter().copied().filter(|line| changed.contains(line));

@@ -1,6 +1,6 @@
 //! Arbitrary output of test runners is parsed without a panic.
 
-use assay_checks::results::{Form, detect, read};
+use assay_checks::results::{ResultFormat, detect, read};
 use proptest::prelude::*;
 
 /// Pieces of the formats, so that random input gets past their first words.
@@ -67,11 +67,11 @@ proptest! {
 
     #[test]
     fn every_form_reads_anything(bytes in pieces()) {
-        for form in Form::ALL.into_iter().chain([Form::Report]) {
+        for form in ResultFormat::ALL.into_iter().chain([ResultFormat::Report]) {
             let Some(tests) = read(form, &bytes) else { continue };
             prop_assert!(tests.failed().count() <= tests.totals.failed);
             let json = serde_json::to_string(&tests).unwrap();
-            prop_assert_eq!(serde_json::from_str::<assay_checks::results::Tests>(&json).unwrap(), tests);
+            prop_assert_eq!(serde_json::from_str::<assay_checks::results::TestReport>(&json).unwrap(), tests);
         }
         detect(&bytes);
     }

@@ -1,12 +1,12 @@
 //! The checks that a risk requires.
 
 use assay_checks::check::CheckKind;
+use assay_checks::check_plan::{PlannedCheck, Risk, plan_checks};
 use assay_checks::discovery::discover;
-use assay_checks::required::{Required, Risk, required};
 use assay_checks::verification::Verification;
 use expect_test::{Expect, expect};
 
-use crate::discovery::Memory;
+use crate::discovery::MemoryFiles;
 
 const SPEC: &str = r#"{
     "unit": {"commands": [
@@ -29,17 +29,17 @@ fn said(spec: &str) -> Verification {
 }
 
 fn check(risk: Risk, spec: &str, files: &str, expect: Expect) {
-    let found = discover(&Memory::of(files));
-    let all = required(risk, &said(spec), &found);
+    let found = discover(&MemoryFiles::of(files));
+    let all = plan_checks(risk, &said(spec), &found);
     expect.assert_eq(&all.iter().map(shown).collect::<String>());
 }
 
-fn shown(required: &Required) -> String {
+fn shown(required: &PlannedCheck) -> String {
     match required {
-        Required::Unavailable { kind, why } => format!("{}: NOT RUN: {why}\n", kind.name()),
-        Required::TryOut { flow } => format!("e2e: try out {flow}\n"),
-        Required::ByHand { kind, steps } => format!("{}: by hand {steps:?}\n", kind.name()),
-        Required::Run(check) => {
+        PlannedCheck::Unavailable { kind, why } => format!("{}: NOT RUN: {why}\n", kind.name()),
+        PlannedCheck::TryOut { flow } => format!("e2e: try out {flow}\n"),
+        PlannedCheck::ByHand { kind, steps } => format!("{}: by hand {steps:?}\n", kind.name()),
+        PlannedCheck::Run(check) => {
             let also: String = check.also.iter().map(|kind| format!("+{}", kind.name())).collect();
             let folder = if check.folder.is_empty() { "." } else { &check.folder };
             let minimum = check.minimum_coverage.map(|it| format!(", at least {it}%"));
@@ -58,7 +58,7 @@ fn shown(required: &Required) -> String {
 #[test]
 fn a_risk_requires_its_kinds_of_check() {
     let names = |risk: &str| -> Vec<&str> {
-        Risk::named(risk).unwrap().requires().iter().map(|kind| kind.name()).collect()
+        Risk::parse(risk).unwrap().requires().iter().map(|kind| kind.name()).collect()
     };
     assert!(names("trivial").is_empty());
     assert_eq!(names("low"), ["smoke"]);
@@ -66,7 +66,7 @@ fn a_risk_requires_its_kinds_of_check() {
     assert_eq!(names("high"), ["unit", "integration", "full_suite", "coverage"]);
     let all = ["unit", "integration", "full_suite", "coverage", "e2e", "manual"];
     assert_eq!(names(" Critical "), all);
-    assert_eq!(Risk::named("unknown"), None);
+    assert_eq!(Risk::parse("unknown"), None);
 }
 
 #[test]
@@ -172,8 +172,8 @@ fn a_smoke_test_is_the_outermost_build_or_else_the_tests() {
         // A build in a deeper folder is no evidence for the whole project.
         ("package.json | {\"scripts\": {\"test\": \"sh t.sh\"}}\ntools/setup.py", "npm test in ."),
     ] {
-        let found = discover(&Memory::of(files));
-        let all = required(Risk::Low, &said("{}"), &found);
+        let found = discover(&MemoryFiles::of(files));
+        let all = plan_checks(Risk::Low, &said("{}"), &found);
         let all: String = all.iter().map(shown).collect();
         assert_eq!(all, format!("smoke: {expected}\n"), "{files}");
     }
@@ -198,8 +198,8 @@ fn two_spellings_of_one_run_are_run_once() {
         ("npm run test", "package.json | {\"scripts\": {\"test\": \"sh t.sh\"}}", true),
     ] {
         let spec = serde_json::json!({"unit": {"commands": [{"command": unit}]}}).to_string();
-        let all = required(Risk::Medium, &said(&spec), &discover(&Memory::of(files)));
-        let runs = all.iter().filter(|it| matches!(it, Required::Run(_))).count();
+        let all = plan_checks(Risk::Medium, &said(&spec), &discover(&MemoryFiles::of(files)));
+        let runs = all.iter().filter(|it| matches!(it, PlannedCheck::Run(_))).count();
         assert_eq!(runs == 1, is_same, "{unit}: {}", all.iter().map(shown).collect::<String>());
     }
 }
@@ -253,10 +253,10 @@ fn a_command_of_the_spec_that_measures_coverage_is_taken_for_it() {
     let spec =
         r#"{"unit": {"commands": [{"command": "pytest --cov=src"}]}, "minimum_coverage": 90}"#;
     let go = r#"{"unit": {"commands": [{"command": "go test -coverprofile=c.out ./..."}]}}"#;
-    let found = discover(&Memory::of(""));
-    let all = required(Risk::High, &said(go), &found);
+    let found = discover(&MemoryFiles::of(""));
+    let all = plan_checks(Risk::High, &said(go), &found);
     assert!(all.iter().any(
-        |it| matches!(it, Required::Run(check) if check.coverage.contains(&"c.out".to_owned()))
+        |it| matches!(it, PlannedCheck::Run(check) if check.coverage.contains(&"c.out".to_owned()))
     ));
     check(
         Risk::High,
@@ -273,12 +273,12 @@ fn a_command_of_the_spec_that_measures_coverage_is_taken_for_it() {
 #[test]
 fn a_plan_can_ask_for_more_and_not_for_less() {
     let spec = said(r#"{"e2e": {"is_required": true}}"#);
-    let kinds: Vec<CheckKind> = required(Risk::Trivial, &spec, &discover(&Memory::of("")))
+    let kinds: Vec<CheckKind> = plan_checks(Risk::Trivial, &spec, &discover(&MemoryFiles::of("")))
         .iter()
         .map(|it| match it {
-            Required::Unavailable { kind, .. } | Required::ByHand { kind, .. } => *kind,
-            Required::TryOut { .. } => CheckKind::E2e,
-            Required::Run(check) => check.kind,
+            PlannedCheck::Unavailable { kind, .. } | PlannedCheck::ByHand { kind, .. } => *kind,
+            PlannedCheck::TryOut { .. } => CheckKind::E2e,
+            PlannedCheck::Run(check) => check.kind,
         })
         .collect();
     assert_eq!(kinds, [CheckKind::E2e]);
@@ -287,8 +287,8 @@ fn a_plan_can_ask_for_more_and_not_for_less() {
 #[test]
 fn commands_have_no_network_unless_the_spec_allows_it() {
     let allowed = |spec: &str| {
-        let all = required(Risk::Low, &said(spec), &discover(&Memory::of("Cargo.toml")));
-        all.iter().any(|it| matches!(it, Required::Run(check) if check.network))
+        let all = plan_checks(Risk::Low, &said(spec), &discover(&MemoryFiles::of("Cargo.toml")));
+        all.iter().any(|it| matches!(it, PlannedCheck::Run(check) if check.network))
     };
     assert!(!allowed("{}"));
     assert!(allowed(r#"{"network": true}"#));

@@ -1,10 +1,10 @@
 //! Results of tests, parsed from the output of real runners.
 
-use assay_checks::results::{Form, Outcome, Tests, detect, read};
+use assay_checks::results::{ResultFormat, TestOutcome, TestReport, detect, read};
 use expect_test::{Expect, expect};
 
 /// Parses a sample in its format and with detection, which must give the same.
-fn check(form: Form, sample: &str, expect: Expect) {
+fn check(form: ResultFormat, sample: &str, expect: Expect) {
     let path = format!("{}/tests/samples/results/{sample}", env!("CARGO_MANIFEST_DIR"));
     let bytes = std::fs::read(path).unwrap();
     let tests = read(form, &bytes);
@@ -13,12 +13,12 @@ fn check(form: Form, sample: &str, expect: Expect) {
 }
 
 /// Parses a text, and compares the results.
-fn check_text(form: Form, text: &str, expect: Expect) {
+fn check_text(form: ResultFormat, text: &str, expect: Expect) {
     let tests = read(form, text.as_bytes());
     expect.assert_eq(&tests.as_ref().map_or("nothing is of this form\n".to_owned(), shown));
 }
 
-fn shown(tests: &Tests) -> String {
+fn shown(tests: &TestReport) -> String {
     let mut text = format!(
         "{} passed, {} failed, {} skipped{}\n",
         tests.totals.passed,
@@ -29,9 +29,9 @@ fn shown(tests: &Tests) -> String {
     text.extend(tests.doubt.iter().map(|doubt| format!("not understood: {doubt}\n")));
     for test in &tests.results {
         let (word, message) = match &test.outcome {
-            Outcome::Passed => ("passed", ""),
-            Outcome::Failed { message } => ("FAILED", message.as_str()),
-            Outcome::Skipped => ("skipped", ""),
+            TestOutcome::Passed => ("passed", ""),
+            TestOutcome::Failed { message } => ("FAILED", message.as_str()),
+            TestOutcome::Skipped => ("skipped", ""),
         };
         let file = test.file.as_ref().map(|file| format!(" in {file}")).unwrap_or_default();
         let time = test.duration_ms.map(|millis| format!(", {millis} ms")).unwrap_or_default();
@@ -45,7 +45,7 @@ fn shown(tests: &Tests) -> String {
 #[test]
 fn cargo_tests_are_read_from_all_binaries() {
     check(
-        Form::Cargo,
+        ResultFormat::Cargo,
         "cargo.txt",
         expect![[r#"
             4 passed, 1 failed, 1 skipped
@@ -65,7 +65,7 @@ fn cargo_tests_are_read_from_all_binaries() {
 #[test]
 fn nextest_names_a_failure_twice_and_it_counts_once() {
     check(
-        Form::Nextest,
+        ResultFormat::Nextest,
         "nextest.txt",
         expect![[r#"
             3 passed, 1 failed, 1 skipped
@@ -83,7 +83,7 @@ fn nextest_names_a_failure_twice_and_it_counts_once() {
 #[test]
 fn nextest_tells_in_json_what_libtest_does() {
     check(
-        Form::LibtestJson,
+        ResultFormat::LibtestJson,
         "nextest.jsonl",
         expect![[r#"
             3 passed, 1 failed, 1 skipped
@@ -102,7 +102,7 @@ fn nextest_tells_in_json_what_libtest_does() {
 #[test]
 fn pytest_names_failures_and_counts_the_rest() {
     check(
-        Form::Pytest,
+        ResultFormat::Pytest,
         "pytest.txt",
         expect![[r#"
         4 passed, 2 failed, 2 skipped
@@ -117,7 +117,7 @@ fn pytest_names_failures_and_counts_the_rest() {
 #[test]
 fn pytest_names_all_tests_when_asked() {
     check(
-        Form::Pytest,
+        ResultFormat::Pytest,
         "pytest-v.txt",
         expect![[r#"
         4 passed, 2 failed, 2 skipped
@@ -134,7 +134,7 @@ fn pytest_names_all_tests_when_asked() {
     "#]],
     );
     check(
-        Form::Pytest,
+        ResultFormat::Pytest,
         "pytest-q-rA.txt",
         expect![[r#"
         4 passed, 2 failed, 2 skipped
@@ -154,7 +154,7 @@ fn pytest_names_all_tests_when_asked() {
 #[test]
 fn pytest_that_ran_nothing_says_so() {
     check(
-        Form::Pytest,
+        ResultFormat::Pytest,
         "pytest-none.txt",
         expect![[r#"
         0 passed, 0 failed, 0 skipped
@@ -165,7 +165,7 @@ fn pytest_that_ran_nothing_says_so() {
 #[test]
 fn unittest_is_read_with_and_without_names() {
     check(
-        Form::Unittest,
+        ResultFormat::Unittest,
         "unittest-v.txt",
         expect![[r#"
         2 passed, 2 failed, 1 skipped
@@ -183,7 +183,7 @@ fn unittest_is_read_with_and_without_names() {
     "#]],
     );
     check(
-        Form::Unittest,
+        ResultFormat::Unittest,
         "unittest.txt",
         expect![[r#"
         2 passed, 2 failed, 1 skipped
@@ -202,7 +202,7 @@ fn unittest_is_read_with_and_without_names() {
 #[test]
 fn junit_is_read_whoever_wrote_it() {
     check(
-        Form::Junit,
+        ResultFormat::Junit,
         "pytest.xml",
         expect![[r#"
             4 passed, 2 failed, 2 skipped
@@ -223,7 +223,7 @@ fn junit_is_read_whoever_wrote_it() {
         "#]],
     );
     check(
-        Form::Junit,
+        ResultFormat::Junit,
         "vitest.xml",
         expect![[r#"
             2 passed, 1 failed, 1 skipped
@@ -237,7 +237,7 @@ fn junit_is_read_whoever_wrote_it() {
         "#]],
     );
     check(
-        Form::Junit,
+        ResultFormat::Junit,
         "node.xml",
         expect![[r#"
             2 passed, 1 failed, 1 skipped
@@ -255,7 +255,7 @@ fn junit_is_read_whoever_wrote_it() {
 #[test]
 fn a_file_that_jest_cannot_run_is_a_failure() {
     check(
-        Form::Jest,
+        ResultFormat::Jest,
         "jest.json",
         expect![[r#"
             2 passed, 2 failed, 2 skipped
@@ -278,7 +278,7 @@ fn a_file_that_jest_cannot_run_is_a_failure() {
 #[test]
 fn vitest_writes_as_jest_does() {
     check(
-        Form::Jest,
+        ResultFormat::Jest,
         "vitest.json",
         expect![[r#"
             2 passed, 1 failed, 1 skipped
@@ -290,13 +290,13 @@ fn vitest_writes_as_jest_does() {
             passed shop > signs in /home/ada/shop/shop.test.mjs, 0 ms
         "#]],
     );
-    assert_eq!(Form::named("vitest"), Some(Form::Jest));
+    assert_eq!(ResultFormat::parse_name("vitest"), Some(ResultFormat::Jest));
 }
 
 #[test]
 fn a_go_package_that_does_not_build_is_a_failure() {
     check(
-        Form::GoJson,
+        ResultFormat::GoJson,
         "go.jsonl",
         expect![[r#"
             4 passed, 2 failed, 1 skipped
@@ -319,7 +319,7 @@ fn a_go_package_that_does_not_build_is_a_failure() {
 #[test]
 fn go_is_read_as_text_with_and_without_names() {
     check(
-        Form::Go,
+        ResultFormat::Go,
         "go-v.txt",
         expect![[r#"
             4 passed, 2 failed, 1 skipped
@@ -338,7 +338,7 @@ fn go_is_read_as_text_with_and_without_names() {
         "#]],
     );
     check(
-        Form::Go,
+        ResultFormat::Go,
         "go.txt",
         expect![[r#"
             0 passed, 2 failed, 0 skipped
@@ -356,7 +356,7 @@ fn go_is_read_as_text_with_and_without_names() {
 #[test]
 fn tap_is_read_with_subtests_and_notes() {
     check(
-        Form::Tap,
+        ResultFormat::Tap,
         "node.tap",
         expect![[r#"
         3 passed, 1 failed, 1 skipped
@@ -371,7 +371,7 @@ fn tap_is_read_with_subtests_and_notes() {
     "#]],
     );
     check(
-        Form::Tap,
+        ResultFormat::Tap,
         "mocha.tap",
         expect![[r#"
         1 passed, 1 failed, 1 skipped
@@ -388,7 +388,7 @@ fn tap_is_read_with_subtests_and_notes() {
 #[test]
 fn a_run_that_breaks_off_says_so() {
     check_text(
-        Form::Cargo,
+        ResultFormat::Cargo,
         "running 2 tests\ntest a ... ok\n",
         expect![[r#"
         1 passed, 0 failed, 0 skipped, and it breaks off
@@ -396,14 +396,14 @@ fn a_run_that_breaks_off_says_so() {
     "#]],
     );
     check_text(
-        Form::Nextest,
+        ResultFormat::Nextest,
         "    Starting 2 tests across 1 binary\n",
         expect![[r#"
         0 passed, 0 failed, 0 skipped, and it breaks off
     "#]],
     );
     check_text(
-        Form::Tap,
+        ResultFormat::Tap,
         "TAP version 13\n1..3\nok 1 - a\n",
         expect![[r#"
         1 passed, 0 failed, 0 skipped, and it breaks off
@@ -411,7 +411,7 @@ fn a_run_that_breaks_off_says_so() {
     "#]],
     );
     check_text(
-        Form::Junit,
+        ResultFormat::Junit,
         "<testsuite failures='2'><testcase name='a'/>",
         expect![[r#"
         1 passed, 2 failed, 0 skipped, and it breaks off
@@ -419,14 +419,14 @@ fn a_run_that_breaks_off_says_so() {
     "#]],
     );
     check_text(
-        Form::GoJson,
+        ResultFormat::GoJson,
         "{\"Action\":\"start\",\"Package\":\"p\"}\n",
         expect![[r#"
         0 passed, 0 failed, 0 skipped, and it breaks off
     "#]],
     );
     check_text(
-        Form::Pytest,
+        ResultFormat::Pytest,
         "==== test session starts ====\na.py::b PASSED\n",
         expect![[r#"
             1 passed, 0 failed, 0 skipped, and it breaks off
@@ -440,29 +440,35 @@ fn a_text_that_holds_two_runs_or_contradicts_itself_is_not_understood() {
     let total = |count: usize| format!("test result: ok. {count} passed; 0 failed; 0 ignored\n");
     let ran = "----------------------------------------------------------------------\nRan 1 test in 0.1s\n\nOK\n";
     for (form, text) in [
-        (Form::Tap, "1..1\nok 1 - a\n1..1\nok 1 - b\n".to_owned()),
-        (Form::Tap, "TAP version 13\nok 1 - a\nTAP version 13\n1..1\n".to_owned()),
-        (Form::Tap, "ok 1 - a\n1..1\nok 2 - b\n".to_owned()),
-        (Form::Tap, "1..1\nok 1 - a\nok 2 - b\n".to_owned()),
-        (Form::Cargo, format!("running 2 tests\ntest a ... ok\n{}", total(3))),
-        (Form::Cargo, format!("running 1 test\ntest a ... ok\ntest b ... ok\n{}", total(1))),
-        (Form::Cargo, format!("running 1 test\ntest a ... ok\n{0}{0}", total(1))),
-        (Form::Unittest, format!("test_a (t.T) ... ok\n\n{ran}{ran}")),
-        (Form::Unittest, format!("test_a (t.T) ... ok\n\n{ran}test_b (t.T) ... ok\n")),
+        (ResultFormat::Tap, "1..1\nok 1 - a\n1..1\nok 1 - b\n".to_owned()),
+        (ResultFormat::Tap, "TAP version 13\nok 1 - a\nTAP version 13\n1..1\n".to_owned()),
+        (ResultFormat::Tap, "ok 1 - a\n1..1\nok 2 - b\n".to_owned()),
+        (ResultFormat::Tap, "1..1\nok 1 - a\nok 2 - b\n".to_owned()),
+        (ResultFormat::Cargo, format!("running 2 tests\ntest a ... ok\n{}", total(3))),
         (
-            Form::Pytest,
+            ResultFormat::Cargo,
+            format!("running 1 test\ntest a ... ok\ntest b ... ok\n{}", total(1)),
+        ),
+        (ResultFormat::Cargo, format!("running 1 test\ntest a ... ok\n{0}{0}", total(1))),
+        (ResultFormat::Unittest, format!("test_a (t.T) ... ok\n\n{ran}{ran}")),
+        (ResultFormat::Unittest, format!("test_a (t.T) ... ok\n\n{ran}test_b (t.T) ... ok\n")),
+        (
+            ResultFormat::Pytest,
             "==== test session starts ====\n1 passed in 0.1s\n2 passed in 0.1s\n".to_owned(),
         ),
-        (Form::Report, "{\"run\":\"begin\"}\n{\"run\":\"end\",\"count\":1}\n".to_owned()),
-        (Form::Report, "{\"run\":\"begin\"}\nok\n{\"run\":\"end\",\"count\":0}\n".to_owned()),
+        (ResultFormat::Report, "{\"run\":\"begin\"}\n{\"run\":\"end\",\"count\":1}\n".to_owned()),
+        (
+            ResultFormat::Report,
+            "{\"run\":\"begin\"}\nok\n{\"run\":\"end\",\"count\":0}\n".to_owned(),
+        ),
     ] {
         let tests = read(form, text.as_bytes()).unwrap();
         assert!(tests.doubt.is_some(), "{form:?}: {text}\n{tests:?}");
     }
     for (form, text) in [
-        (Form::Tap, "TAP version 13\nok 1 - a\nok 2 - b\n1..2\n# tests 2\n".to_owned()),
-        (Form::Cargo, format!("running 2 tests\n..\n{}", total(2))),
-        (Form::Unittest, format!("test_a (t.T) ... ok\n\n{ran}")),
+        (ResultFormat::Tap, "TAP version 13\nok 1 - a\nok 2 - b\n1..2\n# tests 2\n".to_owned()),
+        (ResultFormat::Cargo, format!("running 2 tests\n..\n{}", total(2))),
+        (ResultFormat::Unittest, format!("test_a (t.T) ... ok\n\n{ran}")),
     ] {
         assert_eq!(read(form, text.as_bytes()).unwrap().doubt, None, "{form:?}: {text}");
     }
@@ -471,7 +477,7 @@ fn a_text_that_holds_two_runs_or_contradicts_itself_is_not_understood() {
 #[test]
 fn a_report_names_tests_that_began_and_did_not_end() {
     check_text(
-        Form::Report,
+        ResultFormat::Report,
         "{\"run\":\"begin\"}\n{\"begun\":\"a\"}\n{\"test\":\"a\",\"file\":\"t.py\",\"outcome\":\"passed\"}\n{\"begun\":\"b\"}\n",
         expect![[r#"
             1 passed, 1 failed, 0 skipped, and it breaks off
@@ -481,7 +487,7 @@ fn a_report_names_tests_that_began_and_did_not_end() {
         "#]],
     );
     check_text(
-        Form::GoJson,
+        ResultFormat::GoJson,
         "{\"Action\":\"run\",\"Package\":\"p\",\"Test\":\"TestA\"}\n{\"Action\":\"pass\",\"Package\":\"p\"}\n",
         expect![[r#"
             0 passed, 1 failed, 0 skipped
@@ -494,7 +500,7 @@ fn a_report_names_tests_that_began_and_did_not_end() {
 #[test]
 fn a_summary_counts_failures_that_nobody_named() {
     check_text(
-        Form::Cargo,
+        ResultFormat::Cargo,
         "running 3 tests\ntest a ... ok\ntest result: FAILED. 1 passed; 2 failed; 0 ignored; 0 measured\n",
         expect![[r#"
             1 passed, 2 failed, 0 skipped
@@ -507,28 +513,28 @@ fn a_summary_counts_failures_that_nobody_named() {
 fn a_binary_without_tests_ran_none() {
     let none = "running 0 tests\n\ntest result: ok. 0 passed; 0 failed; 0 ignored; 0 measured\n";
     check_text(
-        Form::Cargo,
+        ResultFormat::Cargo,
         none,
         expect![[r#"
         0 passed, 0 failed, 0 skipped
     "#]],
     );
     check_text(
-        Form::Go,
+        ResultFormat::Go,
         "?   \texample.com/shop\t[no test files]\n",
         expect![[r#"
         0 passed, 0 failed, 0 skipped
     "#]],
     );
     check_text(
-        Form::Unittest,
+        ResultFormat::Unittest,
         "\nRan 0 tests in 0.000s\n\nNO TESTS RAN\n",
         expect![[r#"
         0 passed, 0 failed, 0 skipped
     "#]],
     );
     check_text(
-        Form::Tap,
+        ResultFormat::Tap,
         "1..0 # skip no tests\n",
         expect![[r#"
         0 passed, 0 failed, 0 skipped
@@ -539,7 +545,7 @@ fn a_binary_without_tests_ran_none() {
 #[test]
 fn only_the_last_try_of_a_test_counts() {
     check_text(
-        Form::Nextest,
+        ResultFormat::Nextest,
         "    Starting 1 test across 1 binary
   TRY 1 FAIL [   0.1s] (───) shop tests::flaky
   TRY 2 PASS [   0.1s] (1/1) shop tests::flaky
@@ -556,7 +562,7 @@ fn only_the_last_try_of_a_test_counts() {
 #[test]
 fn colours_do_not_hide_a_result() {
     check_text(
-        Form::Cargo,
+        ResultFormat::Cargo,
         "running 1 test\r\ntest a ... \u{1b}[32mok\u{1b}[m\r\n\r\ntest result: \u{1b}[32mok\u{1b}[m. 1 passed; 0 failed\r\n",
         expect![[r#"
             1 passed, 0 failed, 0 skipped
@@ -568,7 +574,7 @@ fn colours_do_not_hide_a_result() {
 #[test]
 fn workers_of_xdist_are_left_out_of_names() {
     check_text(
-        Form::Pytest,
+        ResultFormat::Pytest,
         "[gw1] [ 50%] PASSED tests/test_a.py::test_b\n[gw0] [100%] FAILED tests/test_a.py::test_c[x y]\n2 passed in 1.20s\n",
         expect![[r#"
             2 passed, 1 failed, 0 skipped
@@ -581,7 +587,7 @@ fn workers_of_xdist_are_left_out_of_names() {
 #[test]
 fn an_entity_of_somebody_else_is_not_expanded() {
     check_text(
-        Form::Junit,
+        ResultFormat::Junit,
         "<!DOCTYPE a [<!ENTITY b SYSTEM 'file:///etc/passwd'>]><testsuite><testcase name='x&b;'>\
          <failure message='&b;'>&b; &lt;</failure></testcase></testsuite>",
         expect![[r#"

@@ -5,12 +5,12 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::time::Duration;
 
-use assay_checks::check::{CheckKind, CheckOutcome, RequiredCheck, State};
+use assay_checks::check::{CheckKind, CheckOutcome, CheckState, RequiredCheck};
 use assay_checks::command::CommandLine;
 use assay_checks::coverage::LineRanges;
-use assay_checks::discovery::Reading;
-use assay_checks::results::Form;
-use assay_checks::run::{Allowance, Runner};
+use assay_checks::discovery::ResultSource;
+use assay_checks::results::ResultFormat;
+use assay_checks::run::{CheckLimits, Runner};
 use assay_sandbox::{Enforcement, limits, secrets_in_home};
 use assay_testenv::not_run;
 use expect_test::{Expect, expect};
@@ -23,7 +23,7 @@ pub(crate) fn check_of(command: &str) -> RequiredCheck {
         also: Vec::new(),
         command: CommandLine::parse(command).unwrap(),
         folder: String::new(),
-        reading: Reading::Guess,
+        reading: ResultSource::Guess,
         coverage: Vec::new(),
         minimum_coverage: None,
         expect: None,
@@ -34,7 +34,7 @@ pub(crate) fn check_of(command: &str) -> RequiredCheck {
 pub(crate) fn runner(root: &Path) -> Runner {
     let time = Duration::from_secs(120);
     Runner::new(root)
-        .allowance(Allowance { time, ..Allowance::default() })
+        .limits(CheckLimits { time, ..CheckLimits::default() })
         .search_path(std::env::var_os("PATH").unwrap())
 }
 
@@ -46,10 +46,10 @@ fn run(check: &RequiredCheck) -> CheckOutcome {
 /// Formats an outcome, without the parts that differ from run to run.
 pub(crate) fn shown(outcome: &CheckOutcome) -> String {
     let state = match &outcome.state {
-        State::Passed => "passed".to_owned(),
-        State::Failed { why } => format!("FAILED: {why}"),
-        State::NotRun { why } => format!("NOT RUN: {why}"),
-        State::TimedOut => "TIMED OUT".to_owned(),
+        CheckState::Passed => "passed".to_owned(),
+        CheckState::Failed { why } => format!("FAILED: {why}"),
+        CheckState::NotRun { why } => format!("NOT RUN: {why}"),
+        CheckState::TimedOut => "TIMED OUT".to_owned(),
     };
     let mut text = format!("{state}\n");
     if let Some(tests) = &outcome.tests {
@@ -143,12 +143,13 @@ fn a_command_stands_by_what_became_of_its_tests() {
 
 #[test]
 fn a_runner_that_was_told_to_write_results_must() {
-    let silent = RequiredCheck { reading: Reading::Printed(Form::Cargo), ..check_of("true") };
+    let silent =
+        RequiredCheck { reading: ResultSource::Printed(ResultFormat::Cargo), ..check_of("true") };
     expect![[r#"
         NOT RUN: it ended well, and says of no test that it ran
     "#]]
     .assert_eq(&shown(&run(&silent)));
-    let build = RequiredCheck { reading: Reading::Nothing, ..check_of("true") };
+    let build = RequiredCheck { reading: ResultSource::Nothing, ..check_of("true") };
     expect![[r#"
         passed
           it tells of no test what became of it: its exit code alone counts
@@ -158,7 +159,7 @@ fn a_runner_that_was_told_to_write_results_must() {
 
 /// Returns a check whose results are in a file.
 fn writing(script: &str, glob: &str) -> RequiredCheck {
-    let reading = Reading::Files { form: Form::Junit, glob: glob.to_owned() };
+    let reading = ResultSource::Files { form: ResultFormat::Junit, glob: glob.to_owned() };
     RequiredCheck { reading, command: CommandLine::script(script), ..check_of("true") }
 }
 
@@ -250,9 +251,9 @@ fn coverage_stands_against_its_minimum() {
 fn a_check_that_takes_too_long_is_ended() {
     let tree = tempfile::tempdir().unwrap();
     let time = Duration::from_millis(300);
-    let runner = runner(tree.path()).allowance(Allowance { time, ..Allowance::default() });
+    let runner = runner(tree.path()).limits(CheckLimits { time, ..CheckLimits::default() });
     let outcome = runner.run(&check_of("echo started; sleep 600 & sleep 600"));
-    assert_eq!(outcome.state, State::TimedOut);
+    assert_eq!(outcome.state, CheckState::TimedOut);
     assert_eq!((outcome.tail.as_str(), outcome.exit_code), ("started\n", None));
 }
 
@@ -262,8 +263,8 @@ fn of_much_output_the_end_is_told_and_too_much_ends_it() {
     assert!(much.is_pass() && much.tail.len() <= 8 << 10 && much.tail.ends_with("the end\n"));
     assert_eq!(much.output_bytes, 3_000_008);
     let tree = tempfile::tempdir().unwrap();
-    let small = Allowance { output: 1_000, ..Allowance::default() };
-    let outcome = runner(tree.path()).allowance(small).run(&check_of("yes"));
+    let small = CheckLimits { output: 1_000, ..CheckLimits::default() };
+    let outcome = runner(tree.path()).limits(small).run(&check_of("yes"));
     assert_eq!(shown(&outcome), "FAILED: `yes` printed more than 1000 bytes and was stopped\n");
 }
 
@@ -435,9 +436,10 @@ fn a_check_that_starts_processes_without_end_is_held() {
         return;
     }
     let tree = tempfile::tempdir().unwrap();
-    let few = Allowance { processes: 20, time: Duration::from_secs(60), ..Allowance::default() };
+    let few =
+        CheckLimits { processes: 20, time: Duration::from_secs(60), ..CheckLimits::default() };
     let bomb = "i=0; while [ $i -lt 100 ]; do sleep 600 & i=$((i+1)); done; echo all";
-    let outcome = runner(tree.path()).allowance(few).run(&check_of(bomb));
+    let outcome = runner(tree.path()).limits(few).run(&check_of(bomb));
     assert!(!outcome.tail.contains("all"), "{}", outcome.tail);
 }
 
@@ -453,7 +455,7 @@ fn the_file_of_a_test_is_named_from_the_root() {
         fs::write(tree.path().join("web/results.json"), json).unwrap();
         let check = RequiredCheck {
             folder: "web".to_owned(),
-            reading: Reading::Printed(Form::Jest),
+            reading: ResultSource::Printed(ResultFormat::Jest),
             ..check_of("cat results.json")
         };
         let tests = runner(tree.path()).run(&check).tests.unwrap();

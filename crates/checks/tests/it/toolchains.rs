@@ -5,7 +5,7 @@
 use std::fs;
 
 use assay_checks::check::{CheckKind, RequiredCheck};
-use assay_checks::discovery::{Folder, Framework, discover};
+use assay_checks::discovery::{Framework, ProjectFolder, discover};
 use assay_sandbox::Command;
 use assay_testenv::not_run;
 use expect_test::{Expect, expect};
@@ -21,7 +21,7 @@ fn check(files: &[(&str, &str)], expect: Expect) {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
-    let found = discover(&Folder::new(tree.path()));
+    let found = discover(&ProjectFolder::new(tree.path()));
     let mut told = String::new();
     for framework in &found.frameworks {
         let outcome = runner(tree.path()).home(home.path()).run(&required(framework));

@@ -41,8 +41,8 @@ use assay_findings::path::RepoPath;
 use assay_findings::shown_limit::ShownLimit;
 use assay_findings::verdict::NoContentPolicy;
 use assay_review::baseline::{self, Baseline};
-use assay_review::command::form::Form;
-use assay_review::command::{CommandReviewer, known};
+use assay_review::command::format::AnalyserFormat;
+use assay_review::command::{CommandReviewer, known_analysers};
 use assay_review::globs::Globs;
 use assay_review::recording::Grouping;
 use assay_rules::Rulebook;
@@ -283,7 +283,7 @@ impl OwnCommand {
                 let Some((program, args)) = run.split_first() else {
                     bail!("{}: `run` is empty", context());
                 };
-                let form: Form = form.parse().with_context(context)?;
+                let form: AnalyserFormat = form.parse().with_context(context)?;
                 let mut reviewer = CommandReviewer::new(&self.name, program, form);
                 reviewer.args = args.to_vec();
                 reviewer
@@ -301,9 +301,10 @@ impl OwnCommand {
     }
 }
 
-fn well_known(name: &str) -> anyhow::Result<&'static known::Known> {
-    known::named(name).ok_or_else(|| {
-        let names: Vec<&str> = known::KNOWN.iter().map(|known| known.name).collect();
+fn well_known(name: &str) -> anyhow::Result<&'static known_analysers::KnownAnalyser> {
+    known_analysers::find(name).ok_or_else(|| {
+        let names: Vec<&str> =
+            known_analysers::KNOWN_ANALYSERS.iter().map(|known| known.name).collect();
         let names = names.join(", ");
         anyhow!("`review.commands`: `{name}` is not well known ({names} are); say `run` and `form`")
     })
@@ -540,7 +541,7 @@ fn is_below_or_named(path: &str, start: &str) -> bool {
 
 /// Returns a note if a change touches the settings of an analyser.
 fn touched_settings(change: &Change, command: &CommandReviewer) -> Option<String> {
-    let known = known::named(&command.name)?;
+    let known = known_analysers::find(&command.name)?;
     // Settings files may be in any folder.
     let names = |path: &&&str| change.files.iter().any(|file| is_below_or_named(file.path(), path));
     let path = known.settings.iter().find(names)?;

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use anyhow::bail;
 use assay_models::{
-    Agent, AgentKind, AgentModel, Custom, Description, Dialect, Form, HttpModel, Model, ModelId,
-    Price, Provider,
+    Agent, AgentKind, AgentModel, AgentOutputFormat, Custom, Dialect, HttpModel, Model,
+    ModelDescription, ModelId, Price, Provider,
 };
 use assay_sandbox::{Key, KeySource};
 use assay_services::http::ServerUrl;
@@ -152,8 +152,8 @@ impl StoredModel {
         })
     }
 
-    fn described(&self, known: Description) -> Description {
-        Description {
+    fn described(&self, known: ModelDescription) -> ModelDescription {
+        ModelDescription {
             context_tokens: self.context_tokens.unwrap_or(known.context_tokens),
             max_output_tokens: self.max_output_tokens.unwrap_or(known.max_output_tokens),
             price: self.usd_per_million.map(StoredPrice::price).or(known.price),
@@ -182,15 +182,17 @@ impl StoredModel {
         let variables = named.chain(own).collect();
         let about = self.described(kind.describe(ModelId::new(name, &self.model)));
         let agent = Agent { kind, program, args, variables };
-        Arc::new(AgentModel::new(agent, about).stalls_after(stall))
+        Arc::new(AgentModel::new(agent, about).with_stall_timeout(stall))
     }
 
     /// Returns the command line of a custom agent, and the position of its answer.
     fn custom(&self) -> anyhow::Result<Custom> {
         let form = match self.answer.as_deref().unwrap_or("text").split_once(':') {
-            None if self.answer.as_deref().is_none_or(|answer| answer == "text") => Form::Text,
-            Some(("json", pointer)) => Form::Json(pointer.to_owned()),
-            Some(("jsonl", pointer)) => Form::JsonLines(pointer.to_owned()),
+            None if self.answer.as_deref().is_none_or(|answer| answer == "text") => {
+                AgentOutputFormat::Text
+            }
+            Some(("json", pointer)) => AgentOutputFormat::Json(pointer.to_owned()),
+            Some(("jsonl", pointer)) => AgentOutputFormat::JsonLines(pointer.to_owned()),
             _ => bail!("`answer` is one of `text`, `json:/pointer` and `jsonl:/pointer`"),
         };
         let command = self.run.clone().unwrap_or_default();
@@ -240,8 +242,8 @@ impl StoredModel {
         }
         let maker = if self.url.is_some() { name } else { maker };
         let provider = Provider::new(maker, dialect, url.trim_end_matches('/'), key)?;
-        let about = self.described(Description::of(ModelId::new(maker, &self.model)));
-        Ok(Arc::new(HttpModel::new(Arc::new(provider), about).stalls_after(stall)))
+        let about = self.described(ModelDescription::of(ModelId::new(maker, &self.model)));
+        Ok(Arc::new(HttpModel::new(Arc::new(provider), about).with_stall_timeout(stall)))
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, anyhow, bail};
 use assay_base::clock::Deadline;
 use assay_change::state::State;
-use assay_models::{Budget, Caps, Day, Model, Patience};
+use assay_models::{Budget, Caps, DailyBudget, Model, RetryPolicy};
 use assay_review::persona::Models;
 use serde::Deserialize;
 
@@ -215,10 +215,10 @@ impl StoredModels {
     }
 
     /// Returns the retry policy of calls.
-    pub(crate) fn patience(&self) -> Patience {
+    pub(crate) fn retry_policy(&self) -> RetryPolicy {
         match self.attempts {
-            Some(attempts) => Patience::default().asking(attempts.get()),
-            None => Patience::default(),
+            Some(attempts) => RetryPolicy::default().with_attempts(attempts.get()),
+            None => RetryPolicy::default(),
         }
     }
 
@@ -306,7 +306,7 @@ impl StoredModels {
         let budget = Budget::new(run.caps(), deadline);
         Ok(match self.budget.day.caps() {
             caps if caps == Caps::default() => budget,
-            caps => budget.with_day(Day::new(&state.home_folder("spend")?, today, caps)),
+            caps => budget.with_day(DailyBudget::new(&state.home_folder("spend")?, today, caps)),
         })
     }
 }

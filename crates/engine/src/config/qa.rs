@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
 use assay_checks::command::CommandLine;
-use assay_checks::discovery::{Framework, Reading, TestKind};
-use assay_checks::results::Form;
+use assay_checks::discovery::{Framework, ResultSource, TestKind};
+use assay_checks::results::ResultFormat;
 use assay_services::browser::{Endpoint, Timeouts};
 use assay_services::http::ServerUrl;
 use assay_validate::e2e::App;
@@ -237,16 +237,16 @@ impl StoredFramework {
         let command = CommandLine::parse(&self.run).map_err(|error| {
             anyhow!("`qa.frameworks` in `{PATH}`: `{name}` cannot be run: {error}")
         })?;
-        let form = Form::named(&self.results).with_context(|| {
-            let known = Form::ALL.map(Form::name).join(", ");
+        let form = ResultFormat::parse_name(&self.results).with_context(|| {
+            let known = ResultFormat::ALL.map(ResultFormat::name).join(", ");
             format!(
                 "`qa.frameworks` in `{PATH}`: `{name}` has results in `{}`; known are: {known}",
                 self.results
             )
         })?;
         let reading = match &self.files {
-            Some(glob) => Reading::Files { form, glob: glob.clone() },
-            None => Reading::Printed(form),
+            Some(glob) => ResultSource::Files { form, glob: glob.clone() },
+            None => ResultSource::Printed(form),
         };
         Ok(Framework {
             name: name.clone(),

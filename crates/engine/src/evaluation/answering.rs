@@ -10,8 +10,8 @@ use assay_eval::set::Case;
 use assay_findings::synthesis::Synthesis;
 use assay_findings::usage::ReviewUsage;
 use assay_models::Nonce;
-use assay_review::delegation::transcript::{Found, ReviewTranscript, Wording};
-use assay_review::delegation::{Brief, ReadBy, host_description};
+use assay_review::delegation::transcript::{ReviewTranscript, TranscriptMatch, Wording};
+use assay_review::delegation::{Brief, BriefReader, host_description};
 use assay_review::recording::Grouping;
 use assay_review::{Review, TranscriptAnswer};
 
@@ -104,7 +104,7 @@ impl CaseQuestions {
                     purpose: purpose.clone(),
                     personas: personas.clone(),
                     each_persona: *each_persona,
-                    read_by: ReadBy::SubAgents,
+                    read_by: BriefReader::SubAgents,
                     model: model.clone(),
                 };
                 let reviews =
@@ -158,7 +158,7 @@ fn answer_open_briefs(
             match source(&brief)? {
                 None => open.push(OpenBrief { brief, marks: review.marks().clone() }),
                 Some(text) => {
-                    let text = review.recalled(&text);
+                    let text = review.restore_marks(&text);
                     review.report(&brief.persona, brief.part, &text)?;
                     is_answered = true;
                 }
@@ -233,13 +233,13 @@ pub(crate) fn replay(
     let mut source = |brief: &Brief| {
         let place = format!("`{}`, part {}", brief.persona, brief.part);
         match transcript.find(brief, Wording::Present) {
-            Found::Answer { text, .. } => Ok(Some(text)),
-            Found::NoReport => Ok(None),
-            Found::OtherWording => bail!(
+            TranscriptMatch::Answer { text, .. } => Ok(Some(text)),
+            TranscriptMatch::NoReport => Ok(None),
+            TranscriptMatch::OtherWording => bail!(
                 "the recording answers another wording of the question of {place}; `assay eval \
                  rekey` carries its answers over"
             ),
-            Found::Unknown => {
+            TranscriptMatch::Unknown => {
                 bail!(
                     "the recording has no answer to the question of {place}; record the case anew"
                 )
@@ -261,9 +261,9 @@ pub fn rekey(
 ) -> anyhow::Result<(ReviewTranscript, Vec<OpenBrief>)> {
     let mut unknown: Vec<(String, usize, bool)> = Vec::new();
     let mut source = |brief: &Brief| match transcript.find(brief, Wording::Earlier) {
-        Found::Answer { text, .. } => Ok(Some(text)),
-        Found::NoReport => Ok(None),
-        Found::OtherWording | Found::Unknown => {
+        TranscriptMatch::Answer { text, .. } => Ok(Some(text)),
+        TranscriptMatch::NoReport => Ok(None),
+        TranscriptMatch::OtherWording | TranscriptMatch::Unknown => {
             unknown.push((brief.persona.clone(), brief.part, brief.again.is_some()));
             Ok(None)
         }
@@ -279,5 +279,5 @@ pub fn rekey(
     let mut rekeyed = ended.unwrap_or_else(|| transcript.clone());
     // A question without an answer is left out, so that a replay reports the question.
     rekeyed.answers.retain(|it| !is_unknown(&it.reader, it.part, it.again));
-    Ok((rekeyed.marked_by(transcript), open))
+    Ok((rekeyed.mark_earlier(transcript), open))
 }

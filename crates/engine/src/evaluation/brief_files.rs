@@ -96,7 +96,7 @@ impl BriefFolder {
         let bytes = fs::read(&path).with_context(|| format!("could not read `{shown}`"))?;
         let (text, _) = decode(&bytes);
         let is_blank = text.trim().is_empty();
-        Ok((!is_blank).then(|| written.marks.forget(&text)))
+        Ok((!is_blank).then(|| written.marks.replace_marks(&text)))
     }
 
     /// Writes the brief of an open question, unless the file exists.
@@ -134,5 +134,5 @@ fn text(brief: &Brief) -> String {
     let fault = brief.again.as_ref().map(|why| {
         format!("An earlier answer to this brief could not be used: {why}. Answer once more.\n\n")
     });
-    format!("{}{}\n", fault.unwrap_or_default(), brief.whole())
+    format!("{}{}\n", fault.unwrap_or_default(), brief.full_text())
 }

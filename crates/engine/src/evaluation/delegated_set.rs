@@ -10,8 +10,8 @@ use assay_eval::set::Case;
 use assay_findings::finding::Finding;
 use assay_findings::synthesis::Synthesis;
 use assay_review::Review;
-use assay_review::delegation::Delegated;
-use assay_review::delegation::mend::Verified;
+use assay_review::delegation::DelegatedReview;
+use assay_review::delegation::fix_verification::FixVerdict;
 use assay_review::delegation::transcript::ReviewTranscript;
 
 use super::answering::effort;
@@ -128,7 +128,7 @@ impl Reviews for DelegatedSet {
         Ok(begun)
     }
 
-    fn open(&self, review: &str) -> anyhow::Result<Delegated> {
+    fn open(&self, review: &str) -> anyhow::Result<DelegatedReview> {
         self.at(review, |reviews| reviews.open(review))
     }
 
@@ -157,7 +157,7 @@ impl Reviews for DelegatedSet {
         bail!("the changes of a set are reviewed, and not fixed")
     }
 
-    fn verify_fix(&self, _: &str, _: &str) -> anyhow::Result<(Verified, Vec<Finding>)> {
+    fn verify_fix(&self, _: &str, _: &str) -> anyhow::Result<(FixVerdict, Vec<Finding>)> {
         bail!("the changes of a set are reviewed, and not fixed")
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::Context;
 use assay_base::text::split_chars;
 use assay_eval::judge::{JudgedPair, read_decisions};
-use assay_models::{Ask, Block, Caller, Mark, Model, Nonce, Piece, Prompt};
+use assay_models::{Block, Mark, Model, ModelClient, ModelRequest, Nonce, Piece, Prompt};
 use assay_review::persona::Tier;
 use assay_rules::redact_text;
 
@@ -34,7 +34,7 @@ const MAX_OUTPUT_TOKENS: u32 = 4_000;
 /// A model that is asked if comments match labels.
 pub struct PairJudge {
     /// The client through which the model is asked.
-    pub caller: Arc<Caller>,
+    pub client: Arc<ModelClient>,
     /// The model.
     pub model: Arc<dyn Model>,
     /// The random part of the marks around material.
@@ -51,7 +51,7 @@ impl PairJudge {
         let nonce = Nonce::draw().context("could not draw a random number")?;
         let model = models.for_review(Some(model))?.of(Tier::Default).clone();
         let (thinking, time) = (models.thinking(), models.time());
-        Ok(PairJudge { caller: line.caller(), model, nonce, time, thinking })
+        Ok(PairJudge { client: line.client(), model, nonce, time, thinking })
     }
 
     /// Returns the name of the model.
@@ -63,14 +63,14 @@ impl PairJudge {
     /// decide the pair.
     pub fn decide(&self, pairs: &[JudgedPair]) -> anyhow::Result<Vec<Option<bool>>> {
         let prompt = self.prompt(pairs);
-        let ask = Ask {
+        let ask = ModelRequest {
             label: "judge of comments",
             prompt: &prompt,
             nonce: &self.nonce,
             time: self.time,
-            is_worth_keeping: &|_| false,
+            is_cacheable: &|_| false,
         };
-        let answered = self.caller.ask(&*self.model, &ask, &|_| {});
+        let answered = self.client.ask(&*self.model, &ask, &|_| {});
         let reply =
             answered.outcome.with_context(|| format!("`{}` gave no answer", self.name()))?;
         Ok(read_decisions(&reply.text, pairs.len()))

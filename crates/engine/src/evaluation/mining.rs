@@ -419,7 +419,7 @@ impl Claim {
 /// Reads the findings of a repository's ledger that are gone or dismissed; empty if there is no
 /// ledger.
 pub fn decided_findings(state: &State, today: &str) -> anyhow::Result<Vec<Claim>> {
-    let Some(ledger) = assay_review::ledger::open_to_read(state)? else { return Ok(Vec::new()) };
+    let Some(ledger) = assay_review::ledger::open_read_only(state)? else { return Ok(Vec::new()) };
     let mut claims = Vec::new();
     for entry in ledger.list(&FindingFilter::default(), today)? {
         let fate = match entry.state {

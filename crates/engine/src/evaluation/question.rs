@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use assay_models::{Answered, Ask, Block, Caller, Mark, Model, Nonce, Piece, Prompt};
+use assay_models::{
+    Block, Mark, Model, ModelClient, ModelRequest, ModelResponse, Nonce, Piece, Prompt,
+};
 use assay_review::persona::Tier;
 use assay_rules::redact_text;
 
@@ -33,7 +35,7 @@ const MAX_DIFF: usize = 400_000;
 /// A model that is asked one question about a change.
 pub(crate) struct PlainQuestion {
     /// The client through which the model is asked.
-    pub caller: Arc<Caller>,
+    pub client: Arc<ModelClient>,
     /// The model.
     pub model: Arc<dyn Model>,
     /// The random part of the marks around material.
@@ -66,7 +68,7 @@ impl PlainQuestion {
         let nonce = Nonce::draw().context("could not draw a random number")?;
         let model = models.for_review(only)?.of(Tier::Default).clone();
         let (thinking, time) = (models.thinking(), models.time());
-        Ok(PlainQuestion { caller: line.caller(), model, nonce, time, thinking })
+        Ok(PlainQuestion { client: line.client(), model, nonce, time, thinking })
     }
 
     /// Asks about a change with a title.
@@ -75,14 +77,14 @@ impl PlainQuestion {
         let prompt = question_prompt(title, diff, max_output_tokens, self.thinking)?;
         let asked = prompt.system.len()
             + prompt.blocks.iter().map(|block| block.text(&self.nonce).len()).sum::<usize>();
-        let ask = Ask {
+        let ask = ModelRequest {
             label: PLAIN_QUESTION,
             prompt: &prompt,
             nonce: &self.nonce,
             time: self.time,
-            is_worth_keeping: &|_| false,
+            is_cacheable: &|_| false,
         };
-        let Answered { outcome, spent, .. } = self.caller.ask(&*self.model, &ask, &|_| {});
+        let ModelResponse { outcome, spent, .. } = self.client.ask(&*self.model, &ask, &|_| {});
         let reply = outcome.with_context(|| format!("`{}` gave no answer", self.model.id()))?;
         Ok(PlainAnswer {
             bytes: (asked + reply.text.len()) as u64,

@@ -93,7 +93,7 @@ impl Hands<'_> {
         let brief = [Some(BRIEF), self.prompt].into_iter().flatten().collect::<Vec<_>>().join("\n");
         let files = self.files(errand);
         let errand_of_model =
-            fixer::Errand { brief: &brief, findings: errand.request, files: &files };
+            fixer::FixerRequest { brief: &brief, findings: errand.request, files: &files };
         match fixer.fix(errand.folder, &errand_of_model) {
             Ok(mended) => Ok(told(mended)),
             Err(FixerError::NothingToShow) => Ok(Vec::new()),

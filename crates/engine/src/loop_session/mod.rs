@@ -19,7 +19,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use assay_base::clock::Clock;
 use assay_change::Change;
-use assay_checks::run::{Allowance, Runner};
+use assay_checks::run::{CheckLimits, Runner};
 use assay_sandbox::secrets_by_variables;
 use assay_store::task::Moment;
 use assay_validate::ending::Ending;
@@ -358,8 +358,8 @@ fn now(clock: &Clock) -> String {
 }
 
 fn runner(place: &Place, state: &Path, time: Duration) -> Runner {
-    let allowance = Allowance { time, ..Allowance::default() };
-    let runner = Runner::new(&place.root).allowance(allowance).caches(&state.join("caches"));
+    let limits = CheckLimits { time, ..CheckLimits::default() };
+    let runner = Runner::new(&place.root).limits(limits).caches(&state.join("caches"));
     let variable = |name: &str| place.environment.variable(name);
     let runner = runner.hidden(secrets_by_variables(|name| variable(name).map(Into::into)));
     let runner = match variable("HOME").filter(|home| !home.is_empty()) {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
 use assay_change::{Change, GitError, Scope, Selection};
-use assay_checks::required::Risk;
+use assay_checks::check_plan::Risk;
 use assay_validate::environment::recover_work_tree;
 use assay_validate::journal::Journal;
 use assay_validate::loop_files::tree_hash_without;

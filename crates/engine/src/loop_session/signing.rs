@@ -2,8 +2,8 @@
 //! effect, and rejects one that has none, with the reason.
 
 use anyhow::bail;
+use assay_checks::check_plan::{PlannedCheck, Risk, plan_checks};
 use assay_checks::discovery::Discovery;
-use assay_checks::required::{Required, Risk, required};
 use assay_validate::decision::decide;
 use assay_validate::ending::Ending;
 use assay_validate::event::{EpochReason, Event};
@@ -125,7 +125,7 @@ impl Signing<'_> {
     /// Returns true if the spec requires a person to approve the whole tree.
     fn needs_person(&self) -> bool {
         let risk = self.place.risk.unwrap_or(Risk::Medium);
-        let all = required(risk, &self.place.spec.verification, &Discovery::default());
-        all.iter().any(|it| matches!(it, Required::ByHand { .. }))
+        let all = plan_checks(risk, &self.place.spec.verification, &Discovery::default());
+        all.iter().any(|it| matches!(it, PlannedCheck::ByHand { .. }))
     }
 }

@@ -1,7 +1,7 @@
 //! Tests of the bar that an implementation is measured against, and of its base commit.
 
 use assay_base::clock::Clock;
-use assay_checks::required::Risk;
+use assay_checks::check_plan::Risk;
 use assay_testkit::Repository;
 use serde_json::json;
 

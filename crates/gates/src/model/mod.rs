@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use assay_findings::write::escape::one_line;
-use assay_models::{Ask, Block, Caller, Mark, Model, Nonce, Piece, Prompt, Reply};
+use assay_models::{Block, Mark, Model, ModelClient, ModelRequest, Nonce, Piece, Prompt, Reply};
 use assay_rules::redact_text;
 use serde_json::{Value, json};
 
@@ -35,7 +35,7 @@ const PROPOSE_PROMPT: &str = include_str!("proposing.md");
 /// Verifies items with a model.
 pub struct ModelJudge {
     /// The client that calls the model.
-    pub caller: Arc<Caller>,
+    pub client: Arc<ModelClient>,
     /// The model.
     pub model: Arc<dyn Model>,
     /// The random marks of the run.
@@ -131,16 +131,16 @@ impl ModelJudge {
         read: &dyn Fn(&Reply) -> Result<T, String>,
     ) -> Result<T, String> {
         let model = self.model.id().to_string();
-        let ask = Ask {
+        let ask = ModelRequest {
             label,
             prompt,
             nonce: &self.nonce,
             time: self.time,
-            is_worth_keeping: &|reply| read(reply).is_ok(),
+            is_cacheable: &|reply| read(reply).is_ok(),
         };
-        let reply = self.caller.ask(&*self.model, &ask, &|_| {}).outcome;
+        let reply = self.client.ask(&*self.model, &ask, &|_| {}).outcome;
         let reply = reply.map_err(|failure| failure.to_string())?;
-        if reply.says(self.nonce.of(Mark::Canary)) {
+        if reply.contains_word(self.nonce.value_of(Mark::Canary)) {
             return Err(format!(
                 "`{model}` took orders from the material, so it counts for nothing"
             ));

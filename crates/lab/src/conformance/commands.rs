@@ -9,7 +9,7 @@ use assay_findings::grounding::ChangedLines;
 use assay_findings::path::RepoPath;
 use assay_findings::report::Report;
 use assay_findings::vote::{LineRange, Replacement, Vote};
-use assay_review::command::{CommandReviewer, known};
+use assay_review::command::{CommandReviewer, known_analysers};
 use assay_testenv::workspace::{answers, command, target_folder};
 
 use super::{Check, Outcome};
@@ -166,7 +166,7 @@ fn clippy() -> anyhow::Result<Option<PathBuf>> {
 
 /// Returns the well-known command line, with the installed program.
 fn reviewer(name: &str, program: Option<PathBuf>) -> anyhow::Result<CommandReviewer> {
-    let mut reviewer = known::named(name).context("it is not well known")?.reviewer();
+    let mut reviewer = known_analysers::find(name).context("it is not well known")?.reviewer();
     let Some(program) = program else {
         for name in ["CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN"] {
             reviewer.env.extend(std::env::var(name).ok().map(|value| (name.to_owned(), value)));

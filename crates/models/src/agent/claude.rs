@@ -5,11 +5,11 @@ use std::time::Duration;
 use assay_sandbox::Command;
 use serde_json::Value;
 
-use super::{Asked, Run, is_about_login};
-use crate::complaint::Complaint;
+use super::{AgentRequest, AgentRun, is_login_error};
+use crate::api_error::ApiError;
 use crate::json::{count, text};
-use crate::wire::{Stop, anthropic_usage};
-use crate::{Class, Failure, Reply};
+use crate::wire::{StopReason, anthropic_usage};
+use crate::{Failure, FailureClass, Reply};
 
 /// Variables that Claude Code needs to find its account and its provider.
 pub(super) const VARIABLES: [&str; 12] = [
@@ -25,22 +25,22 @@ const ARGS: [&str; 10] = [
     "user", "--no-session-persistence", "--disable-slash-commands",
 ];
 
-pub(super) fn command(asked: &Asked<'_>) -> Result<Command, Failure> {
-    let prompt = asked.prompt;
-    let mut command = asked.program("claude").args(ARGS);
+pub(super) fn command(request: &AgentRequest<'_>) -> Result<Command, Failure> {
+    let prompt = request.prompt;
+    let mut command = request.program("claude").args(ARGS);
     if !prompt.system.is_empty() {
-        let file = asked.write("system.txt", &prompt.system)?;
+        let file = request.write_file("system.txt", &prompt.system)?;
         command = command.args(["--system-prompt-file", &file]);
     }
     if let Some(schema) = &prompt.schema {
         command = command.args(["--json-schema", &schema.to_string()]);
     }
-    if let Some(model) = asked.model() {
+    if let Some(model) = request.model() {
         command = command.args(["--model", model]);
     }
-    let output = asked.agent.about.output_for(prompt);
+    let output = request.agent.about.max_output_for(prompt);
     Ok(command
-        .args(asked.extra())
+        .args(request.extra_args())
         .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
         .env("DISABLE_AUTOUPDATER", "1")
         // Without this, `@` and a path in a change would attach that file to the request.
@@ -49,10 +49,10 @@ pub(super) fn command(asked: &Asked<'_>) -> Result<Command, Failure> {
         .env("CLAUDE_CODE_SAFE_MODE", "1")
         // The caller retries by itself.
         .env("CLAUDE_CODE_MAX_RETRIES", "1")
-        .env("API_TIMEOUT_MS", timeout(asked.time).to_string())
+        .env("API_TIMEOUT_MS", timeout(request.time).to_string())
         .env("CLAUDE_CODE_MAX_OUTPUT_TOKENS", output.to_string())
         .env("MAX_THINKING_TOKENS", prompt.thinking_tokens.min(output).to_string())
-        .input(input(asked.text()).into_bytes()))
+        .input(input(request.text()).into_bytes()))
 }
 
 /// Returns a time in milliseconds, bounded by the largest number that the agent's timer takes: a
@@ -69,12 +69,12 @@ fn input(text: String) -> String {
     }
 }
 
-pub(super) fn reply(run: &Run<'_>) -> Result<Reply, Failure> {
-    let printed = run.printed();
+pub(super) fn reply(run: &AgentRun<'_>) -> Result<Reply, Failure> {
+    let printed = run.stdout();
     let Some(result) = find_result(&printed) else {
         return Err(match run.finished.status.success() {
-            true => run.garbage(),
-            false => run.ended_badly(),
+            true => run.garbage_failure(),
+            false => run.exit_failure(),
         });
     };
     let usage = anthropic_usage(&result["usage"]);
@@ -92,15 +92,15 @@ pub(super) fn reply(run: &Run<'_>) -> Result<Reply, Failure> {
         structured => (structured.to_string(), said.to_owned()),
     };
     // The agent reports an answer that was cut off or refused as a success.
-    let stopped = match Stop::of(self::text(&result, "/stop_reason")) {
-        Some(Stop::CutOff) => Some((Class::CutOff, "the answer was cut off")),
-        Some(Stop::Refused) => Some((Class::Refusal, "the model will not answer")),
-        Some(Stop::Finished | Stop::Unknown(_)) | None => None,
+    let stopped = match StopReason::parse(self::text(&result, "/stop_reason")) {
+        Some(StopReason::CutOff) => Some((FailureClass::CutOff, "the answer was cut off")),
+        Some(StopReason::Refused) => Some((FailureClass::Refusal, "the model will not answer")),
+        Some(StopReason::Finished | StopReason::Unknown(_)) | None => None,
     };
     match stopped {
         Some((class, words)) => {
             let usage = Some(usage).filter(|usage| usage.total() > 0);
-            Err(Failure { usage, ..run.failed(class, words) }.with_partial(run.scrub(&text)))
+            Err(Failure { usage, ..run.failure(class, words) }.with_partial(run.scrub(&text)))
         }
         None => Ok(Reply { aside, micro_usd, ..Reply::new(text, usage) }),
     }
@@ -118,24 +118,24 @@ fn find_result(printed: &str) -> Option<Value> {
     (text(&result, "/type") == "result").then_some(result)
 }
 
-fn failure(run: &Run<'_>, result: &Value, said: &str) -> Failure {
+fn failure(run: &AgentRun<'_>, result: &Value, said: &str) -> Failure {
     let words = match said {
         "" => text(result, "/errors/0"),
         said => said,
     };
     let class = match (text(result, "/stop_reason"), status(result)) {
-        ("refusal", _) => Class::Refusal,
-        ("max_tokens", _) => Class::CutOff,
+        ("refusal", _) => FailureClass::Refusal,
+        ("max_tokens", _) => FailureClass::CutOff,
         (_, Some(status)) => {
-            Complaint { kind: String::new(), message: words.to_owned() }.class(Some(status))
+            ApiError { kind: String::new(), message: words.to_owned() }.class(Some(status))
         }
-        (_, None) if is_about_login(words) => Class::Authentication,
-        (_, None) if words.contains("output token maximum") => Class::CutOff,
-        (_, None) if words.to_lowercase().contains("prompt is too long") => Class::TooLong,
-        (_, None) if text(result, "/terminal_reason") == "api_error" => Class::Network,
-        (_, None) => Class::Program,
+        (_, None) if is_login_error(words) => FailureClass::Authentication,
+        (_, None) if words.contains("output token maximum") => FailureClass::CutOff,
+        (_, None) if words.to_lowercase().contains("prompt is too long") => FailureClass::TooLong,
+        (_, None) if text(result, "/terminal_reason") == "api_error" => FailureClass::Network,
+        (_, None) => FailureClass::Program,
     };
-    run.failed(class, words)
+    run.failure(class, words)
 }
 
 /// Returns the HTTP status with which the provider rejected the request, if it did.

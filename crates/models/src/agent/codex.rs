@@ -3,10 +3,10 @@
 use assay_sandbox::Command;
 use serde_json::Value;
 
-use super::{Asked, Run, Schema, is_about_login};
-use crate::complaint::Complaint;
+use super::{AgentRequest, AgentRun, SchemaPlacement, is_login_error};
+use crate::api_error::ApiError;
 use crate::json::{count, text};
-use crate::{Class, Failure, Reply, Usage};
+use crate::{Failure, FailureClass, Reply, Usage};
 
 /// Variables that Codex needs to find its account and its provider.
 pub(super) const VARIABLES: [&str; 6] =
@@ -23,27 +23,27 @@ const ARGS: [&str; 13] = [
 /// The value of the last `-c` in `ARGS`.
 const NO_SEARCH: &str = "web_search=\"disabled\"";
 
-pub(super) fn command(asked: &Asked<'_>) -> Result<Command, Failure> {
-    let mut command = asked.program("codex").args(ARGS).args([NO_SEARCH]);
-    if let Some(model) = asked.model() {
+pub(super) fn command(request: &AgentRequest<'_>) -> Result<Command, Failure> {
+    let mut command = request.program("codex").args(ARGS).args([NO_SEARCH]);
+    if let Some(model) = request.model() {
         command = command.args(["-m", model]);
     }
-    if let Some(effort) = effort(asked.prompt.thinking_tokens) {
+    if let Some(effort) = effort(request.prompt.thinking_tokens) {
         command = command.args(["-c", &format!("model_reasoning_effort=\"{effort}\"")]);
     }
     // Codex asks its provider for strict adherence to the schema. The provider rejects that for a
     // schema that is not strict.
-    let schema = asked.prompt.schema.as_ref().filter(|schema| is_strict(schema));
+    let schema = request.prompt.schema.as_ref().filter(|schema| is_strict(schema));
     let way = match schema {
         Some(schema) => {
-            let file = asked.write("schema.json", &schema.to_string())?;
+            let file = request.write_file("schema.json", &schema.to_string())?;
             command = command.args(["--output-schema", &file]);
-            Schema::Apart
+            SchemaPlacement::AsOption
         }
-        None => Schema::InWords,
+        None => SchemaPlacement::InPrompt,
     };
     // Codex could parse a prompt among the arguments as one of its own commands.
-    Ok(command.args(asked.extra()).args(["-"]).input(asked.whole(way).into_bytes()))
+    Ok(command.args(request.extra_args()).args(["-"]).input(request.full_prompt(way).into_bytes()))
 }
 
 fn effort(thinking_tokens: u32) -> Option<&'static str> {
@@ -77,8 +77,8 @@ fn is_strict(schema: &Value) -> bool {
     }
 }
 
-pub(super) fn reply(run: &Run<'_>) -> Result<Reply, Failure> {
-    let printed = run.printed();
+pub(super) fn reply(run: &AgentRun<'_>) -> Result<Reply, Failure> {
+    let printed = run.stdout();
     let events: Vec<Value> =
         printed.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let last = |kind: &str| events.iter().rfind(|event| text(event, "/type") == kind);
@@ -93,14 +93,14 @@ pub(super) fn reply(run: &Run<'_>) -> Result<Reply, Failure> {
     }
     if !run.finished.status.success() {
         let told = last("error").map(|error| failure(run, text(error, "/message")));
-        return Err(told.unwrap_or_else(|| run.ended_badly()).with_partial(run.scrub(said)));
+        return Err(told.unwrap_or_else(|| run.exit_failure()).with_partial(run.scrub(said)));
     }
     match last("turn.completed") {
         Some(turn) => {
             let aside = before.join("\n");
             Ok(Reply { aside, ..Reply::new(said, used(&turn["usage"])) })
         }
-        None => Err(run.garbage().with_partial(run.scrub(said))),
+        None => Err(run.garbage_failure().with_partial(run.scrub(said))),
     }
 }
 
@@ -114,26 +114,32 @@ fn used(usage: &Value) -> Usage {
 
 /// Creates a failure from an error message; its class follows from the HTTP status in the message,
 /// if there is one.
-fn failure(run: &Run<'_>, words: &str) -> Failure {
-    let nested: Option<Complaint> =
-        serde_json::from_str(words).ok().as_ref().and_then(Complaint::read);
-    let complaint =
-        nested.unwrap_or_else(|| Complaint { kind: String::new(), message: words.to_owned() });
+fn failure(run: &AgentRun<'_>, words: &str) -> Failure {
+    let nested: Option<ApiError> =
+        serde_json::from_str(words).ok().as_ref().and_then(ApiError::parse);
+    let api_error =
+        nested.unwrap_or_else(|| ApiError { kind: String::new(), message: words.to_owned() });
     let class = match status_in(words) {
-        Some(status) => complaint.class(Some(status)),
-        None if is_about_login(words) => Class::Authentication,
-        None if words.contains("max_output_tokens") => Class::CutOff,
-        None if words.contains("context window") => Class::TooLong,
-        None if words.contains("usage limit") || words.contains("Quota exceeded") => Class::Budget,
+        Some(status) => api_error.class(Some(status)),
+        None if is_login_error(words) => FailureClass::Authentication,
+        None if words.contains("max_output_tokens") => FailureClass::CutOff,
+        None if words.contains("context window") => FailureClass::TooLong,
+        None if words.contains("usage limit") || words.contains("Quota exceeded") => {
+            FailureClass::Budget
+        }
         // Codex prints these words for any 5xx status.
-        None if words.contains("high demand") || words.contains("at capacity") => Class::Overload,
-        None if words.contains("disconnected") || words.contains("connection") => Class::Network,
-        None => match complaint.kind.as_str() {
-            "" => Class::Program,
-            _ => complaint.class(None),
+        None if words.contains("high demand") || words.contains("at capacity") => {
+            FailureClass::Overload
+        }
+        None if words.contains("disconnected") || words.contains("connection") => {
+            FailureClass::Network
+        }
+        None => match api_error.kind.as_str() {
+            "" => FailureClass::Program,
+            _ => api_error.class(None),
         },
     };
-    let failure = run.failed(class, &complaint.message);
+    let failure = run.failure(class, &api_error.message);
     // A request that the provider rejected uses no tokens.
     let usage = status_in(words).map(|_| Usage::default());
     Failure { usage, ..failure }

@@ -8,9 +8,9 @@ use proptest::prelude::*;
 use super::*;
 use crate::ModelId;
 
-fn most(tokens: u64) -> Spent {
+fn most(tokens: u64) -> Spending {
     let tokens = Usage { input: tokens, ..Usage::default() };
-    Spent { calls: 1, cached: 0, tokens, micro_usd: Some(tokens.input * 2), is_bound: true }
+    Spending { calls: 1, cached: 0, tokens, micro_usd: Some(tokens.input * 2), is_bound: true }
 }
 
 fn tokens(cap: u64) -> Caps {
@@ -23,16 +23,16 @@ fn used(reservation: Reservation<'_>, tokens: u64) {
 }
 
 fn refused(budget: &Budget, tokens: u64) -> String {
-    let failure = budget.set_aside("p/m", most(tokens)).unwrap_err();
-    assert_eq!((failure.class, failure.usage), (Class::Budget, Some(Usage::default())));
+    let failure = budget.reserve_amount("p/m", most(tokens)).unwrap_err();
+    assert_eq!((failure.class, failure.usage), (FailureClass::Budget, Some(Usage::default())));
     failure.message
 }
 
 #[test]
 fn what_is_not_used_is_free_again() {
     let budget = Budget::new(tokens(100), None);
-    used(budget.set_aside("p/m", most(90)).unwrap(), 10);
-    used(budget.set_aside("p/m", most(90)).unwrap(), 90);
+    used(budget.reserve_amount("p/m", most(90)).unwrap(), 10);
+    used(budget.reserve_amount("p/m", most(90)).unwrap(), 90);
     assert_eq!(
         refused(&budget, 1),
         "`p/m`: the budget of 100 tokens for a run does not reach for another call; raise it, or review less"
@@ -43,8 +43,8 @@ fn what_is_not_used_is_free_again() {
 #[test]
 fn what_is_given_up_counts_as_spent_once() {
     let budget = Budget::unlimited();
-    let open = budget.set_aside("a", most(60)).unwrap();
-    budget.set_aside("a", most(60)).unwrap().release();
+    let open = budget.reserve_amount("a", most(60)).unwrap();
+    budget.reserve_amount("a", most(60)).unwrap().release();
     budget.abandon();
     assert_eq!(budget.spent(), most(60));
     drop(open);
@@ -55,9 +55,9 @@ fn what_is_given_up_counts_as_spent_once() {
 #[test]
 fn what_is_dropped_is_spent_and_what_is_released_is_not() {
     let budget = Budget::new(tokens(100), None);
-    budget.set_aside("p/m", most(100)).unwrap().release();
-    assert_eq!(budget.spent(), Spent::default());
-    drop(budget.set_aside("p/m", most(60)).unwrap());
+    budget.reserve_amount("p/m", most(100)).unwrap().release();
+    assert_eq!(budget.spent(), Spending::default());
+    drop(budget.reserve_amount("p/m", most(60)).unwrap());
     assert_eq!(budget.spent(), most(60));
 }
 
@@ -77,7 +77,7 @@ fn a_cap_of_zero_allows_nothing() {
 fn a_cap_on_money_wants_a_price() {
     let caps = Caps { micro_usd: Some(1_000_000), ..Caps::default() };
     let budget = Budget::new(caps, None);
-    let stranger = Description { price: None, ..Description::of(ModelId::new("p", "m")) };
+    let stranger = ModelDescription { price: None, ..ModelDescription::of(ModelId::new("p", "m")) };
     let prompt = Prompt {
         system: String::new(),
         blocks: Vec::new(),
@@ -98,9 +98,10 @@ fn a_cap_on_money_wants_a_price() {
 #[test]
 fn who_does_not_fit_yet_waits_for_others() {
     let budget = Budget::new(tokens(100), None);
-    let first = budget.set_aside("p/m", most(80)).unwrap();
+    let first = budget.reserve_amount("p/m", most(80)).unwrap();
     std::thread::scope(|scope| {
-        let second = scope.spawn(|| budget.set_aside("p/m", most(80)).map(|held| used(held, 80)));
+        let second =
+            scope.spawn(|| budget.reserve_amount("p/m", most(80)).map(|held| used(held, 80)));
         used(first, 20);
         second.join().unwrap().unwrap();
     });
@@ -110,26 +111,29 @@ fn who_does_not_fit_yet_waits_for_others() {
 #[test]
 fn a_day_is_shared_by_runs() {
     let folder = tempfile::tempdir().unwrap();
-    let run = || Budget::unlimited().with_day(Day::new(folder.path(), "2026-11-15", tokens(100)));
-    used(run().set_aside("p/m", most(100)).unwrap(), 40);
-    drop(run().set_aside("p/m", most(50)).unwrap());
+    let run =
+        || Budget::unlimited().with_day(DailyBudget::new(folder.path(), "2026-11-15", tokens(100)));
+    used(run().reserve_amount("p/m", most(100)).unwrap(), 40);
+    drop(run().reserve_amount("p/m", most(50)).unwrap());
     let message = refused(&run(), 11);
     assert!(
         message.contains("the budget of 100 tokens for a day does not reach for another call"),
         "{message}"
     );
-    used(run().set_aside("p/m", most(10)).unwrap(), 10);
-    let tomorrow = Day::new(folder.path(), "2026-11-16", tokens(100));
-    used(Budget::unlimited().with_day(tomorrow).set_aside("p/m", most(100)).unwrap(), 1);
+    used(run().reserve_amount("p/m", most(10)).unwrap(), 10);
+    let tomorrow = DailyBudget::new(folder.path(), "2026-11-16", tokens(100));
+    used(Budget::unlimited().with_day(tomorrow).reserve_amount("p/m", most(100)).unwrap(), 1);
 }
 
 #[test]
 fn who_does_not_fit_into_the_day_yet_waits_for_others_of_the_run() {
     let folder = tempfile::tempdir().unwrap();
-    let budget = Budget::unlimited().with_day(Day::new(folder.path(), "2026-11-15", tokens(100)));
-    let first = budget.set_aside("p/m", most(80)).unwrap();
+    let budget =
+        Budget::unlimited().with_day(DailyBudget::new(folder.path(), "2026-11-15", tokens(100)));
+    let first = budget.reserve_amount("p/m", most(80)).unwrap();
     std::thread::scope(|scope| {
-        let second = scope.spawn(|| budget.set_aside("p/m", most(80)).map(|held| used(held, 80)));
+        let second =
+            scope.spawn(|| budget.reserve_amount("p/m", most(80)).map(|held| used(held, 80)));
         used(first, 20);
         second.join().unwrap().unwrap();
     });
@@ -139,7 +143,7 @@ fn who_does_not_fit_into_the_day_yet_waits_for_others_of_the_run() {
 fn a_damaged_day_is_not_taken_for_an_empty_one() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("spend-2026-11-15.json"), "{").unwrap();
-    let day = Day::new(folder.path(), "2026-11-15", tokens(100));
+    let day = DailyBudget::new(folder.path(), "2026-11-15", tokens(100));
     let message = refused(&Budget::unlimited().with_day(day), 1);
     assert!(message.contains("spend-2026-11-15.json"), "{message}");
 }
@@ -147,7 +151,7 @@ fn a_damaged_day_is_not_taken_for_an_empty_one() {
 /// Returns true if the amounts spent and reserved are within the caps at this moment.
 fn holds(budget: &Budget) -> bool {
     let state = budget.state();
-    budget.caps.exceeded(Amount::of(&state.spent).plus(state.reserved)).is_none()
+    budget.caps.exceeded_cap(Amount::of(&state.spent).plus(state.reserved)).is_none()
 }
 
 #[derive(Debug, Clone)]
@@ -175,7 +179,9 @@ fn ask_all(budget: &Budget, threads: &[Vec<Question>]) -> u64 {
             let asked = &asked;
             scope.spawn(move || {
                 for question in questions {
-                    let Ok(held) = budget.set_aside("p/m", most(question.most)) else { continue };
+                    let Ok(held) = budget.reserve_amount("p/m", most(question.most)) else {
+                        continue;
+                    };
                     asked.fetch_add(1, Ordering::Relaxed);
                     assert!(holds(budget));
                     match question.is_dropped {
@@ -204,13 +210,13 @@ proptest! {
         let caps = Caps { tokens: run_tokens, micro_usd, calls };
         let day_caps = Caps { tokens: day_cap, ..Caps::default() };
         let budget = Budget::new(caps, None)
-            .with_day(Day::new(folder.path(), "2026-11-15", day_caps));
+            .with_day(DailyBudget::new(folder.path(), "2026-11-15", day_caps));
         let asked = ask_all(&budget, &threads);
         let spent = budget.spent();
         prop_assert!(holds(&budget));
         prop_assert_eq!(budget.state().reserved, Amount::default());
         prop_assert_eq!(spent.calls, asked);
-        prop_assert!(day_caps.exceeded(Amount::of(&spent)).is_none());
+        prop_assert!(day_caps.exceeded_cap(Amount::of(&spent)).is_none());
     }
 
     #[test]
@@ -219,7 +225,7 @@ proptest! {
         day_cap in 0_u64..200,
     ) {
         let folder = tempfile::tempdir().unwrap();
-        let day = || Day::new(folder.path(), "2026-11-15", tokens(day_cap));
+        let day = || DailyBudget::new(folder.path(), "2026-11-15", tokens(day_cap));
         let runs: Vec<Budget> =
             threads.iter().map(|_| Budget::unlimited().with_day(day())).collect();
         std::thread::scope(|scope| {
@@ -227,14 +233,14 @@ proptest! {
                 scope.spawn(move || ask_all(run, std::slice::from_ref(questions)));
             }
         });
-        let spent = runs.iter().fold(Spent::default(), |all, run| all.plus(run.spent()));
-        prop_assert!(tokens(day_cap).exceeded(Amount::of(&spent)).is_none());
+        let spent = runs.iter().fold(Spending::default(), |all, run| all.plus(run.spent()));
+        prop_assert!(tokens(day_cap).exceeded_cap(Amount::of(&spent)).is_none());
         prop_assert_eq!(day().read().unwrap(), Amount::of(&spent));
     }
 }
 
 #[test]
 fn what_is_spent_beyond_all_bounds_is_as_much_as_there_is() {
-    let most = Spent { calls: u64::MAX, cached: u64::MAX, ..Spent::default() };
+    let most = Spending { calls: u64::MAX, cached: u64::MAX, ..Spending::default() };
     assert_eq!(most.plus(most), most);
 }

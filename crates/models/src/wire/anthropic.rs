@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::answer::CallPart;
-use super::{Answer, Asked, Complaint, Concession, REPORT, message};
+use super::partial_answer::CallPart;
+use super::{ApiError, Fallback, PartialAnswer, REPORT, WireRequest, message};
 use crate::json::{count, text};
 use crate::tool::call_id;
 use crate::{Tool, Turn, Usage};
@@ -12,12 +12,12 @@ use crate::{Tool, Turn, Usage};
 pub(super) const VERSION: &str = "2023-06-01";
 
 /// The minimum number of thinking tokens that the provider accepts.
-const LEAST_THINKING: u32 = 1_024;
+const MIN_THINKING_TOKENS: u32 = 1_024;
 
 /// The minimum number of tokens that are left for the answer in addition to thinking.
-const LEAST_ANSWER: u32 = 1_024;
+const MIN_ANSWER_TOKENS: u32 = 1_024;
 
-pub(super) fn request(asked: &Asked<'_>) -> Value {
+pub(super) fn request(asked: &WireRequest<'_>) -> Value {
     let thinking = thinking(asked);
     let mut request = json!({
         "model": asked.model,
@@ -27,19 +27,19 @@ pub(super) fn request(asked: &Asked<'_>) -> Value {
     });
     let mut system = asked.system();
     let (schema, offers_tools) = (asked.schema(), !asked.tools().is_empty());
-    let is_free = asked.conceded.contains(Concession::FreeTool);
-    let force = match (schema, &thinking) {
-        _ if is_free => Force::None,
-        (None, _) => Force::None,
-        (Some(_), Some(_)) if offers_tools => Force::None,
-        (Some(_), Some(_)) => Force::Once,
-        (Some(_), None) if offers_tools => Force::Any,
-        (Some(_), None) => Force::This,
+    let is_free = asked.fallbacks.contains(Fallback::FreeTool);
+    let tool_choice = match (schema, &thinking) {
+        _ if is_free => ToolChoice::None,
+        (None, _) => ToolChoice::None,
+        (Some(_), Some(_)) if offers_tools => ToolChoice::None,
+        (Some(_), Some(_)) => ToolChoice::Once,
+        (Some(_), None) if offers_tools => ToolChoice::Any,
+        (Some(_), None) => ToolChoice::This,
     };
     if schema.is_some() || offers_tools {
-        offer_tools(schema, asked.tools(), force, &mut request);
+        offer_tools(schema, asked.tools(), tool_choice, &mut request);
     }
-    if schema.is_some() && force != Force::This {
+    if schema.is_some() && tool_choice != ToolChoice::This {
         system.push_str("\n\nGive your answer by calling the tool `report`, once.");
     }
     if !system.is_empty() {
@@ -53,7 +53,7 @@ pub(super) fn request(asked: &Asked<'_>) -> Value {
 
 /// The way in which a model is made to call the tool that takes the answer.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Force {
+enum ToolChoice {
     /// The model must call the tool. A model that thinks cannot be forced.
     This,
     /// The model must call any of the tools: look something up, or give its answer.
@@ -64,7 +64,12 @@ enum Force {
     None,
 }
 
-fn offer_tools(schema: Option<&Value>, tools: &[Tool], force: Force, request: &mut Value) {
+fn offer_tools(
+    schema: Option<&Value>,
+    tools: &[Tool],
+    tool_choice: ToolChoice,
+    request: &mut Value,
+) {
     let report = schema.map(|schema| {
         json!({ "name": REPORT, "description": "Takes the answer.", "input_schema": schema })
     });
@@ -80,16 +85,18 @@ fn offer_tools(schema: Option<&Value>, tools: &[Tool], force: Force, request: &m
         choice["disable_parallel_tool_use"] = Value::Bool(true);
         choice
     };
-    match force {
-        Force::This => request["tool_choice"] = once(json!({ "type": "tool", "name": REPORT })),
-        Force::Any => request["tool_choice"] = json!({ "type": "any" }),
-        Force::Once => request["tool_choice"] = once(json!({ "type": "auto" })),
-        Force::None => {}
+    match tool_choice {
+        ToolChoice::This => {
+            request["tool_choice"] = once(json!({ "type": "tool", "name": REPORT }))
+        }
+        ToolChoice::Any => request["tool_choice"] = json!({ "type": "any" }),
+        ToolChoice::Once => request["tool_choice"] = once(json!({ "type": "auto" })),
+        ToolChoice::None => {}
     }
 }
 
 /// Returns the messages: the prompt and the earlier turns.
-fn messages(asked: &Asked<'_>) -> Vec<Value> {
+fn messages(asked: &WireRequest<'_>) -> Vec<Value> {
     let mut messages = vec![message("user", content(asked))];
     for (turn, number) in asked.turns().iter().zip(1..) {
         let uses = turn.calls.iter().zip(1..).map(|(answered, at)| {
@@ -116,8 +123,8 @@ fn messages(asked: &Asked<'_>) -> Vec<Value> {
 
 /// Returns the blocks. The last shared block is marked as the end of the part that the provider
 /// caches.
-fn content(asked: &Asked<'_>) -> Vec<Value> {
-    let in_words = asked.turns_in_words().map(|text| (text, false));
+fn content(asked: &WireRequest<'_>) -> Vec<Value> {
+    let in_words = asked.turns_as_text().map(|text| (text, false));
     let blocks: Vec<(String, bool)> = asked.blocks().chain(in_words).collect();
     let last_shared = blocks.iter().rposition(|(_, shared)| *shared);
     let block = |(at, (text, _)): (usize, (String, bool))| {
@@ -130,81 +137,85 @@ fn content(asked: &Asked<'_>) -> Vec<Value> {
     blocks.into_iter().enumerate().map(block).collect()
 }
 
-fn thinking(asked: &Asked<'_>) -> Option<Value> {
-    if asked.conceded.contains(Concession::NoThinking) {
+fn thinking(asked: &WireRequest<'_>) -> Option<Value> {
+    if asked.fallbacks.contains(Fallback::NoThinking) {
         return None;
     }
-    let most = asked.max_output_tokens.saturating_sub(LEAST_ANSWER);
+    let most = asked.max_output_tokens.saturating_sub(MIN_ANSWER_TOKENS);
     let tokens = asked.prompt.thinking_tokens.min(most);
-    if tokens < LEAST_THINKING {
+    if tokens < MIN_THINKING_TOKENS {
         return None;
     }
     // A turn whose thoughts are unknown, such as one of a stored answer, may not be followed by
     // further thoughts.
     let lacks_thoughts = |turn: &Turn| turn.thoughts.is_empty();
-    match asked.conceded.contains(Concession::AdaptiveThinking) {
+    match asked.fallbacks.contains(Fallback::AdaptiveThinking) {
         true => Some(json!({ "type": "adaptive" })),
         false if asked.turns().iter().any(lacks_thoughts) => None,
         false => Some(json!({ "type": "enabled", "budget_tokens": tokens })),
     }
 }
 
-pub(super) fn fold(kind: &str, data: &Value, answer: &mut Answer) {
+pub(super) fn fold(kind: &str, data: &Value, answer: &mut PartialAnswer) {
     let kind = match text(data, "/type") {
         "" => kind,
         kind => kind,
     };
     match kind {
-        "message_start" => used(&data["message"]["usage"], &mut answer.usage),
+        "message_start" => add_usage(&data["message"]["usage"], &mut answer.usage),
         "content_block_start" => {
             take_block(&data["content_block"], count(data, "/index"), answer);
         }
         "content_block_delta" => take_delta(data, answer),
         "message_delta" => {
-            used(&data["usage"], &mut answer.usage);
-            answer.stopped(text(data, "/delta/stop_reason"));
+            add_usage(&data["usage"], &mut answer.usage);
+            answer.set_stop_reason(text(data, "/delta/stop_reason"));
         }
         "message_stop" => answer.ended = true,
-        "error" => answer.complaint = Complaint::read(data),
+        "error" => answer.api_error = ApiError::parse(data),
         // Pings, ends of blocks, and future kinds of events.
         _ => {}
     }
 }
 
-pub(super) fn whole(body: &Value, answer: &mut Answer) {
+pub(super) fn fold_body(body: &Value, answer: &mut PartialAnswer) {
     for block in body["content"].as_array().into_iter().flatten() {
         take_block(block, None, answer);
     }
-    used(&body["usage"], &mut answer.usage);
-    answer.stopped(text(body, "/stop_reason"));
+    add_usage(&body["usage"], &mut answer.usage);
+    answer.set_stop_reason(text(body, "/stop_reason"));
 }
 
 /// Adds the initial content of a block; in a stream it is empty, as a rule.
-fn take_block(block: &Value, index: Option<u64>, answer: &mut Answer) {
+fn take_block(block: &Value, index: Option<u64>, answer: &mut PartialAnswer) {
     match text(block, "/type") {
-        "text" => answer.say(text(block, "/text")),
+        "text" => answer.push_text(text(block, "/text")),
         "thinking" | "redacted_thinking" => {
-            answer.hear(text(block, "/thinking"));
+            answer.count_chars(text(block, "/thinking"));
             answer.thoughts.push(block.clone());
         }
         "tool_use" => {
             let has_input = block["input"].as_object().is_some_and(|input| !input.is_empty());
             let input = if has_input { block["input"].to_string() } else { String::new() };
             let (id, name) = (text(block, "/id"), text(block, "/name"));
-            answer.call(CallPart { index, id, name, arguments: &input });
+            answer.push_call(CallPart { index, id, name, arguments: &input });
         }
         _ => {}
     }
 }
 
 /// Adds the content of a delta to its block.
-fn take_delta(data: &Value, answer: &mut Answer) {
-    answer.say(text(data, "/delta/text"));
+fn take_delta(data: &Value, answer: &mut PartialAnswer) {
+    answer.push_text(text(data, "/delta/text"));
     let arguments = text(data, "/delta/partial_json");
     if !arguments.is_empty() {
-        answer.call(CallPart { index: count(data, "/index"), arguments, ..CallPart::default() });
+        answer.push_call(CallPart {
+            index: count(data, "/index"),
+            arguments,
+            ..CallPart::default()
+        });
     }
-    answer.hear(text(data, "/delta/thinking"));
+    answer.count_chars(text(data, "/delta/thinking"));
     let Some(thought) = answer.thoughts.last_mut() else { return };
     for field in ["thinking", "signature"] {
         let more = text(&data["delta"], &format!("/{field}"));
@@ -215,7 +226,7 @@ fn take_delta(data: &Value, answer: &mut Answer) {
 }
 
 /// Updates the usage with the numbers that are present; each is a total, not an increment.
-pub(super) fn used(usage: &Value, used: &mut Usage) {
+pub(super) fn add_usage(usage: &Value, used: &mut Usage) {
     let put = |name: &str, count_so_far: &mut u64| {
         *count_so_far = count(usage, name).unwrap_or(*count_so_far);
     };
@@ -230,12 +241,12 @@ mod tests {
     use expect_test::expect;
 
     use super::super::tests::{answer, prompt, prompt_with_tools, request};
-    use super::super::{Concessions, Dialect};
+    use super::super::{Dialect, Fallbacks};
     use super::*;
 
     #[test]
     fn a_schema_becomes_a_tool_that_must_be_called() {
-        let request = request(Dialect::Anthropic, &prompt(), &Concessions::default());
+        let request = request(Dialect::Anthropic, &prompt(), &Fallbacks::default());
         expect![[r#"
             {
               "model": "m",
@@ -291,7 +302,7 @@ mod tests {
     fn a_model_that_thinks_is_asked_for_the_tool() {
         let mut prompt = prompt();
         prompt.thinking_tokens = 16_000;
-        let request = request(Dialect::Anthropic, &prompt, &Concessions::default());
+        let request = request(Dialect::Anthropic, &prompt, &Fallbacks::default());
         let request: Value = serde_json::from_str(&request).unwrap();
         // Tokens are left for the answer in addition to the thoughts.
         assert_eq!(request["thinking"], json!({ "type": "enabled", "budget_tokens": 2_976 }));
@@ -303,20 +314,20 @@ mod tests {
     fn thinking_is_left_to_the_model_and_then_left_out() {
         let mut prompt = prompt();
         prompt.thinking_tokens = 2_000;
-        let mut conceded = Concessions::default();
+        let mut fallbacks = Fallbacks::default();
         let mut next = |concession| -> Value {
-            conceded.insert(concession);
-            let request = request(Dialect::Anthropic, &prompt, &conceded);
+            fallbacks.insert(concession);
+            let request = request(Dialect::Anthropic, &prompt, &fallbacks);
             serde_json::from_str(&request).unwrap()
         };
         let adaptive = json!({ "type": "adaptive" });
-        assert_eq!(next(Concession::AdaptiveThinking)["thinking"], adaptive);
-        assert_eq!(next(Concession::NoThinking)["thinking"], Value::Null);
+        assert_eq!(next(Fallback::AdaptiveThinking)["thinking"], adaptive);
+        assert_eq!(next(Fallback::NoThinking)["thinking"], Value::Null);
     }
 
-    fn asked(prompt: &crate::Prompt, conceded: &[Concession]) -> Value {
-        let mut made = Concessions::default();
-        conceded.iter().for_each(|concession| made.insert(*concession));
+    fn asked(prompt: &crate::Prompt, fallbacks: &[Fallback]) -> Value {
+        let mut made = Fallbacks::default();
+        fallbacks.iter().for_each(|concession| made.insert(*concession));
         serde_json::from_str(&request(Dialect::Anthropic, prompt, &made)).unwrap()
     }
 
@@ -356,7 +367,7 @@ mod tests {
 
     #[test]
     fn a_server_that_takes_no_tools_gets_the_results_in_words() {
-        let asked = asked(&prompt_with_tools(), &[Concession::NoTools, Concession::NoSchema]);
+        let asked = asked(&prompt_with_tools(), &[Fallback::NoTools, Fallback::NoSchema]);
         assert_eq!((&asked["tools"], &asked["tool_choice"]), (&Value::Null, &Value::Null));
         assert_eq!(asked["messages"].as_array().unwrap().len(), 1);
         let words = asked["messages"][0]["content"].as_array().unwrap().last().unwrap();

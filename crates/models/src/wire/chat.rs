@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::answer::CallPart;
-use super::{Answer, Asked, Complaint, Concession, REPORT, message};
+use super::partial_answer::CallPart;
+use super::{ApiError, Fallback, PartialAnswer, REPORT, WireRequest, message};
 use crate::json::{count, text};
 use crate::tool::call_id;
 
-pub(super) fn request(asked: &Asked<'_>) -> Value {
+pub(super) fn request(asked: &WireRequest<'_>) -> Value {
     let mut messages = Vec::new();
     let system = asked.system();
     if !system.is_empty() {
@@ -16,10 +16,10 @@ pub(super) fn request(asked: &Asked<'_>) -> Value {
     messages.push(message("user", asked.text()));
     messages.extend(turns(asked));
     let mut request = json!({ "model": asked.model, "messages": messages, "stream": true });
-    if !asked.conceded.contains(Concession::NoUsage) {
+    if !asked.fallbacks.contains(Fallback::NoUsage) {
         request["stream_options"] = json!({ "include_usage": true });
     }
-    let limit = match asked.conceded.contains(Concession::OldLimit) {
+    let limit = match asked.fallbacks.contains(Fallback::OldLimit) {
         true => "max_tokens",
         false => "max_completion_tokens",
     };
@@ -50,7 +50,7 @@ pub(super) fn request(asked: &Asked<'_>) -> Value {
 }
 
 /// Returns the messages of the earlier turns.
-fn turns(asked: &Asked<'_>) -> Vec<Value> {
+fn turns(asked: &WireRequest<'_>) -> Vec<Value> {
     let mut messages = Vec::new();
     for (turn, number) in asked.turns().iter().zip(1..) {
         let calls = turn.calls.iter().zip(1..).map(|(answered, at)| {
@@ -73,16 +73,16 @@ fn turns(asked: &Asked<'_>) -> Vec<Value> {
 }
 
 /// Adds an event, or a whole body: the two differ in the name of one field.
-pub(super) fn fold(data: &Value, answer: &mut Answer) {
-    if let Some(complaint) = Complaint::read(data) {
-        answer.complaint = Some(complaint);
+pub(super) fn fold(data: &Value, answer: &mut PartialAnswer) {
+    if let Some(api_error) = ApiError::parse(data) {
+        answer.api_error = Some(api_error);
     }
     let choice = &data["choices"][0];
     for said in [&choice["delta"], &choice["message"]] {
         take(said, answer);
     }
     // Some servers give no reason, and end the stream properly.
-    answer.stopped(text(choice, "/finish_reason"));
+    answer.set_stop_reason(text(choice, "/finish_reason"));
     if let Some(input) = count(data, "/usage/prompt_tokens") {
         // The input includes the tokens that were read from the cache.
         let kept = count(data, "/usage/prompt_tokens_details/cached_tokens").unwrap_or_default();
@@ -92,25 +92,25 @@ pub(super) fn fold(data: &Value, answer: &mut Answer) {
     }
 }
 
-fn take(said: &Value, answer: &mut Answer) {
+fn take(said: &Value, answer: &mut PartialAnswer) {
     match &said["content"] {
-        Value::String(text) => answer.say(text),
-        Value::Array(parts) => parts.iter().for_each(|part| answer.say(text(part, "/text"))),
+        Value::String(text) => answer.push_text(text),
+        Value::Array(parts) => parts.iter().for_each(|part| answer.push_text(text(part, "/text"))),
         _ => {}
     }
     for call in said["tool_calls"].as_array().into_iter().flatten() {
-        answer.call(CallPart {
+        answer.push_call(CallPart {
             index: count(call, "/index"),
             id: text(call, "/id"),
             name: text(call, "/function/name"),
             arguments: text(call, "/function/arguments"),
         });
     }
-    answer.hear(text(said, "/reasoning_content"));
-    answer.hear(text(said, "/reasoning"));
+    answer.count_chars(text(said, "/reasoning_content"));
+    answer.count_chars(text(said, "/reasoning"));
     match text(said, "/refusal") {
         "" => {}
-        refusal => answer.refuse(refusal),
+        refusal => answer.push_refusal(refusal),
     }
 }
 
@@ -119,12 +119,12 @@ mod tests {
     use expect_test::expect;
 
     use super::super::tests::{answer, prompt, prompt_with_tools, request};
-    use super::super::{Concessions, Dialect};
+    use super::super::{Dialect, Fallbacks};
     use super::*;
 
     #[test]
     fn a_prompt_becomes_two_messages() {
-        let request = request(Dialect::Chat, &prompt(), &Concessions::default());
+        let request = request(Dialect::Chat, &prompt(), &Fallbacks::default());
         expect![[r#"
             {
               "model": "m",
@@ -159,10 +159,10 @@ mod tests {
 
     #[test]
     fn what_a_server_does_not_take_is_said_otherwise() {
-        let mut conceded = Concessions::default();
-        conceded.insert(Concession::OldLimit);
-        conceded.insert(Concession::NoSchema);
-        conceded.insert(Concession::NoUsage);
+        let mut fallbacks = Fallbacks::default();
+        fallbacks.insert(Fallback::OldLimit);
+        fallbacks.insert(Fallback::NoSchema);
+        fallbacks.insert(Fallback::NoUsage);
         expect![[r#"
             {
               "model": "m",
@@ -178,12 +178,12 @@ mod tests {
               ],
               "stream": true,
               "max_tokens": 4000
-            }"#]].assert_eq(&request(Dialect::Chat, &prompt(), &conceded));
+            }"#]].assert_eq(&request(Dialect::Chat, &prompt(), &fallbacks));
     }
 
     #[test]
     fn tools_and_turns_become_functions_and_messages() {
-        let asked = request(Dialect::Chat, &prompt_with_tools(), &Concessions::default());
+        let asked = request(Dialect::Chat, &prompt_with_tools(), &Fallbacks::default());
         let asked: Value = serde_json::from_str(&asked).unwrap();
         let look = json!({
             "name": "look",
@@ -206,9 +206,9 @@ mod tests {
         ]);
         assert_eq!(asked["messages"].as_array().unwrap()[2..], *turns.as_array().unwrap());
 
-        let mut conceded = Concessions::default();
-        conceded.insert(Concession::NoTools);
-        let asked = request(Dialect::Chat, &prompt_with_tools(), &conceded);
+        let mut fallbacks = Fallbacks::default();
+        fallbacks.insert(Fallback::NoTools);
+        let asked = request(Dialect::Chat, &prompt_with_tools(), &fallbacks);
         let asked: Value = serde_json::from_str(&asked).unwrap();
         assert_eq!((&asked["tools"], &asked["messages"][2]), (&Value::Null, &Value::Null));
         assert!(text(&asked, "/messages/1/content").ends_with("The result:\nerror"));

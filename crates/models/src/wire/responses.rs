@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::answer::CallPart;
-use super::{Answer, Asked, Complaint, REPORT, message};
+use super::partial_answer::CallPart;
+use super::{ApiError, PartialAnswer, REPORT, WireRequest, message};
 use crate::json::{count, text};
 use crate::tool::call_id;
 
-pub(super) fn request(asked: &Asked<'_>) -> Value {
+pub(super) fn request(asked: &WireRequest<'_>) -> Value {
     let mut request = json!({
         "model": asked.model,
         "input": input(asked),
@@ -44,7 +44,7 @@ pub(super) fn request(asked: &Asked<'_>) -> Value {
 }
 
 /// Returns the input items: the prompt and the earlier turns.
-fn input(asked: &Asked<'_>) -> Vec<Value> {
+fn input(asked: &WireRequest<'_>) -> Vec<Value> {
     let mut items = vec![message("user", asked.text())];
     for (turn, number) in asked.turns().iter().zip(1..) {
         items.extend(turn.calls.iter().zip(1..).map(|(answered, at)| {
@@ -66,67 +66,67 @@ fn input(asked: &Asked<'_>) -> Vec<Value> {
     items
 }
 
-pub(super) fn fold(kind: &str, data: &Value, answer: &mut Answer) {
+pub(super) fn fold(kind: &str, data: &Value, answer: &mut PartialAnswer) {
     let kind = match text(data, "/type") {
         "" => kind,
         kind => kind,
     };
     match kind {
-        "response.output_text.delta" => answer.say(text(data, "/delta")),
+        "response.output_text.delta" => answer.push_text(text(data, "/delta")),
         "response.output_item.added" | "response.output_item.done" => {
             take_call(&data["item"], count(data, "/output_index"), answer);
         }
-        "response.function_call_arguments.delta" => answer.call(CallPart {
+        "response.function_call_arguments.delta" => answer.push_call(CallPart {
             index: count(data, "/output_index"),
             arguments: text(data, "/delta"),
             ..CallPart::default()
         }),
-        "response.refusal.delta" => answer.refuse(text(data, "/delta")),
+        "response.refusal.delta" => answer.push_refusal(text(data, "/delta")),
         "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
-            answer.hear(text(data, "/delta"));
+            answer.count_chars(text(data, "/delta"));
         }
         "response.completed" | "response.incomplete" | "response.failed" => {
             answer.ended = true;
             // The response repeats this reason, as a rule.
-            answer.stopped(kind.trim_start_matches("response."));
+            answer.set_stop_reason(kind.trim_start_matches("response."));
             end(&data["response"], answer);
         }
         "error" => {
             let (kind, message) = (text(data, "/code").into(), text(data, "/message").into());
-            let flat = Complaint { kind, message };
-            let nested = Complaint::read(data).filter(|_| data["error"].is_object());
-            answer.complaint = Some(nested.unwrap_or(flat));
+            let flat = ApiError { kind, message };
+            let nested = ApiError::parse(data).filter(|_| data["error"].is_object());
+            answer.api_error = Some(nested.unwrap_or(flat));
         }
         // Starts and ends of parts, and future kinds of events.
         _ => {}
     }
 }
 
-pub(super) fn whole(body: &Value, answer: &mut Answer) {
+pub(super) fn fold_body(body: &Value, answer: &mut PartialAnswer) {
     end(body, answer);
 }
 
 /// Adds an item if it is a call. Arguments that were received already are not added twice.
-fn take_call(item: &Value, index: Option<u64>, answer: &mut Answer) {
+fn take_call(item: &Value, index: Option<u64>, answer: &mut PartialAnswer) {
     if text(item, "/type") != "function_call" {
         return;
     }
     let (id, name) = (text(item, "/call_id"), text(item, "/name"));
     let is_new = index.is_none() || answer.lacks_arguments(index);
     let arguments = if is_new { text(item, "/arguments") } else { "" };
-    answer.call(CallPart { index, id, name, arguments });
+    answer.push_call(CallPart { index, id, name, arguments });
 }
 
 /// Adds the response as it is at its end. Its text and its calls are used only if none were
 /// received before.
-fn end(response: &Value, answer: &mut Answer) {
+fn end(response: &Value, answer: &mut PartialAnswer) {
     if answer.text.is_empty() && answer.refusal.is_empty() {
         let items = response["output"].as_array().into_iter().flatten();
         let parts = items.flat_map(|item| item["content"].as_array().into_iter().flatten());
         for part in parts {
             match text(part, "/type") {
-                "output_text" => answer.say(text(part, "/text")),
-                "refusal" => answer.refuse(text(part, "/refusal")),
+                "output_text" => answer.push_text(text(part, "/text")),
+                "refusal" => answer.push_refusal(text(part, "/refusal")),
                 _ => {}
             }
         }
@@ -136,12 +136,12 @@ fn end(response: &Value, answer: &mut Answer) {
             take_call(item, None, answer);
         }
     }
-    answer.stopped(match text(response, "/incomplete_details/reason") {
+    answer.set_stop_reason(match text(response, "/incomplete_details/reason") {
         "content_filter" => "content_filter",
         _ => text(response, "/status"),
     });
     if text(response, "/status") == "failed" || response["error"].is_object() {
-        answer.complaint = Some(Complaint::read(response).unwrap_or_default());
+        answer.api_error = Some(ApiError::parse(response).unwrap_or_default());
     }
     if let Some(input) = count(response, "/usage/input_tokens") {
         // The input includes the tokens that were read from the cache.
@@ -157,7 +157,7 @@ mod tests {
     use expect_test::expect;
 
     use super::super::tests::{answer, prompt, prompt_with_tools, request};
-    use super::super::{Concession, Concessions, Dialect};
+    use super::super::{Dialect, Fallback, Fallbacks};
     use super::*;
 
     #[test]
@@ -191,12 +191,12 @@ mod tests {
                 "effort": "medium"
               }
             }"#]]
-        .assert_eq(&request(Dialect::Responses, &prompt, &Concessions::default()));
+        .assert_eq(&request(Dialect::Responses, &prompt, &Fallbacks::default()));
     }
 
     #[test]
     fn tools_and_turns_become_functions_and_items() {
-        let asked = request(Dialect::Responses, &prompt_with_tools(), &Concessions::default());
+        let asked = request(Dialect::Responses, &prompt_with_tools(), &Fallbacks::default());
         let asked: Value = serde_json::from_str(&asked).unwrap();
         let look = json!([{
             "type": "function",
@@ -216,9 +216,9 @@ mod tests {
         ];
         assert_eq!(asked["input"].as_array().unwrap()[1..], turns);
 
-        let mut conceded = Concessions::default();
-        conceded.insert(Concession::NoTools);
-        let asked = request(Dialect::Responses, &prompt_with_tools(), &conceded);
+        let mut fallbacks = Fallbacks::default();
+        fallbacks.insert(Fallback::NoTools);
+        let asked = request(Dialect::Responses, &prompt_with_tools(), &fallbacks);
         let asked: Value = serde_json::from_str(&asked).unwrap();
         assert_eq!((&asked["tools"], &asked["input"][1]), (&Value::Null, &Value::Null));
         assert!(text(&asked, "/input/0/content").ends_with("The result:\nerror"));

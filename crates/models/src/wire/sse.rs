@@ -1,19 +1,19 @@
-//! A parser of server-sent events: [`Events`].
+//! A parser of server-sent events: [`EventParser`].
 
-use super::MAX_ANSWER;
+use super::MAX_ANSWER_BYTES;
 
 /// Splits a stream of bytes into events; pieces may end anywhere.
 #[derive(Debug, Default)]
-pub(crate) struct Events {
+pub(crate) struct EventParser {
     line: Vec<u8>,
-    event: Event,
+    event: SseEvent,
     after_return: bool,
     begun: bool,
 }
 
 /// An event: its kind, which may be empty, and its data.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(crate) struct Event {
+pub(crate) struct SseEvent {
     pub(crate) kind: String,
     pub(crate) data: String,
 }
@@ -22,12 +22,12 @@ pub(crate) struct Event {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct TooLong;
 
-impl Events {
+impl EventParser {
     /// Parses bytes, and passes each complete event to `take`.
     pub(crate) fn feed(
         &mut self,
         bytes: &[u8],
-        take: &mut impl FnMut(Event),
+        take: &mut impl FnMut(SseEvent),
     ) -> Result<(), TooLong> {
         let mut rest = bytes;
         while let Some(at) = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
@@ -48,7 +48,7 @@ impl Events {
     }
 
     /// Passes on a last event without a blank line after it, which some servers leave out.
-    pub(crate) fn finish(mut self, take: &mut impl FnMut(Event)) -> Result<(), TooLong> {
+    pub(crate) fn finish(mut self, take: &mut impl FnMut(SseEvent)) -> Result<(), TooLong> {
         if !self.line.is_empty() {
             self.end_line(take)?;
         }
@@ -57,14 +57,14 @@ impl Events {
     }
 
     fn extend(&mut self, bytes: &[u8]) -> Result<(), TooLong> {
-        if self.line.len() + bytes.len() > MAX_ANSWER {
+        if self.line.len() + bytes.len() > MAX_ANSWER_BYTES {
             return Err(TooLong);
         }
         self.line.extend_from_slice(bytes);
         Ok(())
     }
 
-    fn end_line(&mut self, take: &mut impl FnMut(Event)) -> Result<(), TooLong> {
+    fn end_line(&mut self, take: &mut impl FnMut(SseEvent)) -> Result<(), TooLong> {
         let line = std::mem::take(&mut self.line);
         let line = String::from_utf8_lossy(&line);
         let line = match std::mem::replace(&mut self.begun, true) {
@@ -80,7 +80,7 @@ impl Events {
         match field {
             "event" => self.event.kind = value.to_owned(),
             "data" => {
-                if self.event.data.len() + value.len() > MAX_ANSWER {
+                if self.event.data.len() + value.len() > MAX_ANSWER_BYTES {
                     return Err(TooLong);
                 }
                 self.event.data.push_str(value);
@@ -92,7 +92,7 @@ impl Events {
         Ok(())
     }
 
-    fn dispatch(&mut self, take: &mut impl FnMut(Event)) {
+    fn dispatch(&mut self, take: &mut impl FnMut(SseEvent)) {
         let mut event = std::mem::take(&mut self.event);
         if event.data.pop().is_some() {
             take(event);
@@ -107,8 +107,8 @@ mod tests {
 
     use super::*;
 
-    fn events(pieces: &[&[u8]]) -> Vec<Event> {
-        let (mut events, mut taken) = (Events::default(), Vec::new());
+    fn events(pieces: &[&[u8]]) -> Vec<SseEvent> {
+        let (mut events, mut taken) = (EventParser::default(), Vec::new());
         for piece in pieces {
             events.feed(piece, &mut |event| taken.push(event)).unwrap();
         }
@@ -117,7 +117,7 @@ mod tests {
     }
 
     fn check(text: &str, expected: Expect) {
-        let shown = |event: &Event| format!("{}|{:?}\n", event.kind, event.data);
+        let shown = |event: &SseEvent| format!("{}|{:?}\n", event.kind, event.data);
         expected.assert_eq(&events(&[text.as_bytes()]).iter().map(shown).collect::<String>());
     }
 
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn a_line_without_end_is_not_kept() {
-        let mut events = Events::default();
+        let mut events = EventParser::default();
         let piece = vec![b'x'; 1 << 20];
         let fed = (0..17).try_for_each(|_| events.feed(&piece, &mut |_| {}));
         assert_eq!(fed, Err(TooLong));

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use assay_models::{
-    Agent, AgentKind, AgentModel, Block, Class, Custom, Failure, Form, Model, ModelId, Nonce,
-    Piece, Prompt, Reply,
+    Agent, AgentKind, AgentModel, AgentOutputFormat, Block, Custom, Failure, FailureClass, Model,
+    ModelId, Nonce, Piece, Prompt, Reply,
 };
 use assay_sandbox::Key;
 use expect_test::{Expect, expect};
@@ -16,23 +16,23 @@ use serde_json::json;
 const PROGRAM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/agent.sh");
 
 /// A folder with a script that acts as an agent, and the files that the script writes.
-struct Stage {
+struct AgentFixture {
     folder: tempfile::TempDir,
 }
 
-impl Stage {
+impl AgentFixture {
     /// Creates a stage. The script records its arguments, its folder, its input and its variables,
     /// and then runs the given commands.
-    fn new(script: &str) -> Stage {
-        let stage = Stage { folder: tempfile::tempdir().unwrap() };
-        let notes = stage.folder.path().display();
+    fn new(script: &str) -> AgentFixture {
+        let fixture = AgentFixture { folder: tempfile::tempdir().unwrap() };
+        let notes = fixture.folder.path().display();
         let script = format!(
             "for arg in \"$@\"; do echo \"$arg\"; done > {notes}/args\n\
              pwd > {notes}/folder\nls -A > {notes}/files\ncat > {notes}/input\nenv > {notes}/env\n\
              cat schema.json system.txt > {notes}/written 2>/dev/null\n{script}\n"
         );
-        std::fs::write(stage.folder.path().join("script"), script).unwrap();
-        stage
+        std::fs::write(fixture.folder.path().join("script"), script).unwrap();
+        fixture
     }
 
     fn noted(&self, name: &str) -> String {
@@ -42,9 +42,9 @@ impl Stage {
     /// Creates an agent that runs the script.
     fn model(&self, kind: AgentKind, model: &str) -> AgentModel {
         let about = kind.describe(ModelId::new("agent", model));
-        let stage = Key::new(&self.folder.path().display().to_string());
+        let fixture = Key::new(&self.folder.path().display().to_string());
         let variables =
-            vec![("SOME_KEY".to_owned(), Key::new("very-secret")), ("STAGE".to_owned(), stage)];
+            vec![("SOME_KEY".to_owned(), Key::new("very-secret")), ("STAGE".to_owned(), fixture)];
         let program = Some(PROGRAM.to_owned());
         let agent = Agent { kind, program, args: vec!["--extra".into()], variables };
         AgentModel::new(agent, about)
@@ -75,8 +75,8 @@ fn ask(model: &AgentModel) -> Result<Reply, Failure> {
 
 /// Runs a script as an agent, and compares the formatted result.
 fn check(kind: AgentKind, script: &str, expected: Expect) {
-    let stage = Stage::new(script);
-    let shown = match ask(&stage.model(kind, "m")) {
+    let fixture = AgentFixture::new(script);
+    let shown = match ask(&fixture.model(kind, "m")) {
         Ok(Reply { text, aside, usage, micro_usd, .. }) => format!(
             "{text:?} {}{} + {} cached, {} out, {micro_usd:?}",
             if aside.is_empty() { String::new() } else { format!("aside {aside:?} ") },
@@ -102,9 +102,10 @@ fn printing(output: &str) -> String {
 
 #[test]
 fn claude_gets_the_prompt_to_read_and_nothing_to_do() {
-    let stage = Stage::new(&printing(r#"{"type":"result","is_error":false,"result":"yes"}"#));
-    assert_eq!(ask(&stage.model(AgentKind::Claude, "opus")).unwrap().text, "yes");
-    let folder = stage.noted("folder");
+    let fixture =
+        AgentFixture::new(&printing(r#"{"type":"result","is_error":false,"result":"yes"}"#));
+    assert_eq!(ask(&fixture.model(AgentKind::Claude, "opus")).unwrap().text, "yes");
+    let folder = fixture.noted("folder");
     expect![[r#"
         -p
         --output-format
@@ -123,11 +124,11 @@ fn claude_gets_the_prompt_to_read_and_nothing_to_do() {
         --model
         opus
         --extra
-    "#]].assert_eq(&stage.noted("args").replace(folder.trim(), "FOLDER"));
-    assert_eq!(stage.noted("input"), "Look\n\nclosely.");
-    assert_eq!(stage.noted("files"), "system.txt\n");
-    assert_eq!(stage.noted("written"), "Be brief.");
-    let environment = stage.noted("env");
+    "#]].assert_eq(&fixture.noted("args").replace(folder.trim(), "FOLDER"));
+    assert_eq!(fixture.noted("input"), "Look\n\nclosely.");
+    assert_eq!(fixture.noted("files"), "system.txt\n");
+    assert_eq!(fixture.noted("written"), "Be brief.");
+    let environment = fixture.noted("env");
     assert!(environment.contains("SOME_KEY=very-secret\n"));
     assert!(environment.contains("MAX_THINKING_TOKENS=2000\n"));
     assert!(environment.contains("CLAUDE_CODE_DISABLE_ATTACHMENTS=1\n"));
@@ -138,30 +139,31 @@ fn claude_gets_the_prompt_to_read_and_nothing_to_do() {
 #[test]
 fn what_an_agent_is_given_is_for_nobody_else() {
     let script = "ls -ld . * | cut -c1-10 > \"$STAGE/modes\"; echo yes";
-    let stage = Stage::new(script);
-    ask(&stage.model(AgentKind::Codex, "m")).unwrap_err();
-    assert_eq!(stage.noted("modes"), "drwx------\n-rw-------\n");
-    let stage = Stage::new(script);
-    ask(&stage.model(AgentKind::Claude, "m")).unwrap_err();
-    assert_eq!(stage.noted("modes"), "drwx------\n-rw-------\n");
+    let fixture = AgentFixture::new(script);
+    ask(&fixture.model(AgentKind::Codex, "m")).unwrap_err();
+    assert_eq!(fixture.noted("modes"), "drwx------\n-rw-------\n");
+    let fixture = AgentFixture::new(script);
+    ask(&fixture.model(AgentKind::Claude, "m")).unwrap_err();
+    assert_eq!(fixture.noted("modes"), "drwx------\n-rw-------\n");
 }
 
 #[test]
 fn an_agent_may_have_all_the_time_in_the_world() {
-    let stage = Stage::new(&printing(r#"{"type":"result","is_error":false,"result":"yes"}"#));
-    let (model, nonce) = (stage.model(AgentKind::Claude, ""), Nonce::draw().unwrap());
+    let fixture =
+        AgentFixture::new(&printing(r#"{"type":"result","is_error":false,"result":"yes"}"#));
+    let (model, nonce) = (fixture.model(AgentKind::Claude, ""), Nonce::draw().unwrap());
     assert_eq!(model.ask(&prompt(), &nonce, Duration::MAX, &|_| {}).unwrap().text, "yes");
-    assert!(stage.noted("env").contains("API_TIMEOUT_MS=2147483647\n"));
+    assert!(fixture.noted("env").contains("API_TIMEOUT_MS=2147483647\n"));
 }
 
 #[test]
 fn no_value_of_a_variable_is_shown_whatever_its_name() {
-    let stage = Stage::new("echo \"cannot log in as $WHO_I_AM to $PLACE\" >&2; exit 1");
-    let kind = custom(Form::Text, &[]);
+    let fixture = AgentFixture::new("echo \"cannot log in as $WHO_I_AM to $PLACE\" >&2; exit 1");
+    let kind = custom(AgentOutputFormat::Text, &[]);
     let about = kind.describe(ModelId::new("agent", "m"));
     let variable = |name: &str, value: &str| (name.to_owned(), Key::new(value));
     let variables = vec![
-        variable("STAGE", &stage.folder.path().display().to_string()),
+        variable("STAGE", &fixture.folder.path().display().to_string()),
         variable("WHO_I_AM", "me:open-sesame"),
         variable("PLACE", "here"),
     ];
@@ -177,10 +179,10 @@ fn agents_know_the_way_to_them_apart() {
         let args = args.iter().map(|arg| (*arg).to_owned()).collect();
         let variables = vec![("SOME_KEY".to_owned(), Key::new(value))];
         let agent = Agent { kind, program: None, args, variables };
-        AgentModel::new(agent, about).about().reached.clone()
+        AgentModel::new(agent, about).about().endpoint_hash.clone()
     };
     let custom = |pointer: &str| {
-        let form = Form::Json(pointer.into());
+        let form = AgentOutputFormat::Json(pointer.into());
         AgentKind::Custom(Custom { command: vec!["agent".into()], form, failed: None })
     };
     let ways = [
@@ -198,12 +200,13 @@ fn agents_know_the_way_to_them_apart() {
 
 #[test]
 fn a_prompt_is_no_command_of_claudes() {
-    let stage = Stage::new(&printing(r#"{"type":"result","is_error":false,"result":"yes"}"#));
+    let fixture =
+        AgentFixture::new(&printing(r#"{"type":"result","is_error":false,"result":"yes"}"#));
     let block = Block { pieces: vec![Piece::Text(" /cost".into())], shared: false };
     let prompt = Prompt { blocks: vec![block], ..prompt() };
-    let model = stage.model(AgentKind::Claude, "");
+    let model = fixture.model(AgentKind::Claude, "");
     model.ask(&prompt, &Nonce::draw().unwrap(), Duration::from_secs(60), &|_| {}).unwrap();
-    assert_eq!(stage.noted("input"), "The task:\n\n /cost");
+    assert_eq!(fixture.noted("input"), "The task:\n\n /cost");
 }
 
 #[test]
@@ -296,12 +299,12 @@ fn claude_is_judged_by_what_it_says_and_not_by_its_subtype() {
 
 #[test]
 fn codex_gets_the_prompt_to_read_and_nothing_to_do() {
-    let stage = Stage::new(&printing(
+    let fixture = AgentFixture::new(&printing(
         r#"{"type":"item.completed","item":{"type":"agent_message","text":"yes"}}
 {"type":"turn.completed","usage":{}}"#,
     ));
-    assert_eq!(ask(&stage.model(AgentKind::Codex, "gpt-5")).unwrap().text, "yes");
-    let folder = stage.noted("folder");
+    assert_eq!(ask(&fixture.model(AgentKind::Codex, "gpt-5")).unwrap().text, "yes");
+    let folder = fixture.noted("folder");
     expect![[r#"
         exec
         --json
@@ -326,20 +329,20 @@ fn codex_gets_the_prompt_to_read_and_nothing_to_do() {
         --extra
         -
     "#]]
-    .assert_eq(&stage.noted("args").replace(folder.trim(), "FOLDER"));
-    assert_eq!(stage.noted("input"), "Be brief.\n\nLook\n\nclosely.");
-    assert!(stage.noted("written").starts_with(r#"{"type":"object""#));
+    .assert_eq(&fixture.noted("args").replace(folder.trim(), "FOLDER"));
+    assert_eq!(fixture.noted("input"), "Be brief.\n\nLook\n\nclosely.");
+    assert!(fixture.noted("written").starts_with(r#"{"type":"object""#));
 }
 
 #[test]
 fn codex_takes_a_loose_schema_in_words() {
-    let stage = Stage::new("true");
+    let fixture = AgentFixture::new("true");
     let loose = Prompt { schema: Some(json!({ "type": "object" })), ..prompt() };
-    let model = stage.model(AgentKind::Codex, "");
+    let model = fixture.model(AgentKind::Codex, "");
     let asked = model.ask(&loose, &Nonce::draw().unwrap(), Duration::from_secs(60), &|_| {});
-    assert_eq!(asked.unwrap_err().class, Class::Garbage);
-    assert_eq!(stage.noted("files"), "");
-    assert!(stage.noted("input").ends_with("and with nothing else:\n{\"type\":\"object\"}"));
+    assert_eq!(asked.unwrap_err().class, FailureClass::Garbage);
+    assert_eq!(fixture.noted("files"), "");
+    assert!(fixture.noted("input").ends_with("and with nothing else:\n{\"type\":\"object\"}"));
 }
 
 #[test]
@@ -421,41 +424,41 @@ fn codex_is_judged_by_its_last_turn() {
     );
 }
 
-fn custom(form: Form, args: &[&str]) -> AgentKind {
+fn custom(form: AgentOutputFormat, args: &[&str]) -> AgentKind {
     let command = ["agent"].iter().chain(args).map(|&word| word.to_owned()).collect();
     AgentKind::Custom(Custom { command, form, failed: Some("/failed".into()) })
 }
 
 #[test]
 fn any_agent_can_be_asked_with_its_prompt_in_a_file() {
-    let stage = Stage::new("cat \"$2\"");
-    let kind = custom(Form::Text, &["--file", "{prompt_file}", "--model={model}"]);
-    let reply = ask(&stage.model(kind, "some")).unwrap();
+    let fixture = AgentFixture::new("cat \"$2\"");
+    let kind = custom(AgentOutputFormat::Text, &["--file", "{prompt_file}", "--model={model}"]);
+    let reply = ask(&fixture.model(kind, "some")).unwrap();
     assert!(reply.text.starts_with("Be brief.\n\nLook\n\nclosely.\n\nAnswer with one JSON value"));
-    assert!(stage.noted("args").ends_with("--model=some\n--extra\n"));
-    assert_eq!(stage.noted("input"), "");
+    assert!(fixture.noted("args").ends_with("--model=some\n--extra\n"));
+    assert_eq!(fixture.noted("input"), "");
     // The agent does not report its usage, which is not counted as zero.
     assert!(reply.usage.input > 0 && reply.usage.output > 0);
 }
 
 #[test]
 fn any_agents_answer_is_found_in_its_form() {
-    let json = || custom(Form::Json("/result/text".into()), &[]);
-    let lines = || custom(Form::JsonLines("/text".into()), &[]);
+    let json = || custom(AgentOutputFormat::Json("/result/text".into()), &[]);
+    let lines = || custom(AgentOutputFormat::JsonLines("/text".into()), &[]);
     check(
-        custom(Form::Text, &[]),
+        custom(AgentOutputFormat::Text, &[]),
         "cat > /dev/null; echo hello",
         expect![[r#""hello\n" 122 + 0 cached, 6 out, None"#]],
     );
     check(
-        custom(Form::Text, &[]),
+        custom(AgentOutputFormat::Text, &[]),
         "true",
         expect![
             "Empty: `agent/m`: the answer is empty; try again later, or choose another model []"
         ],
     );
     check(
-        custom(Form::Text, &[]),
+        custom(AgentOutputFormat::Text, &[]),
         "echo half; echo very-secret >&2; exit 3",
         expect![
             "Program: `agent/m`: the agent ended with exit status: 3: …; run it by hand to see why []"
@@ -506,22 +509,22 @@ fn any_agents_answer_is_found_in_its_form() {
 
 #[test]
 fn an_agent_that_does_not_end_is_stopped() {
-    let stage = Stage::new("sleep 600 & wait");
-    let model = stage.model(custom(Form::Text, &[]), "m");
+    let fixture = AgentFixture::new("sleep 600 & wait");
+    let model = fixture.model(custom(AgentOutputFormat::Text, &[]), "m");
     let asked = model.ask(&prompt(), &Nonce::draw().unwrap(), Duration::from_millis(200), &|_| {});
     let failure = asked.unwrap_err();
-    assert_eq!((failure.class, failure.usage), (Class::TimedOut, None));
+    assert_eq!((failure.class, failure.usage), (FailureClass::TimedOut, None));
 }
 
 #[test]
 fn an_agent_that_prints_nothing_is_stopped_long_before_its_time() {
     for script in ["sleep 600 & wait", "echo begun; sleep 600", "while :; do echo x >&2; done"] {
-        let stage = Stage::new(script);
-        let model = stage.model(custom(Form::Text, &[]), "m");
-        let model = model.stalls_after(Duration::from_millis(200));
+        let fixture = AgentFixture::new(script);
+        let model = fixture.model(custom(AgentOutputFormat::Text, &[]), "m");
+        let model = model.with_stall_timeout(Duration::from_millis(200));
         let hour = Duration::from_secs(3_600);
         let failure = model.ask(&prompt(), &Nonce::draw().unwrap(), hour, &|_| {}).unwrap_err();
-        assert_eq!((failure.class, failure.usage), (Class::Stalled, None), "{script}");
+        assert_eq!((failure.class, failure.usage), (FailureClass::Stalled, None), "{script}");
         assert!(failure.message.contains("the agent printed nothing for"), "{}", failure.message);
     }
 }
@@ -533,6 +536,6 @@ fn an_agent_that_is_not_there_is_named() {
     let program = Some("no-such-program".to_owned());
     let agent = Agent { kind, program, args: Vec::new(), variables: Vec::new() };
     let failure = ask(&AgentModel::new(agent, about)).unwrap_err();
-    assert_eq!(failure.class, Class::Program);
+    assert_eq!(failure.class, FailureClass::Program);
     assert!(failure.message.starts_with("`claude`: could not start `no-such-program` ("));
 }

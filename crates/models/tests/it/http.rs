@@ -7,13 +7,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use assay_models::{
-    AnsweredCall, Block, Class, Description, Dialect, Failure, HttpModel, Model, ModelId, Nonce,
-    Piece, Prompt, Provider, Reply, Tool, ToolCall, Turn,
+    Block, CallResult, Dialect, Failure, FailureClass, HttpModel, Model, ModelDescription, ModelId,
+    Nonce, Piece, Prompt, Provider, Reply, Tool, ToolCall, Turn,
 };
 use assay_sandbox::{Key, KeySource};
 use expect_test::{Expect, expect};
 
-use crate::server::{Act, Server, respond, stream};
+use crate::server::{Server, ServerAction, respond, stream};
 
 const KEY: &str = "sk-very-secret";
 
@@ -46,7 +46,7 @@ fn prompt() -> Prompt {
 fn model(dialect: Dialect, url: &str) -> HttpModel {
     let key = KeySource::Variable { name: "SOME_KEY".into(), value: Some(Key::new(KEY)) };
     let provider = Provider::new("fake", dialect, url, key).unwrap();
-    HttpModel::new(Arc::new(provider), Description::of(ModelId::new("fake", "m")))
+    HttpModel::new(Arc::new(provider), ModelDescription::of(ModelId::new("fake", "m")))
 }
 
 fn ask_within(model: &dyn Model, time: Duration) -> Result<Reply, Failure> {
@@ -59,7 +59,7 @@ fn ask(dialect: Dialect, server: &Server) -> Result<Reply, Failure> {
 
 /// Calls a server that performs one act, and compares the failure, without the parts that differ
 /// each time.
-fn check(act: Act, expected: Expect) {
+fn check(act: ServerAction, expected: Expect) {
     let server = Server::start(vec![act]);
     let failure = ask(Dialect::Chat, &server).unwrap_err();
     assert!(!format!("{failure:?}").contains(KEY), "{failure:?}");
@@ -71,8 +71,8 @@ fn check(act: Act, expected: Expect) {
     ));
 }
 
-fn chunked(body: &str) -> Act {
-    Act::Write(stream(body) + "0\r\n\r\n")
+fn chunked(body: &str) -> ServerAction {
+    ServerAction::Write(stream(body) + "0\r\n\r\n")
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn each_dialect_has_its_address_and_its_headers() {
 
 #[test]
 fn models_know_the_way_to_them_apart() {
-    let way = |dialect, url: &str| model(dialect, url).about().reached.clone();
+    let way = |dialect, url: &str| model(dialect, url).about().endpoint_hash.clone();
     let ways = [
         way(Dialect::Chat, "https://a.example/v1"),
         way(Dialect::Chat, "https://b.example/v1"),
@@ -140,7 +140,7 @@ fn what_is_said_beside_the_answer_is_kept_as_well() {
     let server = Server::start(vec![respond("200 OK", "", body)]);
     let reply = ask(Dialect::Anthropic, &server).unwrap();
     assert_eq!((reply.text.as_str(), reply.aside.as_str()), (r#"{"a":1}"#, "As told: c0ffee, …"));
-    assert!(reply.says("C0FFEE"));
+    assert!(reply.contains_word("C0FFEE"));
 }
 
 /// Returns a prompt that offers the tool `look`.
@@ -202,7 +202,7 @@ fn a_server_that_refuses_tools_is_asked_without_them_and_that_is_remembered() {
         assert!(!server.request().body.to_string().contains("\"look\""), "{words}");
         let call = ToolCall { name: "look".into(), arguments: "{}".into() };
         let result = vec![Piece::Text("the result".into())];
-        let turn = Turn { calls: vec![AnsweredCall { call, result }], thoughts: Vec::new() };
+        let turn = Turn { calls: vec![CallResult { call, result }], thoughts: Vec::new() };
         prompt.turns.push(turn);
         ask_with(&model, &prompt).unwrap();
         let body = server.request().body.to_string();
@@ -216,7 +216,7 @@ fn a_refusal_that_is_not_about_tools_costs_no_tools() {
         respond("500 Internal Server Error", "", r#"{"error":{"message":"out of memory"}}"#);
     let server = Server::start(vec![refuse]);
     let failure = ask_with(&model(Dialect::Chat, &server.url), &prompt_with_tool()).unwrap_err();
-    assert_eq!(failure.class, Class::Server);
+    assert_eq!(failure.class, FailureClass::Server);
 }
 
 #[test]
@@ -260,7 +260,7 @@ fn a_field_that_is_not_taken_is_left_out_before_the_account_is_called_empty() {
     let server = Server::start(vec![refuse(), chunked(WHOLE)]);
     assert_eq!(ask(Dialect::Chat, &server).unwrap().text, "hello");
     let server = Server::start(vec![refuse(), refuse()]);
-    assert_eq!(ask(Dialect::Chat, &server).unwrap_err().class, Class::Budget);
+    assert_eq!(ask(Dialect::Chat, &server).unwrap_err().class, FailureClass::Budget);
 }
 
 #[test]
@@ -352,7 +352,7 @@ fn a_redirect_takes_the_key_nowhere() {
 #[test]
 fn an_answer_that_is_none_is_told_from_one_that_is_cut() {
     check(
-        Act::Reset(stream(HALF)),
+        ServerAction::Reset(stream(HALF)),
         expect![[r#"
         Network: `fake/m`: the connection to `fake` ended in the middle (io: Peer disconnected); try again
         wait None, partial Some("hel"), tokens unknown"#]],
@@ -364,7 +364,7 @@ fn an_answer_that_is_none_is_told_from_one_that_is_cut() {
         wait None, partial Some("hel"), tokens unknown"#]],
     );
     check(
-        Act::Reset(String::new()),
+        ServerAction::Reset(String::new()),
         expect![[r#"
         Network: `fake/m`: the connection to `fake` ended in the middle (io: Peer disconnected); try again
         wait None, partial None, tokens unknown"#]],
@@ -437,18 +437,18 @@ fn there_may_be_all_the_time_in_the_world() {
 
 #[test]
 fn an_answer_that_never_ends_is_given_up_and_its_beginning_saved() {
-    let server = Server::start(vec![Act::Hang(stream(HALF))]);
+    let server = Server::start(vec![ServerAction::Hang(stream(HALF))]);
     let model = model(Dialect::Chat, &server.url);
     let failure = ask_within(&model, PATIENCE).unwrap_err();
-    assert_eq!((failure.class, failure.partial.as_deref()), (Class::TimedOut, Some("hel")));
+    assert_eq!((failure.class, failure.partial.as_deref()), (FailureClass::TimedOut, Some("hel")));
 }
 
 #[test]
 fn a_server_that_says_nothing_is_given_up() {
-    let server = Server::start(vec![Act::Hang(String::new())]);
+    let server = Server::start(vec![ServerAction::Hang(String::new())]);
     let model = model(Dialect::Chat, &server.url);
     let failure = ask_within(&model, PATIENCE).unwrap_err();
-    assert_eq!((failure.class, failure.partial), (Class::TimedOut, None));
+    assert_eq!((failure.class, failure.partial), (FailureClass::TimedOut, None));
 }
 
 /// Formats a chunk of a stream.
@@ -463,17 +463,18 @@ fn an_answer_that_stalls_is_given_up_long_before_its_time() {
     let event = chunk("event: ping\ndata: {\"type\": \"ping\"}\n\n");
     let blank = "HTTP/1.1 200 OK\r\ncontent-length: 1000000000\r\n\r\n{".to_owned();
     for (act, partial) in [
-        (Act::Hang(String::new()), None),
-        (Act::Hang(stream(HALF)), Some("hel")),
-        (Act::Repeat(stream(HALF), ping.clone()), Some("hel")),
-        (Act::Repeat(head.replace("0\r\n\r\n", ""), ping), None),
-        (Act::Repeat(stream(HALF), event), Some("hel")),
-        (Act::Repeat(blank, " ".repeat(16)), None),
+        (ServerAction::Hang(String::new()), None),
+        (ServerAction::Hang(stream(HALF)), Some("hel")),
+        (ServerAction::Repeat(stream(HALF), ping.clone()), Some("hel")),
+        (ServerAction::Repeat(head.replace("0\r\n\r\n", ""), ping), None),
+        (ServerAction::Repeat(stream(HALF), event), Some("hel")),
+        (ServerAction::Repeat(blank, " ".repeat(16)), None),
     ] {
         let server = Server::start(vec![act]);
-        let model = model(Dialect::Chat, &server.url).stalls_after(Duration::from_millis(200));
+        let model =
+            model(Dialect::Chat, &server.url).with_stall_timeout(Duration::from_millis(200));
         let failure = ask_within(&model, Duration::from_secs(3_600)).unwrap_err();
-        assert_eq!((failure.class, failure.partial.as_deref()), (Class::Stalled, partial));
+        assert_eq!((failure.class, failure.partial.as_deref()), (FailureClass::Stalled, partial));
         assert!(failure.message.contains("nothing of an answer came"), "{}", failure.message);
         assert!(failure.message.contains("`models.stall_seconds`"), "{}", failure.message);
     }
@@ -481,10 +482,10 @@ fn an_answer_that_stalls_is_given_up_long_before_its_time() {
 
 #[test]
 fn the_total_time_counts_where_it_is_over_first() {
-    let server = Server::start(vec![Act::Hang(stream(HALF))]);
-    let model = model(Dialect::Chat, &server.url).stalls_after(Duration::from_secs(3_600));
+    let server = Server::start(vec![ServerAction::Hang(stream(HALF))]);
+    let model = model(Dialect::Chat, &server.url).with_stall_timeout(Duration::from_secs(3_600));
     let failure = ask_within(&model, Duration::from_millis(200)).unwrap_err();
-    assert_eq!(failure.class, Class::TimedOut);
+    assert_eq!(failure.class, FailureClass::TimedOut);
 }
 
 #[test]
@@ -496,7 +497,7 @@ fn nobody_there_is_told_as_such() {
     let failure = ask_within(&model(Dialect::Chat, &url), Duration::from_secs(60)).unwrap_err();
     assert_eq!(
         (failure.class, failure.usage.map(|usage| usage.total())),
-        (Class::Network, Some(0))
+        (FailureClass::Network, Some(0))
     );
     assert!(failure.message.starts_with(&format!("`fake/m`: no connection to `{url}`")));
 }
@@ -516,7 +517,7 @@ fn a_server_that_cannot_show_who_it_is_gets_no_key() {
         String::from_utf8_lossy(&rest).into_owned()
     });
     let failure = ask_within(&model(Dialect::Chat, &url), Duration::from_secs(60)).unwrap_err();
-    assert_eq!(failure.class, Class::Network, "{failure}");
+    assert_eq!(failure.class, FailureClass::Network, "{failure}");
     assert!(!server.join().unwrap().contains(KEY));
 }
 
@@ -533,8 +534,8 @@ fn an_address_that_is_none_is_refused_at_once() {
 fn without_a_key_nothing_is_sent() {
     let key = KeySource::Variable { name: "SOME_KEY".into(), value: None };
     let provider = Provider::new("fake", Dialect::Chat, "http://127.0.0.1:1", key).unwrap();
-    let model = HttpModel::new(Arc::new(provider), Description::of(ModelId::new("fake", "m")));
+    let model = HttpModel::new(Arc::new(provider), ModelDescription::of(ModelId::new("fake", "m")));
     let failure = ask_within(&model, Duration::from_secs(60)).unwrap_err();
-    assert_eq!(failure.class, Class::Authentication);
+    assert_eq!(failure.class, FailureClass::Authentication);
     assert_eq!(failure.message, "`fake/m`: there is no key: set the variable `SOME_KEY`");
 }

@@ -6,7 +6,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread::JoinHandle;
 
 /// The reaction of a server to a request.
-pub(crate) enum Act {
+pub(crate) enum ServerAction {
     /// Writes these bytes and closes the connection.
     Write(String),
     /// Writes these bytes and then nothing, until the client closes the connection.
@@ -31,9 +31,9 @@ pub(crate) struct Request {
 }
 
 /// Returns a complete response.
-pub(crate) fn respond(status: &str, headers: &str, body: &str) -> Act {
+pub(crate) fn respond(status: &str, headers: &str, body: &str) -> ServerAction {
     let length = body.len();
-    Act::Write(format!(
+    ServerAction::Write(format!(
         "HTTP/1.1 {status}\r\n{headers}content-length: {length}\r\nconnection: close\r\n\r\n{body}"
     ))
 }
@@ -51,7 +51,7 @@ pub(crate) fn stream(body: &str) -> String {
 
 impl Server {
     /// Starts a server that accepts as many requests as it has acts.
-    pub(crate) fn start(acts: Vec<Act>) -> Server {
+    pub(crate) fn start(acts: Vec<ServerAction>) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let (sender, requests) = mpsc::channel();
@@ -76,22 +76,22 @@ impl Server {
     }
 }
 
-impl Act {
+impl ServerAction {
     fn play(self, mut stream: TcpStream) {
         // The client may have closed the connection already.
         match self {
-            Act::Write(text) => {
+            ServerAction::Write(text) => {
                 let _ = stream.write_all(text.as_bytes());
             }
-            Act::Hang(text) => {
+            ServerAction::Hang(text) => {
                 let _ = stream.write_all(text.as_bytes());
                 let _ = stream.read(&mut [0]);
             }
-            Act::Repeat(first, again) => {
+            ServerAction::Repeat(first, again) => {
                 let _ = stream.write_all(first.as_bytes());
                 while stream.write_all(again.as_bytes()).is_ok() {}
             }
-            Act::Reset(text) => {
+            ServerAction::Reset(text) => {
                 let _ = stream.write_all(text.as_bytes());
                 let _ = stream.shutdown(std::net::Shutdown::Both);
             }

@@ -8,10 +8,10 @@ use assay_findings::vote::{Confidence, LineRange};
 use super::edit::Edit;
 
 /// The maximum number of characters of a title.
-const TITLE_CHARS: usize = 120;
+const MAX_TITLE_CHARS: usize = 120;
 
 /// The maximum number of characters of a description.
-const DESCRIPTION_CHARS: usize = 8_000;
+const MAX_DESCRIPTION_CHARS: usize = 8_000;
 
 /// A finding in a form that all formats share.
 pub(crate) struct Draft {
@@ -80,7 +80,7 @@ impl Draft {
                 paragraphs.push(text);
             }
         }
-        shortened(&paragraphs.join("\n\n"), DESCRIPTION_CHARS)
+        truncate_at_blank(&paragraphs.join("\n\n"), MAX_DESCRIPTION_CHARS)
     }
 
     /// Returns true if the finding is about a password, a key or a similar secret, which must not
@@ -118,7 +118,7 @@ pub(crate) fn title(message: &str) -> String {
     let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
     let sentence = &line[..sentence_end(&line)];
     let sentence = sentence.trim_end_matches(['.', ':', ';']).trim_end();
-    shortened(if sentence.is_empty() { &line } else { sentence }, TITLE_CHARS)
+    truncate_at_blank(if sentence.is_empty() { &line } else { sentence }, MAX_TITLE_CHARS)
 }
 
 /// Returns the end of the first sentence: a full stop before a blank and a capital, outside of
@@ -142,7 +142,7 @@ fn sentence_end(line: &str) -> usize {
 }
 
 /// Truncates a text to a number of characters, at a blank if there is one near.
-pub(crate) fn shortened(text: &str, chars: usize) -> String {
+pub(crate) fn truncate_at_blank(text: &str, chars: usize) -> String {
     let Some((cut, _)) = text.char_indices().nth(chars) else { return text.to_owned() };
     let (keep, _) = text[..cut].char_indices().next_back().unwrap_or((0, ' '));
     let keep = match text[..keep].rfind(char::is_whitespace) {
@@ -155,5 +155,5 @@ pub(crate) fn shortened(text: &str, chars: usize) -> String {
 /// Formats the output of a program for one line of a message.
 pub(crate) fn one_line(text: &str, chars: usize) -> String {
     let visible: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    shortened(visible.trim(), chars)
+    truncate_at_blank(visible.trim(), chars)
 }

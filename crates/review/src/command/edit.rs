@@ -4,14 +4,14 @@
 use assay_findings::vote::{LineRange, Replacement};
 
 /// The maximum size of a file that is edited, in bytes.
-const MAX_FILE: usize = 1 << 20;
+const MAX_FILE_BYTES: usize = 1 << 20;
 
 /// The maximum size of a replacement in bytes: no user would review a longer fix.
-const MAX_TEXT: usize = 64 << 10;
+const MAX_REPLACEMENT_BYTES: usize = 64 << 10;
 
 /// The unit of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unit {
+pub(crate) enum ColumnUnit {
     /// Bytes of UTF-8.
     Byte,
     /// Characters.
@@ -29,7 +29,7 @@ pub(crate) enum Point {
     /// UTF-16 units from the start of the text.
     Utf16(usize),
     /// A line and a column, both from 1.
-    At { line: u32, column: u32, unit: Unit },
+    At { line: u32, column: u32, unit: ColumnUnit },
 }
 
 /// An edit: replaces the range between two positions by a text.
@@ -88,12 +88,12 @@ impl FileText {
 
     fn byte_of(&self, point: Point) -> Option<usize> {
         match point {
-            Point::Utf16(offset) => units(&self.text, offset, Unit::Utf16),
+            Point::Utf16(offset) => byte_offset(&self.text, offset, ColumnUnit::Utf16),
             Point::At { line, column, unit } => {
                 let at = (line as usize).checked_sub(1)?;
                 let start = *self.starts.get(at)?;
                 let content = self.text[start..self.end_of(at)].trim_end_matches('\n');
-                Some(start + units(content, (column as usize).checked_sub(1)?, unit)?)
+                Some(start + byte_offset(content, (column as usize).checked_sub(1)?, unit)?)
             }
         }
     }
@@ -105,23 +105,23 @@ impl FileText {
 fn is_exact(text: &str) -> bool {
     let bytes = text.as_bytes();
     let alone = |at: usize| bytes[at] == b'\r' && bytes.get(at + 1) != Some(&b'\n');
-    text.len() <= MAX_FILE && !text.contains('\u{fffd}') && !(0..bytes.len()).any(alone)
+    text.len() <= MAX_FILE_BYTES && !text.contains('\u{fffd}') && !(0..bytes.len()).any(alone)
 }
 
 /// Returns the byte offset of a number of units; `None` beyond the end of the text or inside of a
 /// character.
-fn units(text: &str, count: usize, unit: Unit) -> Option<usize> {
+fn byte_offset(text: &str, count: usize, unit: ColumnUnit) -> Option<usize> {
     match unit {
-        Unit::Byte => return text.is_char_boundary(count).then_some(count),
-        Unit::Any => return text.as_bytes().get(..count)?.is_ascii().then_some(count),
-        Unit::Char | Unit::Utf16 => {}
+        ColumnUnit::Byte => return text.is_char_boundary(count).then_some(count),
+        ColumnUnit::Any => return text.as_bytes().get(..count)?.is_ascii().then_some(count),
+        ColumnUnit::Char | ColumnUnit::Utf16 => {}
     }
     let mut left = count;
     for (at, c) in text.char_indices() {
         if left == 0 {
             return Some(at);
         }
-        let size = if unit == Unit::Utf16 { c.len_utf16() } else { 1 };
+        let size = if unit == ColumnUnit::Utf16 { c.len_utf16() } else { 1 };
         left = left.checked_sub(size)?;
     }
     (left == 0).then_some(text.len())
@@ -131,7 +131,7 @@ fn units(text: &str, count: usize, unit: Unit) -> Option<usize> {
 /// edits do not fit the text, overlap, change nothing, or change too much.
 pub(crate) fn replacement(file: &FileText, edits: &[Edit]) -> Option<Replacement> {
     let ranges = ranges(file, edits)?;
-    let (first, last) = touched(file, &ranges)?;
+    let (first, last) = touched_lines(file, &ranges)?;
     let from = file.starts[first];
     let mut changed = String::new();
     let mut at = from;
@@ -147,7 +147,7 @@ pub(crate) fn replacement(file: &FileText, edits: &[Edit]) -> Option<Replacement
         last += 1;
         changed.push_str(&file.text[file.starts[last]..file.end_of(last)]);
     }
-    if changed == file.text[from..file.end_of(last)] || changed.len() > MAX_TEXT {
+    if changed == file.text[from..file.end_of(last)] || changed.len() > MAX_REPLACEMENT_BYTES {
         return None;
     }
     let lines = LineRange::range(u32::try_from(first + 1).ok()?, u32::try_from(last + 1).ok()?)?;
@@ -174,7 +174,7 @@ fn ranges<'e>(file: &FileText, edits: &'e [Edit]) -> Option<Vec<(usize, usize, &
 }
 
 /// Returns the indexes of the first and the last line that byte ranges touch.
-fn touched(file: &FileText, ranges: &[(usize, usize, &str)]) -> Option<(usize, usize)> {
+fn touched_lines(file: &FileText, ranges: &[(usize, usize, &str)]) -> Option<(usize, usize)> {
     let last_line = file.len().checked_sub(1)?;
     let (start, _, _) = *ranges.first()?;
     let (last_start, end, _) = *ranges.last()?;
@@ -192,7 +192,7 @@ mod tests {
 
     const TEXT: &str = "one\nzwei ö 😀 x\nthree\nfour";
 
-    fn at(line: u32, column: u32, unit: Unit) -> Point {
+    fn at(line: u32, column: u32, unit: ColumnUnit) -> Point {
         Point::At { line, column, unit }
     }
 
@@ -213,42 +213,45 @@ mod tests {
     #[test]
     fn an_edit_inside_a_line_becomes_the_line() {
         let x = "2-2 \"zwei ö 😀 y\\n\"";
-        check(&[(at(2, 10, Unit::Char), at(2, 11, Unit::Char), "y")], x);
-        check(&[(at(2, 11, Unit::Utf16), at(2, 12, Unit::Utf16), "y")], x);
-        check(&[(at(2, 14, Unit::Byte), at(2, 15, Unit::Byte), "y")], x);
+        check(&[(at(2, 10, ColumnUnit::Char), at(2, 11, ColumnUnit::Char), "y")], x);
+        check(&[(at(2, 11, ColumnUnit::Utf16), at(2, 12, ColumnUnit::Utf16), "y")], x);
+        check(&[(at(2, 14, ColumnUnit::Byte), at(2, 15, ColumnUnit::Byte), "y")], x);
         check(&[(Point::Utf16(14), Point::Utf16(15), "y")], x);
     }
 
     #[test]
     fn a_line_goes_with_its_end() {
-        check(&[(at(1, 1, Unit::Char), at(2, 1, Unit::Char), "")], "1-1 \"\"");
-        check(&[(at(4, 1, Unit::Char), at(4, 5, Unit::Char), "")], "4-4 \"\"");
+        check(&[(at(1, 1, ColumnUnit::Char), at(2, 1, ColumnUnit::Char), "")], "1-1 \"\"");
+        check(&[(at(4, 1, ColumnUnit::Char), at(4, 5, ColumnUnit::Char), "")], "4-4 \"\"");
     }
 
     #[test]
     fn a_line_that_loses_its_end_takes_the_next_along() {
-        check(&[(at(1, 1, Unit::Char), at(2, 1, Unit::Char), "x ")], "1-2 \"x zwei ö 😀 x\\n\"");
-        check(&[(at(3, 6, Unit::Char), at(4, 1, Unit::Char), "")], "3-4 \"threefour\"");
+        check(
+            &[(at(1, 1, ColumnUnit::Char), at(2, 1, ColumnUnit::Char), "x ")],
+            "1-2 \"x zwei ö 😀 x\\n\"",
+        );
+        check(&[(at(3, 6, ColumnUnit::Char), at(4, 1, ColumnUnit::Char), "")], "3-4 \"threefour\"");
     }
 
     #[test]
     fn several_edits_are_applied_together() {
         let edits = [
-            (at(3, 1, Unit::Char), at(3, 2, Unit::Char), "T"),
-            (at(1, 1, Unit::Char), at(1, 1, Unit::Char), "zero\n"),
+            (at(3, 1, ColumnUnit::Char), at(3, 2, ColumnUnit::Char), "T"),
+            (at(1, 1, ColumnUnit::Char), at(1, 1, ColumnUnit::Char), "zero\n"),
         ];
         check(&edits, "1-3 \"zero\\none\\nzwei ö 😀 x\\nThree\\n\"");
     }
 
     #[test]
     fn edits_that_do_not_fit_are_refused() {
-        let end = at(9, 1, Unit::Char);
-        check(&[(at(1, 1, Unit::Char), end, "")], "none");
-        check(&[(at(1, 9, Unit::Char), at(1, 9, Unit::Char), "x")], "none");
-        check(&[(at(2, 7, Unit::Byte), at(2, 8, Unit::Byte), "x")], "none");
-        check(&[(at(2, 1, Unit::Any), at(2, 8, Unit::Any), "x")], "none");
-        check(&[(at(1, 1, Unit::Char), at(1, 2, Unit::Char), "o")], "none");
-        let twice = (at(1, 1, Unit::Char), at(1, 3, Unit::Char), "x");
+        let end = at(9, 1, ColumnUnit::Char);
+        check(&[(at(1, 1, ColumnUnit::Char), end, "")], "none");
+        check(&[(at(1, 9, ColumnUnit::Char), at(1, 9, ColumnUnit::Char), "x")], "none");
+        check(&[(at(2, 7, ColumnUnit::Byte), at(2, 8, ColumnUnit::Byte), "x")], "none");
+        check(&[(at(2, 1, ColumnUnit::Any), at(2, 8, ColumnUnit::Any), "x")], "none");
+        check(&[(at(1, 1, ColumnUnit::Char), at(1, 2, ColumnUnit::Char), "o")], "none");
+        let twice = (at(1, 1, ColumnUnit::Char), at(1, 3, ColumnUnit::Char), "x");
         check(&[twice, twice], "none");
     }
 }

@@ -1,18 +1,18 @@
 //! External analysers as reviewers: [`CommandReviewer`].
 //!
-//! [`form`] parses the output of an analyser, [`known`] has the command lines of well-known ones.
-//! An analyser runs in the folder that contains the change; its findings outside of the changed
-//! lines are considered old.
+//! [`mod@format`] parses the output of an analyser, [`known_analysers`] has the command lines of
+//! well-known ones. An analyser runs in the folder that contains the change; its findings outside
+//! of the changed lines are considered old.
 
 mod checkout;
 mod draft;
 mod edit;
-pub mod form;
-pub mod known;
+pub mod format;
+pub mod known_analysers;
+mod report_builder;
 mod review;
 mod run;
 mod severity;
-mod sheet;
 
 use std::path::Path;
 use std::time::Duration;
@@ -23,17 +23,17 @@ use assay_findings::path::RepoPath;
 use assay_findings::report::{Report, Reviewer, ReviewerKind};
 
 pub use self::checkout::Checkout;
-use self::form::Form;
+use self::format::AnalyserFormat;
 use crate::globs::Globs;
 
 /// The placeholder for the changed files in the arguments.
-pub const FILES: &str = "{files}";
+pub const FILES_PLACEHOLDER: &str = "{files}";
 
 /// The default timeout of an analyser.
-pub const DEFAULT_TIME: Duration = Duration::from_secs(120);
+pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// The maximum number of bytes of file names in one command line.
-const MAX_NAMES: usize = 64 << 10;
+const MAX_NAME_BYTES: usize = 64 << 10;
 
 /// An analyser that runs as a reviewer.
 #[derive(Debug, Clone)]
@@ -51,7 +51,7 @@ pub struct CommandReviewer {
     /// Variables that the analyser needs in addition to those that every command gets.
     pub env: Vec<(String, String)>,
     /// The format of the output.
-    pub form: Form,
+    pub format: AnalyserFormat,
     /// The files that the analyser takes.
     pub files: Globs,
     /// True if the change cannot be ready without a report of the analyser.
@@ -66,23 +66,27 @@ pub struct CommandReviewer {
 
 impl CommandReviewer {
     /// Creates an optional reviewer that takes all files.
-    pub fn new(name: impl Into<String>, program: impl Into<String>, form: Form) -> CommandReviewer {
+    pub fn new(
+        name: impl Into<String>,
+        program: impl Into<String>,
+        format: AnalyserFormat,
+    ) -> CommandReviewer {
         CommandReviewer {
             name: name.into(),
             program: program.into(),
             own_folder: None,
             args: Vec::new(),
             env: Vec::new(),
-            form,
+            format,
             files: Globs::all(),
             required: false,
-            time: DEFAULT_TIME,
+            time: DEFAULT_TIMEOUT,
             runs_code: true,
         }
     }
 
     /// Returns the files that the analyser takes, without those that are known to be absent.
-    pub fn takes<'f>(&self, files: &'f [RepoPath], tree: &dyn Tree) -> Vec<&'f RepoPath> {
+    pub fn accepted_files<'f>(&self, files: &'f [RepoPath], tree: &dyn Tree) -> Vec<&'f RepoPath> {
         let exists = |file: &RepoPath| tree.exists(file).unwrap_or(true);
         files.iter().filter(|file| self.files.matches(file) && exists(file)).collect()
     }
@@ -100,7 +104,7 @@ impl CommandReviewer {
         tree: &dyn Tree,
         changed: &ChangedLines,
     ) -> Report {
-        let files = self.takes(files, tree);
+        let files = self.accepted_files(files, tree);
         if files.is_empty() {
             let mut report = Report::new(self.reviewer());
             report.remarks.notes.push(format!("no changed file is one for {}", self.name));
@@ -111,10 +115,10 @@ impl CommandReviewer {
         }
         let checkout = Checkout::new(root, tree);
         let start = Stopwatch::start();
-        let runs = self.runs(&files);
+        let runs = self.batches(&files);
         let reports = runs.iter().map(|names| {
             let left = self.time.saturating_sub(start.elapsed());
-            run::Run { reviewer: self, root, names, time: left }.report(&checkout)
+            run::AnalyserRun { reviewer: self, root, names, time: left }.report(&checkout)
         });
         let mut report = join(Report::new(self.reviewer()), reports);
         mark_old(&mut report, changed);
@@ -126,8 +130,8 @@ impl CommandReviewer {
     }
 
     /// Splits the files into as many runs as the length of their names requires.
-    fn runs<'f>(&self, files: &[&'f RepoPath]) -> Vec<Vec<&'f RepoPath>> {
-        if !self.args.iter().any(|arg| arg == FILES) {
+    fn batches<'f>(&self, files: &[&'f RepoPath]) -> Vec<Vec<&'f RepoPath>> {
+        if !self.args.iter().any(|arg| arg == FILES_PLACEHOLDER) {
             return vec![Vec::new()];
         }
         let mut runs: Vec<Vec<&RepoPath>> = Vec::new();
@@ -136,7 +140,7 @@ impl CommandReviewer {
             // With the `./` that some names need, and the terminator.
             let name = file.as_str().len() + 3;
             match runs.last_mut() {
-                Some(run) if size + name <= MAX_NAMES => run.push(file),
+                Some(run) if size + name <= MAX_NAME_BYTES => run.push(file),
                 _ => {
                     runs.push(vec![file]);
                     size = 0;

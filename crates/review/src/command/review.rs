@@ -6,8 +6,8 @@ use assay_findings::path::RepoPath;
 use assay_findings::report::{Report, ReviewerKind};
 
 use super::CommandReviewer;
-use crate::reviewer::{Answer, Interest, Reviewer, Tell, looks_of};
-use crate::secrets::keep_secrets;
+use crate::reviewer::{Interest, OnProgress, Reviewer, ReviewerAnswer, reviewer_coverage};
+use crate::secrets::redact_report;
 
 impl Reviewer for CommandReviewer {
     fn name(&self) -> &str {
@@ -25,27 +25,27 @@ impl Reviewer for CommandReviewer {
     fn interest(&self, change: &Change) -> Interest {
         let taken = paths(change).iter().flatten().filter(|path| self.files.matches(path)).count();
         match taken {
-            0 => Interest::Rests("no changed file is one for it".to_owned()),
+            0 => Interest::Skips("no changed file is one for it".to_owned()),
             1 => Interest::Reads("1 changed file is one for it".to_owned()),
             _ => Interest::Reads(format!("{taken} changed files are some for it")),
         }
     }
 
-    fn review(&self, change: &Change, _tell: Tell<'_>) -> Answer {
+    fn review(&self, change: &Change, _on_progress: OnProgress<'_>) -> ReviewerAnswer {
         let folder = match change.checkout() {
             Ok(folder) => folder,
             Err(error) => {
                 let why = format!("the change could not be laid out for it: {error}");
-                return Answer::failed(self, change, &why);
+                return ReviewerAnswer::failed(self, change, &why);
             }
         };
         let files: Vec<RepoPath> = paths(change).into_iter().flatten().collect();
         let mut report =
             self.review_in(folder.path(), &files, change.tree(), &change.changed_lines());
         report.required = self.required;
-        keep_secrets(&mut report, change);
-        let looks = looks_of(self, self.looks(change, &report));
-        Answer { report, looks, suppressions: Vec::new(), exchanges: Vec::new() }
+        redact_report(&mut report, change);
+        let looks = reviewer_coverage(self, self.looks(change, &report));
+        ReviewerAnswer { report, looks, suppressions: Vec::new(), exchanges: Vec::new() }
     }
 }
 

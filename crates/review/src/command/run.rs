@@ -11,24 +11,24 @@ use assay_sandbox::{Command, CommandOutput, RunError, ScratchFolder};
 
 use super::checkout::Checkout;
 use super::draft::one_line;
-use super::form::{Form, Reading};
-use super::{CommandReviewer, FILES, known};
+use super::format::{AnalyserFormat, ParsedOutput};
+use super::{CommandReviewer, FILES_PLACEHOLDER, known_analysers};
 
 /// The maximum number of bytes of output.
 const MAX_OUTPUT: usize = 64 << 20;
 
 /// The maximum number of characters of an error message that are shown.
-const COMPLAINT_CHARS: usize = 200;
+const MAX_ERROR_CHARS: usize = 200;
 
 /// A run of an analyser on some files.
-pub(super) struct Run<'a> {
+pub(super) struct AnalyserRun<'a> {
     pub(super) reviewer: &'a CommandReviewer,
     pub(super) root: &'a Path,
     pub(super) names: &'a [&'a RepoPath],
     pub(super) time: Duration,
 }
 
-impl Run<'_> {
+impl AnalyserRun<'_> {
     /// Runs the analyser, and parses its output.
     pub(super) fn report(&self, checkout: &Checkout<'_>) -> Report {
         // Files that the analyser leaves behind are removed with the folder.
@@ -73,7 +73,7 @@ impl Run<'_> {
     fn args(&self) -> Vec<String> {
         let mut args = Vec::new();
         for arg in &self.reviewer.args {
-            match arg == FILES {
+            match arg == FILES_PLACEHOLDER {
                 true => args.extend(self.names.iter().map(|name| as_argument(name))),
                 false => args.push(arg.clone()),
             }
@@ -86,7 +86,7 @@ impl Run<'_> {
         let CommandReviewer { name, program, .. } = self.reviewer;
         match error {
             RunError::Start { source, .. } if source.kind() == ErrorKind::NotFound => {
-                let how = known::named(name).map(|known| known.how_to_get);
+                let how = known_analysers::find(name).map(|known| known.how_to_get);
                 let how = how.map(|how| format!("; get it with {how}")).unwrap_or_default();
                 format!("{program} is not installed or not on PATH{how}")
             }
@@ -105,15 +105,15 @@ impl Run<'_> {
     }
 
     fn read(&self, finished: &CommandOutput, checkout: &Checkout<'_>) -> Report {
-        let form = self.reviewer.form;
-        let reading = form.read_output(&finished.stdout, &self.reviewer.name, checkout);
-        let failure = failure(form, finished, &reading).or_else(|| self.saw_nothing(&reading));
+        let format = self.reviewer.format;
+        let reading = format.read_output(&finished.stdout, &self.reviewer.name, checkout);
+        let failure = failure(format, finished, &reading).or_else(|| self.unread_message(&reading));
         let mut report = reading.report;
         if let Some(failure) = failure {
             report.unusable = Some(format!("{} {failure}", self.reviewer.name));
         }
         let stderr = String::from_utf8_lossy(&finished.stderr);
-        if form == Form::Ruff && stderr.contains("No Python files found") {
+        if format == AnalyserFormat::Ruff && stderr.contains("No Python files found") {
             let why = "ruff found none of its files: its configuration leaves them out";
             report.remarks.not_covered.push(why.to_owned());
         }
@@ -121,7 +121,7 @@ impl Run<'_> {
     }
 
     /// Returns a message if the analyser could read none of its files, and found nothing.
-    fn saw_nothing(&self, reading: &Reading) -> Option<String> {
+    fn unread_message(&self, reading: &ParsedOutput) -> Option<String> {
         let saw_none = |name: &&RepoPath| reading.uncovered.contains(*name);
         let found = !reading.report.votes.is_empty();
         if found || self.names.is_empty() || !self.names.iter().all(saw_none) {
@@ -140,10 +140,10 @@ fn as_argument(name: &RepoPath) -> String {
 
 /// The first exit code with which a shell reports that a program could not be started or was
 /// killed.
-const SHELLS_OWN: i32 = 126;
+const FIRST_SHELL_EXIT_CODE: i32 = 126;
 
 /// The exit codes of a successful run, which depend on the format.
-enum Ending {
+enum SuccessCodes {
     /// Exit code 0, or 1 with findings.
     OneWithFindings,
     /// Exit code 0, or with findings any code that is not one of a shell.
@@ -152,48 +152,57 @@ enum Ending {
     Cargo,
 }
 
-fn ending(form: Form) -> Ending {
-    match form {
-        Form::Ruff | Form::Eslint | Form::Semgrep | Form::Bandit | Form::GolangciLint => {
-            Ending::OneWithFindings
-        }
-        Form::Sarif | Form::Rdjson | Form::Rdjsonl | Form::Checkstyle => Ending::AnyWithFindings,
-        Form::Clippy => Ending::Cargo,
+fn success_codes(format: AnalyserFormat) -> SuccessCodes {
+    match format {
+        AnalyserFormat::Ruff
+        | AnalyserFormat::Eslint
+        | AnalyserFormat::Semgrep
+        | AnalyserFormat::Bandit
+        | AnalyserFormat::GolangciLint => SuccessCodes::OneWithFindings,
+        AnalyserFormat::Sarif
+        | AnalyserFormat::Rdjson
+        | AnalyserFormat::Rdjsonl
+        | AnalyserFormat::Checkstyle => SuccessCodes::AnyWithFindings,
+        AnalyserFormat::Clippy => SuccessCodes::Cargo,
     }
 }
 
 /// Returns the reason why a run failed; `None` if it succeeded.
-fn failure(form: Form, finished: &CommandOutput, reading: &Reading) -> Option<String> {
+fn failure(
+    format: AnalyserFormat,
+    finished: &CommandOutput,
+    reading: &ParsedOutput,
+) -> Option<String> {
     let report = &reading.report;
     let found = !report.votes.is_empty() || report.lost > 0;
     let said_why = !report.remarks.not_covered.is_empty();
-    let worked = match (ending(form), finished.status.code()) {
+    let worked = match (success_codes(format), finished.status.code()) {
         (_, Some(0)) => true,
-        (Ending::OneWithFindings, Some(1)) => found || said_why,
-        (Ending::AnyWithFindings, Some(..SHELLS_OWN)) => found || said_why,
-        (Ending::Cargo, Some(101)) => report.votes.iter().any(|vote| vote.grade.blocks()),
+        (SuccessCodes::OneWithFindings, Some(1)) => found || said_why,
+        (SuccessCodes::AnyWithFindings, Some(..FIRST_SHELL_EXIT_CODE)) => found || said_why,
+        (SuccessCodes::Cargo, Some(101)) => report.votes.iter().any(|vote| vote.grade.blocks()),
         (_, _) => false,
     };
     match &report.unusable {
         Some(why) if worked || reading.says_it_failed => Some(why.clone()),
-        unusable if !worked => Some(explain_end(form, finished, unusable.as_deref())),
+        unusable if !worked => Some(explain_end(format, finished, unusable.as_deref())),
         _ => None,
     }
 }
 
 /// Returns the exit status with the error message, or with the problem of the output if there is
 /// none.
-fn explain_end(form: Form, finished: &CommandOutput, printed: Option<&str>) -> String {
-    let end = in_words(finished.status);
-    let complaint = complaint(form, &String::from_utf8_lossy(&finished.stderr));
-    match (complaint, printed) {
-        (Some(complaint), _) => format!("{end}: {complaint}"),
+fn explain_end(format: AnalyserFormat, finished: &CommandOutput, printed: Option<&str>) -> String {
+    let end = describe_status(finished.status);
+    let error_line = error_line(format, &String::from_utf8_lossy(&finished.stderr));
+    match (error_line, printed) {
+        (Some(error_line), _) => format!("{end}: {error_line}"),
         (None, Some(printed)) => format!("{end} and {printed}"),
         (None, None) => format!("{end} and names no finding"),
     }
 }
 
-fn in_words(status: ExitStatus) -> String {
+fn describe_status(status: ExitStatus) -> String {
     match status.code() {
         Some(code) => format!("ended with exit code {code}"),
         None => "was ended by a signal".to_owned(),
@@ -202,16 +211,16 @@ fn in_words(status: ExitStatus) -> String {
 
 /// Returns the most useful line of stderr: the first that begins with `error` or similar, else the
 /// last. That of ESLint is after its version and before advice.
-fn complaint(form: Form, stderr: &str) -> Option<String> {
+fn error_line(format: AnalyserFormat, stderr: &str) -> Option<String> {
     let lines = || stderr.lines().map(str::trim).filter(|line| !line.is_empty());
     let is_error = |line: &&str| {
         let word = line.split(':').next().unwrap_or_default().to_ascii_lowercase();
         line.contains(':') && matches!(word.as_str(), "error" | "fatal" | "cause")
     };
     let after_version = || lines().skip_while(|line| !line.starts_with("ESLint:")).nth(1);
-    let telling = match form {
-        Form::Eslint => after_version(),
+    let telling = match format {
+        AnalyserFormat::Eslint => after_version(),
         _ => lines().find(is_error),
     };
-    telling.or_else(|| lines().next_back()).map(|line| one_line(line, COMPLAINT_CHARS))
+    telling.or_else(|| lines().next_back()).map(|line| one_line(line, MAX_ERROR_CHARS))
 }

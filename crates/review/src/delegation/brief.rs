@@ -55,7 +55,7 @@ impl Brief {
     }
 
     /// Returns the brief as one text, for a reader that has read no other brief.
-    pub fn whole(&self) -> String {
+    pub fn full_text(&self) -> String {
         [&self.instructions, &self.change, &self.task]
             .into_iter()
             .filter(|text| !text.is_empty())

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use assay_change::state::StateError;
 
-use super::{LARGEST_CHANGE, LARGEST_REPORT};
+use super::{MAX_CHANGE_BYTES, MAX_REPORT_BYTES};
 use crate::persona::PersonaError;
 use crate::recording::RecordingError;
 use crate::runs::RunError;
@@ -38,7 +38,7 @@ pub enum DelegationError {
     },
     /// The files of the change have too many bytes.
     #[error(
-        "the change has {bytes} bytes of files, and at most {LARGEST_CHANGE} can be handed out; \
+        "the change has {bytes} bytes of files, and at most {MAX_CHANGE_BYTES} can be handed out; \
          limit the review to some paths"
     )]
     TooLarge {
@@ -97,7 +97,7 @@ pub enum DelegationError {
     },
     /// The report has too many bytes.
     #[error(
-        "the report has {bytes} bytes, and at most {LARGEST_REPORT} are taken; nothing of it was \
+        "the report has {bytes} bytes, and at most {MAX_REPORT_BYTES} are taken; nothing of it was \
          read, hand in a shorter one"
     )]
     LongReport {
@@ -124,6 +124,6 @@ pub enum DelegationError {
 }
 
 /// Returns a foreign text, truncated and without control characters, for an error.
-pub(super) fn shown(text: &str) -> String {
+pub(super) fn truncate_foreign(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(MAX_REPEATED).collect()
 }

@@ -15,23 +15,23 @@ use assay_sandbox::ScratchFolder;
 use serde::{Deserialize, Serialize};
 
 use super::DelegationError;
-use super::error::shown;
-use super::reader::Reader;
+use super::error::truncate_foreign;
+use super::reviewer_info::ReviewerInfo;
 use crate::recording::Recording;
 use crate::reviewer::Reviewer;
 use crate::runs;
 
 /// The kind of state of delegated reviews.
-const KIND: &str = "delegated";
+const STATE_KIND: &str = "delegated";
 
 /// The file with the facts of a review.
-const ABOUT: &str = "about.json";
+const META_FILE: &str = "about.json";
 
 /// The number of reviews that are stored, open or not; the oldest are removed first.
-const KEPT: usize = 20;
+const MAX_REVIEWS: usize = 20;
 
 /// The prefix of the name of a folder that is not a complete review yet.
-const DRAFT: &str = ".draft-";
+const DRAFT_PREFIX: &str = ".draft-";
 
 /// The id of a delegated review and of the run that it is stored as: the time at which the review
 /// began, `20261231-235959-042`.
@@ -49,7 +49,7 @@ impl FromStr for ReviewId {
         };
         match text.len() == shape.len() && text.chars().zip(shape.chars()).all(fits) {
             true => Ok(ReviewId(text.to_owned())),
-            false => Err(DelegationError::Unknown { id: shown(text) }),
+            false => Err(DelegationError::Unknown { id: truncate_foreign(text) }),
         }
     }
 }
@@ -63,7 +63,7 @@ impl fmt::Display for ReviewId {
 /// The reader of the briefs of a review.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum ReadBy {
+pub enum BriefReader {
     /// The agent that asked for the review reads all briefs, so that it needs the change once.
     #[default]
     Myself,
@@ -73,7 +73,7 @@ pub enum ReadBy {
 
 /// The facts of an open review that are not in its recording.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct About {
+pub(super) struct ReviewMeta {
     /// The name of the agent's model.
     pub(super) host: String,
     /// The title of the change.
@@ -87,25 +87,26 @@ pub(super) struct About {
     /// reviewed change.
     pub(super) base: Option<String>,
     /// The reviewers that need no model.
-    pub(super) local: Vec<Local>,
+    pub(super) local: Vec<LocalReviewer>,
     /// The values of the marks in the briefs.
     pub(super) nonce: Nonce,
     #[serde(default)]
-    pub(super) read_by: ReadBy,
+    pub(super) read_by: BriefReader,
     pub(super) stage: Stage,
 }
 
 /// A reviewer that needs no model, and has answered already.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Local {
-    pub(super) reader: Reader,
+pub(super) struct LocalReviewer {
+    pub(super) reader: ReviewerInfo,
     /// The inputs that determine the reviewer's answers, such as a version, by name.
-    pub(super) made_of: BTreeMap<String, String>,
+    #[serde(rename = "made_of")]
+    pub(super) provenance: BTreeMap<String, String>,
 }
 
-impl Local {
-    pub(super) fn of(by: &dyn Reviewer, change: &Change) -> Local {
-        Local { reader: Reader::of(by, change), made_of: by.made_of() }
+impl LocalReviewer {
+    pub(super) fn of(by: &dyn Reviewer, change: &Change) -> LocalReviewer {
+        LocalReviewer { reader: ReviewerInfo::of(by, change), provenance: by.provenance() }
     }
 }
 
@@ -135,7 +136,7 @@ pub(super) struct Folder {
 impl Folder {
     /// Returns the folder of a review. Fails if another program than assay wrote delegated reviews.
     pub(super) fn new(state: &State, id: &ReviewId) -> Result<Folder, DelegationError> {
-        let kind = state.open(KIND)?;
+        let kind = state.open(STATE_KIND)?;
         let path = kind.path().join(&id.0);
         Ok(Folder { id: id.clone(), kind, path })
     }
@@ -151,46 +152,46 @@ impl Folder {
     /// Creates the folder atomically.
     pub(super) fn create(
         &self,
-        about: &About,
+        meta: &ReviewMeta,
         recording: &Recording,
     ) -> Result<(), DelegationError> {
         let fail = |source| self.fail(source);
         self.kind.create()?;
         let parent = self.kind.path();
-        let draft = ScratchFolder::new_in(DRAFT, parent).map_err(fail)?;
+        let draft = ScratchFolder::new_in(DRAFT_PREFIX, parent).map_err(fail)?;
         recording.save(draft.path()).map_err(fail)?;
-        write_atomically(&draft.path().join(ABOUT), pretty(about).as_bytes()).map_err(fail)?;
+        write_atomically(&draft.path().join(META_FILE), pretty(meta).as_bytes()).map_err(fail)?;
         self.kind.seal_draft(&self.id.0, draft.path())?;
         fs::rename(draft.path(), &self.path).map_err(fail)?;
         // The folder has its final name now, so the draft must not be removed.
         let _ = draft.keep();
-        runs::keep_newest(parent, &self.path, KEPT);
+        runs::keep_newest(parent, &self.path, MAX_REVIEWS);
         Ok(())
     }
 
     /// Reads the facts of the review.
-    pub(super) fn about(&self) -> Result<About, DelegationError> {
-        let path = self.path.join(ABOUT);
+    pub(super) fn read_meta(&self) -> Result<ReviewMeta, DelegationError> {
+        let path = self.path.join(META_FILE);
         if !path.is_file() {
             return Err(DelegationError::Unknown { id: self.id.to_string() });
         }
         Ok(runs::read_json(&path)?)
     }
 
-    pub(super) fn set_about(&self, about: &About) -> Result<(), DelegationError> {
-        let written = write_atomically(&self.path.join(ABOUT), pretty(about).as_bytes());
+    pub(super) fn write_meta(&self, meta: &ReviewMeta) -> Result<(), DelegationError> {
+        let written = write_atomically(&self.path.join(META_FILE), pretty(meta).as_bytes());
         written.map_err(|source| self.fail(source))
     }
 
     /// Locks the review against other processes until the value is dropped. Fails if the review has
     /// no authority.
-    pub(super) fn hold(&self) -> Result<UnitLock, DelegationError> {
+    pub(super) fn lock(&self) -> Result<UnitLock, DelegationError> {
         Ok(self.kind.lock_unit(&self.id.0)?)
     }
 
     /// Locks the review to change it. The review is sealed when the value is dropped.
-    pub(super) fn hold_to_change(&self) -> Result<UnitLock, DelegationError> {
-        let mut held = self.hold()?;
+    pub(super) fn lock_for_change(&self) -> Result<UnitLock, DelegationError> {
+        let mut held = self.lock()?;
         if held.has_existed() {
             held.mark_changing()?;
         }

@@ -29,7 +29,7 @@ pub struct Receipt {
     /// The findings that were read from the report of a persona.
     pub findings: Vec<FindingReceipt>,
     /// The answers that were read from a second look.
-    pub looks: Vec<LookReceipt>,
+    pub looks: Vec<SecondLookReceipt>,
     /// The reasons why entries of the report could not be read.
     pub not_read: Vec<String>,
 }
@@ -38,9 +38,9 @@ pub struct Receipt {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReportState {
     /// The report counts.
-    Taken,
+    Accepted,
     /// The report is unusable, and may be submitted once more.
-    HandInAgain {
+    Resubmit {
         /// The fault of the report.
         why: String,
     },
@@ -63,7 +63,7 @@ pub struct FindingReceipt {
     /// The location that counts, as `file:line`; `None` if there is none.
     pub place: Option<String>,
     /// The way in which the location was found.
-    pub placing: Placing,
+    pub placement: Placement,
     /// The result of the search for the quoted code at the location of the finding.
     pub quote: QuoteCheck,
     /// The fields of the schema that the finding lacks.
@@ -74,7 +74,7 @@ pub struct FindingReceipt {
 
 /// The way in which the location of a finding was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Placing {
+pub enum Placement {
     /// The location is the one that the finding names.
     AsNamed,
     /// The quote is on another line, or the file at another path.
@@ -94,18 +94,18 @@ pub enum Placing {
     None,
 }
 
-impl fmt::Display for Placing {
+impl fmt::Display for Placement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Placing::AsNamed => f.write_str("as named"),
-            Placing::Moved { from } => write!(f, "moved from {from}, by its quote"),
-            Placing::ByAssay => f.write_str("placed by assay"),
-            Placing::LineBeyondEnd => f.write_str("the line is beyond the end of the file"),
-            Placing::OtherFile => {
+            Placement::AsNamed => f.write_str("as named"),
+            Placement::Moved { from } => write!(f, "moved from {from}, by its quote"),
+            Placement::ByAssay => f.write_str("placed by assay"),
+            Placement::LineBeyondEnd => f.write_str("the line is beyond the end of the file"),
+            Placement::OtherFile => {
                 f.write_str("the file is not in the change; it is looked up when the review ends")
             }
-            Placing::Unreadable => f.write_str("the file could not be read"),
-            Placing::None => f.write_str("no place"),
+            Placement::Unreadable => f.write_str("the file could not be read"),
+            Placement::None => f.write_str("no place"),
         }
     }
 }
@@ -142,7 +142,7 @@ impl fmt::Display for QuoteCheck {
 
 /// An answer of a second look as it was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LookReceipt {
+pub struct SecondLookReceipt {
     /// The number of the finding in the brief.
     pub finding: usize,
     /// The title of the finding.
@@ -181,7 +181,7 @@ impl FindingReceipt {
                 severity: grounded.grade.word_in_scheme(Scheme::P).to_owned(),
                 confidence: grounded.confidence.percent(),
                 place: place(grounded.file.as_ref(), grounded.lines.map(|lines| lines.start())),
-                placing: placing(&grounded),
+                placement: placement(&grounded),
                 quote: quote_check(&grounded, &ground, by, change),
                 missing: missing_fields(vote, entry),
                 notes: notes(&grounded),
@@ -196,24 +196,24 @@ fn place(file: Option<&RepoPath>, line: Option<u32>) -> Option<String> {
     Some(line.map_or_else(|| file.to_string(), |line| format!("{file}:{line}")))
 }
 
-fn placing(grounded: &GroundedVote<'_>) -> Placing {
+fn placement(grounded: &GroundedVote<'_>) -> Placement {
     let has = |mark: GroundingMark| grounded.marks.contains(&mark);
     if has(GroundingMark::PlacedByAssay) {
-        return Placing::ByAssay;
+        return Placement::ByAssay;
     }
     let Some(named) = place(grounded.vote.file.as_ref(), grounded.vote.line()) else {
-        return Placing::None;
+        return Placement::None;
     };
     if has(GroundingMark::FileNotFound) {
-        Placing::OtherFile
+        Placement::OtherFile
     } else if has(GroundingMark::FileUnreadable) {
-        Placing::Unreadable
+        Placement::Unreadable
     } else if has(GroundingMark::LineBeyondEnd) {
-        Placing::LineBeyondEnd
+        Placement::LineBeyondEnd
     } else if has(GroundingMark::FileMoved) || has(GroundingMark::LineMoved) {
-        Placing::Moved { from: named }
+        Placement::Moved { from: named }
     } else {
-        Placing::AsNamed
+        Placement::AsNamed
     }
 }
 

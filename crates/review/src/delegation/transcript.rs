@@ -45,7 +45,7 @@ pub enum Wording {
 
 /// The result of looking up a question in a transcript.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Found {
+pub enum TranscriptMatch {
     /// An answer.
     Answer {
         /// The text, without marks.
@@ -63,22 +63,22 @@ pub enum Found {
 
 impl ReviewTranscript {
     /// Returns the answer to the question of a brief.
-    pub fn find(&self, brief: &Brief, wording: Wording) -> Found {
+    pub fn find(&self, brief: &Brief, wording: Wording) -> TranscriptMatch {
         let is_here = |it: &&TranscriptAnswer| {
             it.reader == brief.persona && it.part == brief.part && it.again == brief.again.is_some()
         };
         let mut here = self.answers.iter().filter(is_here);
         let Some(kept) = here.clone().find(|it| it.question == brief.question).or(here.next())
         else {
-            return Found::Unknown;
+            return TranscriptMatch::Unknown;
         };
         let is_present = kept.question == brief.question;
         if !is_present && wording == Wording::Present {
-            return Found::OtherWording;
+            return TranscriptMatch::OtherWording;
         }
-        let Some(text) = &kept.answer else { return Found::NoReport };
-        Found::Answer {
-            text: renumbered(text, &kept.findings, &brief.findings),
+        let Some(text) = &kept.answer else { return TranscriptMatch::NoReport };
+        TranscriptMatch::Answer {
+            text: renumber(text, &kept.findings, &brief.findings),
             earlier_wording: kept.earlier_wording || !is_present,
         }
     }
@@ -86,7 +86,7 @@ impl ReviewTranscript {
     /// Marks the answers that belong to an earlier wording, according to an earlier transcript of
     /// the same review.
     #[must_use]
-    pub fn marked_by(mut self, earlier: &ReviewTranscript) -> ReviewTranscript {
+    pub fn mark_earlier(mut self, earlier: &ReviewTranscript) -> ReviewTranscript {
         for answer in &mut self.answers {
             let is_same = |it: &&TranscriptAnswer| {
                 (&it.reader, it.part, it.again) == (&answer.reader, answer.part, answer.again)
@@ -101,7 +101,7 @@ impl ReviewTranscript {
 
 /// Returns the answer of a second look with the current numbers of its findings, found by their
 /// titles. Answers on findings that no longer exist are left out.
-fn renumbered(text: &str, before: &[String], now: &[String]) -> String {
+fn renumber(text: &str, before: &[String], now: &[String]) -> String {
     if before == now {
         return text.to_owned();
     }
@@ -158,15 +158,19 @@ mod tests {
     #[test]
     fn an_answer_to_another_wording_is_none_unless_it_is_asked_for() {
         let (kept, brief) = (transcript(), brief("new", &["Lost update", "Wrong sign"]));
-        assert_eq!(kept.find(&brief, Wording::Present), Found::OtherWording);
+        assert_eq!(kept.find(&brief, Wording::Present), TranscriptMatch::OtherWording);
         let found = kept.find(&brief, Wording::Earlier);
-        assert!(matches!(found, Found::Answer { earlier_wording: true, .. }), "{found:?}");
+        assert!(
+            matches!(found, TranscriptMatch::Answer { earlier_wording: true, .. }),
+            "{found:?}"
+        );
     }
 
     #[test]
     fn a_second_look_follows_its_findings_to_their_new_numbers() {
         let brief = brief("new", &["Wrong sign", "No test"]);
-        let Found::Answer { text, .. } = transcript().find(&brief, Wording::Earlier) else {
+        let TranscriptMatch::Answer { text, .. } = transcript().find(&brief, Wording::Earlier)
+        else {
             panic!("the answer is there");
         };
         let looks: Value = serde_json::from_str(&text).unwrap();
@@ -178,10 +182,10 @@ mod tests {
     fn no_report_and_an_unknown_question_are_different() {
         let mut kept = transcript();
         kept.answers[0].answer = None;
-        assert_eq!(kept.find(&brief("old", &[]), Wording::Present), Found::NoReport);
+        assert_eq!(kept.find(&brief("old", &[]), Wording::Present), TranscriptMatch::NoReport);
         let other = Brief { part: 2, ..brief("old", &[]) };
-        assert_eq!(kept.find(&other, Wording::Present), Found::Unknown);
+        assert_eq!(kept.find(&other, Wording::Present), TranscriptMatch::Unknown);
         let again = Brief { again: Some("no list".to_owned()), ..brief("old", &[]) };
-        assert_eq!(kept.find(&again, Wording::Present), Found::Unknown);
+        assert_eq!(kept.find(&again, Wording::Present), TranscriptMatch::Unknown);
     }
 }

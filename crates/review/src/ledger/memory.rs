@@ -7,29 +7,29 @@ use assay_change::{Change, state as work_tree};
 use assay_store::ledger::FindingState;
 use assay_store::ledger::known_finding::KnownFinding;
 
-use super::{UseError, open_to_read};
+use super::{LedgerUseError, open_read_only};
 use crate::memory::{Memory, named_files};
 use crate::runs;
 
 /// The maximum number of findings of one file.
-const OF_A_FILE: u32 = 8;
+const MAX_PER_FILE: u32 = 8;
 
 /// Returns the history of the files of a change. Reviews of the same change are left out.
 pub fn memory(
     state: &work_tree::State,
     change: &Change,
     today: &str,
-) -> Result<Option<Memory>, UseError> {
-    let Some(ledger) = open_to_read(state)? else { return Ok(None) };
-    let same = runs::of_the_same(state, change)?;
+) -> Result<Option<Memory>, LedgerUseError> {
+    let Some(ledger) = open_read_only(state)? else { return Ok(None) };
+    let same = runs::runs_of_change(state, change)?;
     let files = named_files(change);
-    let known = ledger.known_findings(files, &same, OF_A_FILE, today)?;
-    Ok(Memory::of(by_relevance(known).iter().map(in_words)))
+    let known = ledger.known_findings(files, &same, MAX_PER_FILE, today)?;
+    Ok(Memory::of(sort_by_relevance(known).iter().map(describe)))
 }
 
 /// Sorts dismissed findings first, then those of several runs, then the rest; the newest of each
 /// first. The first of every file comes before the second of any.
-fn by_relevance(mut known: Vec<KnownFinding>) -> Vec<KnownFinding> {
+fn sort_by_relevance(mut known: Vec<KnownFinding>) -> Vec<KnownFinding> {
     let weight = |it: &KnownFinding| match (it.entry.state, it.runs) {
         (FindingState::Dismissed, _) => 0,
         (FindingState::Open | FindingState::Gone, 2..) => 1,
@@ -47,7 +47,7 @@ fn by_relevance(mut known: Vec<KnownFinding>) -> Vec<KnownFinding> {
     places.into_iter().map(|(_, it)| it).collect()
 }
 
-fn in_words(known: &KnownFinding) -> String {
+fn describe(known: &KnownFinding) -> String {
     let KnownFinding { entry, runs, last, why } = known;
     let file = entry.file.as_deref().unwrap_or("the change");
     let line = entry.line.map(|line| format!(":{line}")).unwrap_or_default();

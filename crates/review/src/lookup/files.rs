@@ -11,7 +11,7 @@ use assay_rules::SymbolTree;
 
 use super::request::{Named, ReadLines, Request, Search};
 use crate::prompt::{callers, definitions};
-use crate::sanitize::{SafeTree, names, not_for_models, not_to_be_named};
+use crate::sanitize::{SafeTree, names, unsafe_name_reason, withheld_reason};
 
 /// The maximum number of bytes of one result.
 const MAX_BYTES: usize = 8 << 10;
@@ -51,7 +51,7 @@ impl ReadableFiles {
         let now: BTreeSet<RepoPath> =
             change.tree().paths().unwrap_or_default().into_iter().collect();
         let (shown, hidden): (Vec<_>, Vec<_>) =
-            change.files.iter().partition(|file| not_for_models(file).is_none());
+            change.files.iter().partition(|file| withheld_reason(file).is_none());
         let path = |path: &String| RepoPath::exact(path).ok();
         let hidden: BTreeSet<RepoPath> =
             hidden.iter().filter_map(|file| file.new_path.as_ref().and_then(path)).collect();
@@ -59,7 +59,7 @@ impl ReadableFiles {
         let is_readable = |path: &RepoPath| {
             now.contains(path)
                 && !hidden.contains(path)
-                && not_to_be_named(path.as_str()).is_none()
+                && unsafe_name_reason(path.as_str()).is_none()
                 && !change.is_behind_link(path)
         };
         ReadableFiles(known.into_iter().chain(shown).filter(is_readable).collect())
@@ -108,7 +108,7 @@ impl ReadableFiles {
             |path: &RepoPath| search.path.as_ref().is_none_or(|at| is_at_or_below(path, at));
         let mut result = Excerpts::default();
         let mut matches = 0;
-        let files = self.holding(change, &search.text, is_in);
+        let files = self.files_containing(change, &search.text, is_in);
         for (path, text) in &files.found {
             let lines = text.lines().zip(1u32..).filter(|(line, _)| search.is_in_line(line));
             for (at, (line, number)) in lines.enumerate() {
@@ -131,7 +131,7 @@ impl ReadableFiles {
         let tree = SymbolTree::new(&safe);
         let mut result = Excerpts::default();
         let mut shown = 0;
-        let files = self.holding(change, name, has_language);
+        let files = self.files_containing(change, name, has_language);
         for (path, text) in &files.found {
             let defined = assay_rules::definitions(path.as_str(), text).unwrap_or_default();
             for definition in defined.iter().filter(|one| one.name == *name && !one.is_local) {
@@ -149,11 +149,12 @@ impl ReadableFiles {
     fn callers(&self, change: &Change, Named { name }: &Named) -> String {
         let mut result = Excerpts::default();
         let mut shown = 0;
-        let files = self.holding(change, name, has_language);
+        let files = self.files_containing(change, name, has_language);
         for (path, text) in &files.found {
             for call in assay_rules::calls(path.as_str(), text, name) {
                 result.open(path);
-                if shown == MAX_CALLS || !result.push(&callers::around(text, call.start() as usize))
+                if shown == MAX_CALLS
+                    || !result.push(&callers::with_context(text, call.start() as usize))
                 {
                     return result.cut("further calls are not shown");
                 }
@@ -164,14 +165,14 @@ impl ReadableFiles {
     }
 
     /// Returns the files that contain a text, as models may see them.
-    fn holding(
+    fn files_containing(
         &self,
         change: &Change,
         wanted: &str,
         is_candidate: impl Fn(&RepoPath) -> bool,
-    ) -> Holding {
+    ) -> MatchingFiles {
         let safe = SafeTree::of(change.tree());
-        let mut holding = Holding { found: Vec::new(), is_whole: true };
+        let mut holding = MatchingFiles { found: Vec::new(), is_whole: true };
         let mut left = MAX_READ_BYTES;
         for (path, at) in self.0.iter().filter(|path| is_candidate(path)).zip(0..) {
             // The change records a file that cannot be read, which makes the review incomplete.
@@ -195,7 +196,7 @@ impl ReadableFiles {
 }
 
 /// The files that contain a text.
-struct Holding {
+struct MatchingFiles {
     found: Vec<(RepoPath, String)>,
     /// False if the tree has more files than one look-up reads.
     is_whole: bool,
@@ -263,7 +264,7 @@ impl Search {
 
 /// Formats a line with its number, truncated if it is long.
 fn numbered(line: &str, number: u32) -> String {
-    let line = names::on_one_line(line);
+    let line = names::replace_line_breaks(line);
     match line.len() > MAX_LINE {
         true => format!("{number:>5}   {}… (cut)\n", first_bytes(&line, MAX_LINE)),
         false => format!("{number:>5}   {line}\n"),

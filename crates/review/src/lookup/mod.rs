@@ -1,6 +1,6 @@
 //! Look-ups: read-only tools with which a model reads the tree after a change before it answers.
 //!
-//! [`Lookups`] answers the calls of a model, within an [`Allowance`]: [`request`] parses a call,
+//! [`Lookups`] answers the calls of a model, within a [`LookupBudget`]: [`request`] parses a call,
 //! and [`files`] reads the tree. All results are free of credentials and of lines that address
 //! reviewers. They are stored by their calls, so that a recorded review has the same results again
 //! without the tree.
@@ -13,12 +13,12 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use assay_base::text::first_bytes;
 use assay_change::Change;
-use assay_models::{AnsweredCall, Piece, Tool, ToolCall};
+use assay_models::{CallResult, Piece, Tool, ToolCall};
 use serde_json::{Value, json};
 
 use self::files::ReadableFiles;
 use self::request::{MAX_ARGUMENT_BYTES, Request};
-use crate::prompt::fenced;
+use crate::prompt::push_fenced;
 use crate::sanitize::safe_text;
 
 /// The maximum number of look-ups for one question.
@@ -38,26 +38,26 @@ const NOT_RECORDED: &str = "this look-up is not in the recording";
 
 /// The look-ups, turns and bytes that one question has left.
 #[derive(Debug)]
-pub(crate) struct Allowance {
+pub(crate) struct LookupBudget {
     lookups: usize,
     turns: usize,
     bytes: usize,
 }
 
-impl Default for Allowance {
-    fn default() -> Allowance {
-        Allowance { lookups: MAX_LOOKUPS, turns: MAX_TURNS, bytes: MAX_RESULT_BYTES }
+impl Default for LookupBudget {
+    fn default() -> LookupBudget {
+        LookupBudget { lookups: MAX_LOOKUPS, turns: MAX_TURNS, bytes: MAX_RESULT_BYTES }
     }
 }
 
-impl Allowance {
+impl LookupBudget {
     /// Returns true if no look-up is left, for any reason.
-    pub(crate) fn is_used_up(&self) -> bool {
+    pub(crate) fn is_exhausted(&self) -> bool {
         self.lookups == 0 || self.turns == 0 || self.bytes == 0
     }
 
     /// Truncates a result to the bytes that are left, at the end of a line, and counts its bytes.
-    fn cut(&mut self, result: String) -> String {
+    fn truncate(&mut self, result: String) -> String {
         if result.len() <= self.bytes {
             self.bytes -= result.len();
             return result;
@@ -70,7 +70,7 @@ impl Allowance {
 
     /// Returns the text about the remaining look-ups, which follows the last result of a turn.
     fn note(&self) -> String {
-        match self.is_used_up() {
+        match self.is_exhausted() {
             true => {
                 "No further look-up is possible. Give your answer now, in the form that was asked \
                      for.\n"
@@ -92,7 +92,7 @@ pub(crate) struct Lookups {
 
 impl Lookups {
     /// Creates look-ups that are answered from the results of a recording.
-    pub(crate) fn replayed(results: BTreeMap<String, String>) -> Lookups {
+    pub(crate) fn from_recording(results: BTreeMap<String, String>) -> Lookups {
         Lookups { results: Mutex::new(results), is_replayed: true, files: OnceLock::new() }
     }
 
@@ -107,10 +107,10 @@ impl Lookups {
         &self,
         change: &Change,
         calls: Vec<ToolCall>,
-        allowance: &mut Allowance,
-    ) -> Vec<AnsweredCall> {
+        allowance: &mut LookupBudget,
+    ) -> Vec<CallResult> {
         allowance.turns = allowance.turns.saturating_sub(1);
-        let mut answered: Vec<AnsweredCall> = calls
+        let mut answered: Vec<CallResult> = calls
             .into_iter()
             .take(MAX_CALLS_IN_TURN)
             .map(|call| self.answer_one(change, call, allowance))
@@ -125,12 +125,12 @@ impl Lookups {
         &self,
         change: &Change,
         mut call: ToolCall,
-        allowance: &mut Allowance,
-    ) -> AnsweredCall {
+        allowance: &mut LookupBudget,
+    ) -> CallResult {
         let refuse = |why: &str| vec![Piece::Text(format!("error: {why}\n"))];
         if allowance.lookups == 0 || allowance.bytes == 0 {
             call.arguments.truncate(0);
-            return AnsweredCall { call, result: refuse("no look-up is left for this question") };
+            return CallResult { call, result: refuse("no look-up is left for this question") };
         }
         allowance.lookups -= 1;
         let request = Request::parse(&call);
@@ -141,12 +141,12 @@ impl Lookups {
             Err(why) => refuse(&why),
             Ok(request) => {
                 let mut pieces = Vec::new();
-                let found = allowance.cut(self.result(change, &request));
-                fenced(&mut pieces, "lookup", found);
+                let found = allowance.truncate(self.result(change, &request));
+                push_fenced(&mut pieces, "lookup", found);
                 pieces
             }
         };
-        AnsweredCall { call, result }
+        CallResult { call, result }
     }
 
     /// Returns the result of a request, which is looked up once in a run.

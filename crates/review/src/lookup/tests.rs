@@ -55,7 +55,7 @@ impl Case {
 
     /// Calls one tool and returns the result, with readable marks.
     fn call(&self, name: &str, arguments: &Value) -> String {
-        let mut allowance = Allowance::default();
+        let mut allowance = LookupBudget::default();
         let calls = vec![call(name, &arguments.to_string())];
         let answered = Lookups::default().answer(&self.change(), calls, &mut allowance);
         shown(&answered[0])
@@ -73,11 +73,12 @@ fn call(name: &str, arguments: &str) -> ToolCall {
     ToolCall { name: name.to_owned(), arguments: arguments.to_owned() }
 }
 
-fn shown(answered: &AnsweredCall) -> String {
+fn shown(answered: &CallResult) -> String {
     let nonce = Nonce::draw().unwrap();
     let block = assay_models::Block { pieces: answered.result.clone(), shared: false };
     let text = block.text(&nonce);
-    text.replace(nonce.of(Mark::Fence), "FENCE").replace(nonce.of(Mark::Canary), "CANARY")
+    text.replace(nonce.value_of(Mark::Fence), "FENCE")
+        .replace(nonce.value_of(Mark::Canary), "CANARY")
 }
 
 #[test]
@@ -220,7 +221,7 @@ fn a_bad_call_is_answered_with_what_to_do() {
         let found = case.call(tool, &arguments);
         assert!(found.starts_with("error: ") && found.contains(told), "{tool}: {found}");
     }
-    let mut allowance = Allowance::default();
+    let mut allowance = LookupBudget::default();
     let calls = vec![call("search", "{ \"text\": ")];
     let found = shown(&Lookups::default().answer(&case.change(), calls, &mut allowance)[0]);
     assert!(found.starts_with("error: the arguments of `search` are not valid"), "{found}");
@@ -231,16 +232,16 @@ fn results_are_replayed_without_the_tree() {
     let case = Case::new();
     let lookups = Lookups::default();
     let calls = || vec![call("definition", "{\"name\": \"rate_of\"}"), call("search", "{}")];
-    let live = lookups.answer(&case.change(), calls(), &mut Allowance::default());
+    let live = lookups.answer(&case.change(), calls(), &mut LookupBudget::default());
     let other = Repository::new();
     other.write("a.txt", "a\n");
     other.commit("before");
     other.write("a.txt", "b\n");
     let other = assay_change::open(other.path(), &Scope::Automatic, &Selection::default()).unwrap();
-    let replayed = Lookups::replayed(lookups.results());
-    assert_eq!(replayed.answer(&other, calls(), &mut Allowance::default()), live);
+    let replayed = Lookups::from_recording(lookups.results());
+    assert_eq!(replayed.answer(&other, calls(), &mut LookupBudget::default()), live);
     let unknown = vec![call("definition", "{\"name\": \"other\"}")];
-    let answered = replayed.answer(&other, unknown, &mut Allowance::default());
+    let answered = replayed.answer(&other, unknown, &mut LookupBudget::default());
     assert!(shown(&answered[0]).contains("is not in the recording"));
 }
 
@@ -258,15 +259,15 @@ proptest! {
                 (Request::Definition(named).key(), "line\n".repeat(bytes / 5))
             })
             .collect();
-        let lookups = Lookups::replayed(results);
+        let lookups = Lookups::from_recording(results);
         let change = assay_change::RecordedChange::from_files(
             String::new(), Vec::new(), BTreeMap::new(), BTreeMap::new(),
         )
         .open(std::path::PathBuf::new());
-        let mut allowance = Allowance::default();
+        let mut allowance = LookupBudget::default();
         let (mut looked, mut bytes, mut asked) = (0, 0, 0);
         for calls in turns {
-            if allowance.is_used_up() {
+            if allowance.is_exhausted() {
                 break;
             }
             asked += 1;

@@ -1,13 +1,13 @@
 //! A question to a persona's model with the look-ups before its answer: [`Conversation`].
 
 use assay_change::Change;
-use assay_models::{Answered, Failure, Prompt, Reply, Spent, ToolCall, Turn};
+use assay_models::{Failure, ModelResponse, Prompt, Reply, Spending, ToolCall, Turn};
 use assay_rules::redact_text;
 
 use super::Persona;
-use super::desk::{BYTES_PER_TOKEN, Desk, exchanged};
+use super::context::{BYTES_PER_TOKEN, PersonaContext, exchange_bytes};
 use crate::exchange::{Exchange, TranscriptAnswer};
-use crate::lookup::{self, Allowance};
+use crate::lookup::{self, LookupBudget};
 
 /// The minimum context of a model that is offered look-ups, in bytes: with less, the change needs
 /// it all.
@@ -30,14 +30,14 @@ pub(super) struct Conversation {
     pub(super) prompt: Prompt,
     /// The exchange of each turn, in order.
     pub(super) exchanges: Vec<Exchange>,
-    pub(super) spent: Spent,
+    pub(super) spent: Spending,
     /// Notes for the report.
     pub(super) notes: Vec<String>,
     /// The texts outside of the calls of earlier turns.
     pub(super) earlier_texts: Vec<String>,
 }
 
-impl Desk {
+impl PersonaContext {
     /// Returns true if a persona's model is offered look-ups.
     pub(super) fn offers_lookups(&self, persona: &Persona) -> bool {
         let about = self.model(persona).about();
@@ -65,35 +65,35 @@ impl Desk {
         heard: &dyn Fn(usize),
     ) -> Conversation {
         let model = self.model(persona).id().to_string();
-        let mut allowance = Allowance::default();
+        let mut allowance = LookupBudget::default();
         let mut talk = Conversation {
             outcome: Ok(Reply::new("", Default::default())),
             prompt,
             exchanges: Vec::new(),
-            spent: Spent::default(),
+            spent: Spending::default(),
             notes: Vec::new(),
             earlier_texts: Vec::new(),
         };
         loop {
             let answered = self.ask(persona, &talk.prompt, can_be_read, heard);
-            let answer = answered.outcome.as_ref().ok().map(|reply| self.kept_text(reply));
+            let answer = answered.outcome.as_ref().ok().map(|reply| self.transcript_text(reply));
             let question = talk.prompt.hash();
             let transcript = TranscriptAnswer { question, answer, ..asked.clone() };
-            talk.note(persona, &model, answered, transcript);
+            talk.record_turn(persona, &model, answered, transcript);
             let Ok(reply) = &mut talk.outcome else { return talk };
             let Some(lookups) = self.lookups.as_ref().filter(|_| !talk.prompt.tools.is_empty())
             else {
                 return talk;
             };
-            if reply.calls.is_empty() || reply.says(self.canary()) {
+            if reply.calls.is_empty() || reply.contains_word(self.canary()) {
                 return talk;
             }
-            let calls = reply.calls.drain(..).map(|call| self.cleaned(call)).collect();
+            let calls = reply.calls.drain(..).map(|call| self.clean_call(call)).collect();
             let thoughts = std::mem::take(&mut reply.thoughts);
             talk.earlier_texts.push(std::mem::take(&mut reply.text));
             let calls = lookups.answer(change, calls, &mut allowance);
             talk.prompt.turns.push(Turn { calls, thoughts });
-            if allowance.is_used_up() {
+            if allowance.is_exhausted() {
                 talk.prompt.tools.clear();
             }
         }
@@ -101,7 +101,7 @@ impl Desk {
 
     /// Returns a call for the next prompt: without credentials and without the marks of the run, so
     /// that a recorded reply results in the same prompt.
-    fn cleaned(&self, call: ToolCall) -> ToolCall {
+    fn clean_call(&self, call: ToolCall) -> ToolCall {
         let clean = |text: &str| redact_text(&self.nonce().without_marks(text));
         ToolCall { name: clean(&call.name), arguments: clean(&call.arguments) }
     }
@@ -109,16 +109,16 @@ impl Desk {
 
 impl Conversation {
     /// Records the result of a turn.
-    fn note(
+    fn record_turn(
         &mut self,
         persona: &Persona,
         model: &str,
-        answered: Answered,
+        answered: ModelResponse,
         transcript: TranscriptAnswer,
     ) {
-        let Answered { outcome, source, attempts, spent, not_kept } = answered;
+        let ModelResponse { outcome, source, attempts, spent, store_error } = answered;
         self.spent = self.spent.plus(spent);
-        self.notes.extend(not_kept);
+        self.notes.extend(store_error);
         if outcome.as_ref().is_ok_and(|reply| reply.tools_refused) {
             let note = format!("`{model}` takes no tools, so it was asked without look-ups");
             self.notes.extend((!self.notes.contains(&note)).then_some(note));
@@ -132,7 +132,7 @@ impl Conversation {
             tokens: spent.tokens.total(),
             failure: outcome.as_ref().err().map(|failure| failure.message.clone()),
             class: outcome.as_ref().err().map(|failure| failure.class),
-            bytes: exchanged(&self.prompt, &outcome),
+            bytes: exchange_bytes(&self.prompt, &outcome),
             transcript,
         });
         self.outcome = outcome;

@@ -33,7 +33,7 @@ pub(super) fn brief_for(brief: &str, reads: impl Fn(&str) -> bool) -> String {
 }
 
 /// Returns the names of the personas that a text leaves concerns to.
-pub(super) fn named_in(brief: &str) -> impl Iterator<Item = &str> {
+pub(super) fn referenced_personas(brief: &str) -> impl Iterator<Item = &str> {
     let section = brief.split_once(HEADING).map_or("", |(_, section)| section);
     let section = section.split("\n## ").next().unwrap_or("");
     section.lines().filter_map(|line| Some(entry(line)?.0))
@@ -90,6 +90,6 @@ mod tests {
 
     #[test]
     fn the_names_of_the_section_are_found() {
-        assert_eq!(named_in(BRIEF).collect::<Vec<_>>(), ["security", "testing"]);
+        assert_eq!(referenced_personas(BRIEF).collect::<Vec<_>>(), ["security", "testing"]);
     }
 }

@@ -6,13 +6,13 @@
 //! persona read a change, part by part ([`reading`]), and [`validator`] takes second looks at
 //! findings.
 //!
-//! `desk` is the context that all personas of a run share, `conversation` asks a question with the
-//! look-ups before its answer, and `handover` retains an entry of a persona's brief only if the
+//! `context` is the context that all personas of a run share, `conversation` asks a question with
+//! the look-ups before its answer, and `handover` retains an entry of a persona's brief only if the
 //! persona that it names reads the change. Every class of defect in `personas/defect-classes.txt`
 //! has a persona that owns it, and every persona a reading that carries it; tests check both.
 
+mod context;
 mod conversation;
-mod desk;
 mod handover;
 pub(crate) mod reading;
 mod reviewer;
@@ -29,7 +29,7 @@ use serde::Deserialize;
 
 use crate::prompt::Role;
 
-pub use self::desk::{Desk, Models};
+pub use self::context::{Models, PersonaContext};
 pub use self::reviewer::PersonaReviewer;
 pub use self::signals::Signals;
 pub use self::trigger::Trigger;
@@ -125,7 +125,7 @@ impl Persona {
         let options = serde_saphyr::options! { with_snippet: false, emit_comments: false };
         let matter: FrontMatter =
             serde_saphyr::from_str_with_options(&format!("\n{matter}"), options)
-                .map_err(|error| fail(explained(&error.to_string())))?;
+                .map_err(|error| fail(explain_error(&error.to_string())))?;
         let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         if matter.name.is_empty() || !matter.name.chars().all(is_name) {
             let name = &matter.name;
@@ -159,7 +159,7 @@ impl Persona {
 }
 
 /// Returns a message for users about an error in front matter.
-fn explained(error: &str) -> String {
+fn explain_error(error: &str) -> String {
     match error.contains("untagged enum") {
         true => {
             "`trigger` is none: `always`, `full`, `never`, or predicates under `any`, `all` and \
@@ -195,16 +195,17 @@ impl Personas {
             // A test checks the triggers of the shipped personas.
             persona.trigger.check().map_err(fail)?;
             all.own.insert(persona.name.clone());
-            let left_to = handover::named_in(&persona.brief).map(str::to_owned).collect();
+            let left_to =
+                handover::referenced_personas(&persona.brief).map(str::to_owned).collect();
             readings.push((file, persona.carries.clone(), left_to));
             all.insert(persona);
         }
         for (file, carries, left_to) in readings {
-            if let Some(name) = carries.iter().find(|name| all.named(name).is_none()) {
+            if let Some(name) = carries.iter().find(|name| all.get(name).is_none()) {
                 let message = format!("it carries `{name}`, and there is no persona of that name");
                 return Err(PersonaError { file, message });
             }
-            if let Some(name) = left_to.iter().find(|name| all.named(name).is_none()) {
+            if let Some(name) = left_to.iter().find(|name| all.get(name).is_none()) {
                 let message = format!(
                     "it leaves something to `{name}`, and there is no persona of that name"
                 );
@@ -224,47 +225,61 @@ impl Personas {
     }
 
     /// Returns a persona by its name.
-    pub fn named(&self, name: &str) -> Option<&Persona> {
+    pub fn get(&self, name: &str) -> Option<&Persona> {
         self.by_name.get(name)
     }
 
     /// Returns the reviewers of changes: the named personas, or else all, whose triggers decide.
-    pub fn reviewers(&self, named: &[String], desk: &Arc<Desk>) -> Vec<PersonaReviewer> {
+    pub fn reviewers(
+        &self,
+        named: &[String],
+        context: &Arc<PersonaContext>,
+    ) -> Vec<PersonaReviewer> {
         if named.is_empty() {
-            return self.woken_and(&[], desk);
+            return self.grouped_reviewers(&[], context);
         }
-        let named = named.iter().filter_map(|name| self.named(name));
+        let named = named.iter().filter_map(|name| self.get(name));
         let reviewer = |persona: &Persona| {
-            let reviewer = PersonaReviewer::named(persona.clone(), desk.clone());
-            reviewer.carrying(self.carried_by(persona))
+            let reviewer = PersonaReviewer::always_reading(persona.clone(), context.clone());
+            reviewer.with_carried(self.carried_by(persona))
         };
-        PersonaReviewer::seated_together(named.map(reviewer).collect())
+        PersonaReviewer::form_panel(named.map(reviewer).collect())
     }
 
     /// Returns the readings, and the personas that no reading carries, whose triggers decide. The
     /// personas in `added` read in addition, whatever their triggers.
-    pub fn woken_and(&self, added: &[String], desk: &Arc<Desk>) -> Vec<PersonaReviewer> {
+    pub fn grouped_reviewers(
+        &self,
+        added: &[String],
+        context: &Arc<PersonaContext>,
+    ) -> Vec<PersonaReviewer> {
         let reviewer = |persona: &Persona| match added.contains(&persona.name) {
-            true => PersonaReviewer::named(persona.clone(), desk.clone())
-                .carrying(self.carried_by(persona)),
-            false => PersonaReviewer::new(persona.clone(), self.carried_by(persona), desk.clone()),
+            true => PersonaReviewer::always_reading(persona.clone(), context.clone())
+                .with_carried(self.carried_by(persona)),
+            false => {
+                PersonaReviewer::new(persona.clone(), self.carried_by(persona), context.clone())
+            }
         };
         let reads =
             |persona: &&Persona| added.contains(&persona.name) || !self.is_carried(&persona.name);
         let reviewers = self.on_roster().into_iter().filter(reads).map(reviewer).collect();
-        PersonaReviewer::seated_together(reviewers)
+        PersonaReviewer::form_panel(reviewers)
     }
 
     /// Returns a reviewer for each persona that reads for itself; triggers decide which of them
     /// read.
-    pub fn each_alone(&self, added: &[String], desk: &Arc<Desk>) -> Vec<PersonaReviewer> {
+    pub fn separate_reviewers(
+        &self,
+        added: &[String],
+        context: &Arc<PersonaContext>,
+    ) -> Vec<PersonaReviewer> {
         let reviewer = |persona: &Persona| match added.contains(&persona.name) {
-            true => PersonaReviewer::named(persona.clone(), desk.clone()),
-            false => PersonaReviewer::new(persona.clone(), Vec::new(), desk.clone()),
+            true => PersonaReviewer::always_reading(persona.clone(), context.clone()),
+            false => PersonaReviewer::new(persona.clone(), Vec::new(), context.clone()),
         };
         let all = self.on_roster().into_iter();
         let alone = all.filter(|persona| persona.carries.is_empty());
-        PersonaReviewer::seated_together(alone.map(reviewer).collect())
+        PersonaReviewer::form_panel(alone.map(reviewer).collect())
     }
 
     /// Returns the personas that a reading carries.

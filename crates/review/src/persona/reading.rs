@@ -1,4 +1,4 @@
-//! A persona's pass over a change, part by part: [`Reading`].
+//! A persona's pass over a change, part by part: [`PersonaReading`].
 //!
 //! A part that was not shown to a required persona counts as not read, even if the rules read it: a
 //! line that is too long, a file name that cannot be shown, or a part beyond the twelfth makes the
@@ -10,19 +10,19 @@ use assay_change::Change;
 use assay_findings::coverage::{HunkOutcome, ReviewerCoverage};
 use assay_findings::incomplete::IncompleteKind;
 use assay_findings::report::{Report, ReviewerKind};
-use assay_models::{Class, Failure, Prompt, Spent};
+use assay_models::{Failure, FailureClass, Prompt, Spending};
 use assay_rules::redact;
 
 use super::Persona;
+use super::context::{PersonaContext, to_report_spending};
 use super::conversation::{Conversation, PlacedQuestion};
-use super::desk::{Desk, in_report};
 use crate::exchange::{Exchange, TranscriptAnswer};
 use crate::prompt::briefing::Briefing;
 use crate::prompt::parts::{Part, Parts};
 use crate::prompt::{self, Task};
-use crate::reviewer::{Answer, Tell};
-use crate::sanitize::NotRead;
-use crate::secrets::keep_secrets;
+use crate::reviewer::{OnProgress, ReviewerAnswer};
+use crate::sanitize::UnreadReason;
+use crate::secrets::redact_report;
 
 /// The reason for hunks that did not fit into any part.
 const LEFT_OVER: &str = "the change is larger than models are given";
@@ -31,32 +31,32 @@ const LEFT_OVER: &str = "the change is larger than models are given";
 const NOT_SHOWN: &str = "it was shown to no model";
 
 /// The maximum number of times that a part that is too long is split in two.
-const CUTS: usize = 4;
+const MAX_SPLITS: usize = 4;
 
 /// The minimum size of a part that is split, in bytes: a smaller one is not the reason for a prompt
 /// that is too long.
-const WORTH_CUTTING: usize = 4_000;
+const MIN_SPLIT_BYTES: usize = 4_000;
 
 /// The persona that reads a change.
 #[derive(Clone, Copy)]
 pub(super) struct ReadingPersona<'a> {
     pub(super) persona: &'a Persona,
-    pub(super) desk: &'a Desk,
+    pub(super) context: &'a PersonaContext,
     /// True if the change cannot be ready without an answer of the persona.
     pub(super) is_required: bool,
 }
 
 /// The state of reading a change, part by part.
-pub(crate) struct Reading<'a> {
+pub(crate) struct PersonaReading<'a> {
     by: ReadingPersona<'a>,
     change: &'a Change,
     briefing: &'a Briefing,
-    tell: Tell<'a>,
+    on_progress: OnProgress<'a>,
     report: Report,
     exchanges: Vec<Exchange>,
-    spent: Spent,
+    spent: Spending,
     /// The parts that failed.
-    failed: Vec<Failed>,
+    failed: Vec<FailedPart>,
     /// The questions that have no recorded answer.
     open: Vec<OpenQuestion>,
     read: BTreeSet<usize>,
@@ -66,7 +66,7 @@ pub(crate) struct Reading<'a> {
 }
 
 /// An answer, and the report that was parsed from it.
-struct Read {
+struct ParsedAnswer {
     report: Report,
     text: String,
     /// The prompt of the last turn, with the results of all look-ups.
@@ -75,7 +75,7 @@ struct Read {
 
 /// Returns the reason to ask a model again: its report is unusable or incomplete, and has no
 /// blocking finding anyway. The model's own words are not repeated to it.
-fn why_ask_again(report: &Report) -> Option<&'static str> {
+fn retry_reason(report: &Report) -> Option<&'static str> {
     if report.unusable.is_some() {
         return Some("no findings could be read from it");
     }
@@ -103,7 +103,7 @@ pub(crate) fn read_report(persona: &str, text: &str) -> Report {
 }
 
 /// A part that failed.
-struct Failed {
+struct FailedPart {
     part: usize,
     why: String,
     hunks: BTreeSet<usize>,
@@ -134,24 +134,24 @@ pub(crate) enum PartState {
     Asked,
 }
 
-impl<'a> Reading<'a> {
+impl<'a> PersonaReading<'a> {
     /// Creates the reading of a change, with an empty report.
     pub(super) fn new(
         by: ReadingPersona<'a>,
         change: &'a Change,
         parts: &Parts,
-        tell: Tell<'a>,
-    ) -> Reading<'a> {
-        let mut report = Report::new(by.desk.who(by.persona));
+        on_progress: OnProgress<'a>,
+    ) -> PersonaReading<'a> {
+        let mut report = Report::new(by.context.report_reviewer(by.persona));
         report.required = by.is_required;
-        Reading {
+        PersonaReading {
             by,
             change,
-            briefing: by.desk.briefing(change),
-            tell,
+            briefing: by.context.briefing(change),
+            on_progress,
             report,
             exchanges: Vec::new(),
-            spent: Spent::default(),
+            spent: Spending::default(),
             failed: Vec::new(),
             open: Vec::new(),
             read: BTreeSet::new(),
@@ -162,23 +162,30 @@ impl<'a> Reading<'a> {
 
     /// Reads a part; `place` has its number and the number of parts.
     pub(super) fn read(&mut self, task: &Task, part: Part, place: (usize, usize)) {
-        self.read_cutting(task, part, place, CUTS);
+        self.read_splitting(task, part, place, MAX_SPLITS);
     }
 
     /// Reads a part; a part that is too long is split in two.
-    fn read_cutting(&mut self, task: &Task, part: Part, (number, of): (usize, usize), cuts: usize) {
+    fn read_splitting(
+        &mut self,
+        task: &Task,
+        part: Part,
+        (number, of): (usize, usize),
+        cuts: usize,
+    ) {
         let hunks = part.hunks();
-        let prompt = self.by.desk.prompt(self.by.persona, task, self.briefing, (&part, number, of));
-        match self.asked(&prompt, (number, of)) {
+        let prompt =
+            self.by.context.prompt(self.by.persona, task, self.briefing, (&part, number, of));
+        match self.ask(&prompt, (number, of)) {
             Ok(report) => {
                 self.take(report);
                 self.read.extend(hunks);
             }
-            Err(failure) if failure.class == Class::TooLong && cuts > 0 => {
+            Err(failure) if failure.class == FailureClass::TooLong && cuts > 0 => {
                 match self.halves(part) {
                     Some(halves) => {
                         for half in halves {
-                            self.read_cutting(task, half, (number, of), cuts - 1);
+                            self.read_splitting(task, half, (number, of), cuts - 1);
                         }
                     }
                     None => self.fail(failure, number, hunks),
@@ -190,31 +197,33 @@ impl<'a> Reading<'a> {
 
     /// Splits a part in two, unless it is small compared with the rest of the prompt.
     fn halves(&self, part: Part) -> Option<[Part; 2]> {
-        (part.text().len() > WORTH_CUTTING).then(|| part.halves()).flatten()
+        (part.text().len() > MIN_SPLIT_BYTES).then(|| part.halves()).flatten()
     }
 
     /// Asks the model, and once more if the answer is not a complete report. The findings of both
     /// answers count.
-    fn asked(&mut self, prompt: &Prompt, place: (usize, usize)) -> Result<Report, Failure> {
+    fn ask(&mut self, prompt: &Prompt, place: (usize, usize)) -> Result<Report, Failure> {
         let first = self.ask_once(prompt, place.0, false);
-        let Read { report, text, prompt: asked } =
-            first.inspect_err(|failure| self.note_open(failure, prompt, place, None))?;
-        let Some(why) = why_ask_again(&report) else { return Ok(report) };
-        let again = prompt::again(asked, why);
+        let ParsedAnswer { report, text, prompt: asked } =
+            first.inspect_err(|failure| self.record_open_question(failure, prompt, place, None))?;
+        let Some(why) = retry_reason(&report) else { return Ok(report) };
+        let again = prompt::retry(asked, why);
         let second = self.ask_once(&again, place.0, true);
-        match second.inspect_err(|failure| self.note_open(failure, &again, place, Some(why))) {
-            Ok(Read { report: mut second, .. }) if second.unusable.is_none() => {
+        match second
+            .inspect_err(|failure| self.record_open_question(failure, &again, place, Some(why)))
+        {
+            Ok(ParsedAnswer { report: mut second, .. }) if second.unusable.is_none() => {
                 second.include_votes_of(report);
                 Ok(second)
             }
             Ok(_) if report.unusable.is_none() => Ok(report),
             Ok(_) => {
-                let model = self.by.desk.model(self.by.persona).id();
+                let model = self.by.context.model(self.by.persona).id();
                 let message = format!(
                     "`{model}`: its answer is no report, even when asked again ({why}); try again \
                      later, or choose another model"
                 );
-                Err(Failure { partial: Some(text), ..Failure::new(Class::Garbage, message) })
+                Err(Failure { partial: Some(text), ..Failure::new(FailureClass::Garbage, message) })
             }
             Err(failure) => Err(Failure {
                 message: match report.unusable {
@@ -233,14 +242,14 @@ impl<'a> Reading<'a> {
     }
 
     /// Records a question that has no recorded answer.
-    fn note_open(
+    fn record_open_question(
         &mut self,
         failure: &Failure,
         prompt: &Prompt,
         place: (usize, usize),
         again: Option<&str>,
     ) {
-        if failure.class == Class::NotRecorded {
+        if failure.class == FailureClass::NotRecorded {
             let (prompt, again) = (prompt.clone(), again.map(str::to_owned));
             self.open.push(OpenQuestion { place, prompt, again, findings: Vec::new() });
         }
@@ -270,14 +279,19 @@ impl<'a> Reading<'a> {
         }
     }
 
-    fn ask_once(&mut self, prompt: &Prompt, part: usize, again: bool) -> Result<Read, Failure> {
-        let Reading { by, tell, change, .. } = *self;
+    fn ask_once(
+        &mut self,
+        prompt: &Prompt,
+        part: usize,
+        again: bool,
+    ) -> Result<ParsedAnswer, Failure> {
+        let PersonaReading { by, on_progress, change, .. } = *self;
         let can_be_read = |text: &str| Report::from_text(text, "", None).is_whole();
         let reader = by.persona.name.clone();
         let asked = TranscriptAnswer { reader, part, again, ..TranscriptAnswer::default() };
         let question = PlacedQuestion { asked, prompt: prompt.clone() };
-        let talk = by.desk.converse(by.persona, change, question, can_be_read, &|chars| {
-            tell(chars);
+        let talk = by.context.converse(by.persona, change, question, can_be_read, &|chars| {
+            on_progress(chars);
         });
         let Conversation { outcome, prompt, exchanges, spent, notes, earlier_texts } = talk;
         self.spent = self.spent.plus(spent);
@@ -286,10 +300,10 @@ impl<'a> Reading<'a> {
         self.report.remarks.notes.extend(notes);
         self.exchanges.extend(exchanges);
         let reply = outcome?;
-        if by.desk.took_orders(&reply) {
+        if by.context.contains_canary(&reply) {
             let message = "its answer took orders from the text under review, so it counts for \
                            nothing; a model that is less easily led may do better";
-            return Err(Failure::new(Class::Garbage, message));
+            return Err(Failure::new(FailureClass::Garbage, message));
         }
         let mut report = self.report_from(&reply.text);
         // A report that came with calls counts, even if the last answer leaves out its findings.
@@ -297,7 +311,7 @@ impl<'a> Reading<'a> {
         for earlier in earlier.map(|text| self.report_from(text)) {
             report.include_votes_of(earlier);
         }
-        Ok(Read { report, text: reply.text, prompt })
+        Ok(ParsedAnswer { report, text: reply.text, prompt })
     }
 
     fn report_from(&self, text: &str) -> Report {
@@ -320,16 +334,18 @@ impl<'a> Reading<'a> {
     /// Uses the part of an answer that arrived before a failure, which was paid for; the hunks do
     /// not count as read.
     fn fail(&mut self, failure: Failure, part: usize, hunks: BTreeSet<usize>) {
-        if let Some(partial) = failure.partial.filter(|text| !self.by.desk.part_took_orders(text)) {
+        if let Some(partial) =
+            failure.partial.filter(|text| !self.by.context.part_contains_canary(text))
+        {
             self.take(self.report_from(&partial));
         }
-        self.failed.push(Failed { part, why: failure.message, hunks });
+        self.failed.push(FailedPart { part, why: failure.message, hunks });
     }
 
     /// Builds the answer of the persona.
-    pub(super) fn finish(mut self, change: &Change) -> Answer {
+    pub(super) fn finish(mut self, change: &Change) -> ReviewerAnswer {
         let looks = (0..change.hunks()).map(|hunk| self.look(hunk)).collect();
-        if let Some(Failed { why, .. }) = self.failed.first() {
+        if let Some(FailedPart { why, .. }) = self.failed.first() {
             let (failed, all) = (self.failed.len(), self.exchanges.len());
             self.report.unusable = Some(match failed < all && !self.read.is_empty() {
                 true => format!("{failed} of its parts gave nothing: {why}"),
@@ -337,9 +353,9 @@ impl<'a> Reading<'a> {
             });
         }
         self.report.remarks.not_covered = self.not_covered(change);
-        self.report.spent = Some(in_report(self.spent));
-        keep_secrets(&mut self.report, change);
-        Answer {
+        self.report.spent = Some(to_report_spending(self.spent));
+        redact_report(&mut self.report, change);
+        ReviewerAnswer {
             looks: ReviewerCoverage {
                 reviewer: self.by.persona.name.clone(),
                 kind: ReviewerKind::Persona,
@@ -370,14 +386,16 @@ impl<'a> Reading<'a> {
     /// are.
     fn look(&self, hunk: usize) -> HunkOutcome {
         let failed = self.failed.iter().find(|failed| failed.hunks.contains(&hunk));
-        if let Some(Failed { why, .. }) = failed {
+        if let Some(FailedPart { why, .. }) = failed {
             return HunkOutcome::Failed(format!("{}: {why}", self.by.persona.name));
         }
         match self.briefing.not_read.get(hunk) {
             // The reviewer that left the file out, and the rules that found the instructions,
             // report that themselves.
-            Some(Some(NotRead::LeftOut(_) | NotRead::Addresses)) => HunkOutcome::NotConcerned,
-            Some(Some(NotRead::NotShown(why))) => self.not_shown(why),
+            Some(Some(UnreadReason::LeftOut(_) | UnreadReason::Addresses)) => {
+                HunkOutcome::NotConcerned
+            }
+            Some(Some(UnreadReason::NotShown(why))) => self.not_shown(why),
             Some(None) if self.left_over.contains(&hunk) => self.not_shown(LEFT_OVER),
             Some(None) if self.read.contains(&hunk) => HunkOutcome::Reviewed,
             Some(None) | None => self.not_shown(NOT_SHOWN),

@@ -34,7 +34,7 @@ pub struct Signals {
 }
 
 /// The maximum number of added lines, and of removed ones, that are searched.
-const MOST: usize = 200_000;
+const MAX_LINES: usize = 200_000;
 
 impl Signals {
     /// Reads the signals of a change. `has_prior_findings` is an argument, since a change does not
@@ -45,8 +45,8 @@ impl Signals {
         let paths: BTreeSet<RepoPath> = names().filter_map(|p| RepoPath::exact(p).ok()).collect();
         let (mut added, mut removed) = (Vec::new(), Vec::new());
         for file in read() {
-            take_lines(change.tree(), file.new_path.as_deref(), file.added(), &mut added);
-            take_lines(change.base(), file.old_path.as_deref(), file.removed(), &mut removed);
+            collect_lines(change.tree(), file.new_path.as_deref(), file.added(), &mut added);
+            collect_lines(change.base(), file.old_path.as_deref(), file.removed(), &mut removed);
         }
         let lines = assay_rules::executable_lines(change).into_iter().map(|(_, n)| n).sum();
         Signals {
@@ -57,11 +57,11 @@ impl Signals {
             lines,
             deletes_files: read().any(|file| file.new_path.is_none()),
             touches_tests: names().any(|path| assay_rules::is_test(path)),
-            has_guidelines: guidelines::any(change),
+            has_guidelines: guidelines::exist(change),
             has_intent: change.stated_purpose().is_some()
                 || change.messages().iter().any(|message| message.contains(' ')),
             has_prior_findings,
-            is_cut: added.len() >= MOST || removed.len() >= MOST,
+            is_cut: added.len() >= MAX_LINES || removed.len() >= MAX_LINES,
             paths: paths.into_iter().collect(),
             added,
             removed,
@@ -69,7 +69,7 @@ impl Signals {
     }
 }
 
-fn take_lines(
+fn collect_lines(
     tree: &dyn Tree,
     path: Option<&str>,
     spans: impl Iterator<Item = LineRange>,
@@ -81,6 +81,6 @@ fn take_lines(
     let all: Vec<&str> = text.lines().collect();
     let numbers = spans.flat_map(|lines| lines.start()..=lines.end());
     let lines = numbers.filter_map(|number| all.get(number as usize - 1));
-    let room = MOST.saturating_sub(into.len());
+    let room = MAX_LINES.saturating_sub(into.len());
     into.extend(lines.take(room).map(|line| (*line).to_owned()));
 }

@@ -144,19 +144,21 @@ impl Trigger {
     }
 
     /// Returns the reason why the signals match the trigger; `None` if they do not.
-    pub fn wakes(&self, signals: &Signals) -> Option<String> {
+    pub fn match_reason(&self, signals: &Signals) -> Option<String> {
         match self {
-            Trigger::Any(triggers) => triggers.iter().find_map(|trigger| trigger.wakes(signals)),
+            Trigger::Any(triggers) => {
+                triggers.iter().find_map(|trigger| trigger.match_reason(signals))
+            }
             Trigger::All(triggers) => {
                 let reasons: Option<Vec<String>> =
-                    triggers.iter().map(|trigger| trigger.wakes(signals)).collect();
+                    triggers.iter().map(|trigger| trigger.match_reason(signals)).collect();
                 reasons.map(|reasons| reasons.join(", "))
             }
-            Trigger::Not(trigger) => match trigger.wakes(signals) {
+            Trigger::Not(trigger) => match trigger.match_reason(signals) {
                 Some(_) => None,
                 None => Some("nothing speaks against it".to_owned()),
             },
-            Trigger::Test(test) => test.holds(signals),
+            Trigger::Test(test) => test.match_reason(signals),
         }
     }
 }
@@ -212,10 +214,10 @@ fn behaviours(words: Vec<String>) -> Result<Vec<Behaviour>, String> {
 }
 
 /// The maximum number of characters of a pattern that is quoted as a reason.
-const QUOTED: usize = 60;
+const MAX_QUOTED_CHARS: usize = 60;
 
 impl Test {
-    fn holds(&self, signals: &Signals) -> Option<String> {
+    fn match_reason(&self, signals: &Signals) -> Option<String> {
         let said = |holds: bool, reason: &str| holds.then(|| reason.to_owned());
         match self {
             Test::Always => Some("reads every change".to_owned()),
@@ -237,8 +239,8 @@ impl Test {
                     },
                 )
             }
-            Test::Added(patterns) => matching(patterns, &signals.added, "adds"),
-            Test::Removed(patterns) => matching(patterns, &signals.removed, "removes"),
+            Test::Added(patterns) => matching_pattern(patterns, &signals.added, "adds"),
+            Test::Removed(patterns) => matching_pattern(patterns, &signals.removed, "removes"),
             Test::Does(behaviours) => {
                 let found = behaviours.iter().find(|it| signals.behaviours.contains(it))?;
                 Some(format!("does {}", found.as_str()))
@@ -255,22 +257,22 @@ impl Test {
                 said(touched >= *files, &format!("touches {touched} files"))
             }
             Test::DeletesFiles(wanted) => {
-                told(signals.deletes_files, *wanted, ["deletes files", "deletes no file"])
+                describe_match(signals.deletes_files, *wanted, ["deletes files", "deletes no file"])
             }
             Test::TouchesTests(wanted) => {
-                told(signals.touches_tests, *wanted, ["touches tests", "touches no test"])
+                describe_match(signals.touches_tests, *wanted, ["touches tests", "touches no test"])
             }
-            Test::HasGuidelines(wanted) => told(
+            Test::HasGuidelines(wanted) => describe_match(
                 signals.has_guidelines,
                 *wanted,
                 ["the repository has guidelines", "the repository has no guidelines"],
             ),
-            Test::HasIntent(wanted) => told(
+            Test::HasIntent(wanted) => describe_match(
                 signals.has_intent,
                 *wanted,
                 ["its commits say what it is for", "nobody says what it is for"],
             ),
-            Test::HasPriorFindings(wanted) => told(
+            Test::HasPriorFindings(wanted) => describe_match(
                 signals.has_prior_findings,
                 *wanted,
                 ["an earlier review found something", "no earlier review found anything"],
@@ -280,15 +282,15 @@ impl Test {
 }
 
 /// Returns the text for a property if it has the wanted value.
-fn told(is: bool, wanted: bool, [yes, no]: [&str; 2]) -> Option<String> {
+fn describe_match(is: bool, wanted: bool, [yes, no]: [&str; 2]) -> Option<String> {
     (is == wanted).then(|| if wanted { yes } else { no }.to_owned())
 }
 
 /// Returns the first pattern of a persona that a line matches, as a reason. The line itself is text
 /// of the change, which is shown between marks only.
-fn matching(patterns: &Patterns, lines: &[String], verb: &str) -> Option<String> {
+fn matching_pattern(patterns: &Patterns, lines: &[String], verb: &str) -> Option<String> {
     let set = patterns.set().ok()?;
     let at = lines.iter().find_map(|line| set.matches(line).into_iter().next())?;
     let pattern = patterns.sources.get(at)?;
-    Some(format!("{verb} what matches `{}`", truncate(pattern, QUOTED)))
+    Some(format!("{verb} what matches `{}`", truncate(pattern, MAX_QUOTED_CHARS)))
 }

@@ -12,27 +12,27 @@ use assay_findings::grounding::Tree;
 use assay_findings::path::RepoPath;
 use assay_findings::read::repair_json;
 use assay_findings::second_look::{Opinion, SecondLookAnswer, select_for_second_look};
-use assay_models::{Class, Failure, Prompt};
+use assay_models::{Failure, FailureClass, Prompt};
 use assay_rules::{
     RedactedTree, find_injections_in_file, redact_text, without_injections,
     without_injections_in_file,
 };
 use serde_json::Value;
 
+use super::context::PersonaContext;
 use super::conversation::{Conversation, PlacedQuestion};
-use super::desk::Desk;
 use super::reading::OpenQuestion;
 use super::{Persona, VALIDATOR};
 use crate::exchange::{Exchange, TranscriptAnswer};
 use crate::prompt::parts::Part;
 use crate::prompt::{self, Task};
-use crate::sanitize::{names, not_to_be_named};
+use crate::sanitize::{names, unsafe_name_reason};
 
 /// The number of lines around a finding that are shown if the change does not show it.
-const AROUND: u32 = 40;
+const CONTEXT_LINES: u32 = 40;
 
 /// The maximum number of findings in one question.
-const AT_ONCE: usize = 40;
+const MAX_FINDINGS_PER_QUESTION: usize = 40;
 
 /// The opinions on findings, and the requests that they needed.
 #[derive(Debug, Default)]
@@ -48,13 +48,13 @@ pub struct SecondLooks {
 }
 
 /// Findings that are judged together, and the part of the change that shows them.
-struct Question<'f> {
+struct SecondLookQuestion<'f> {
     part: Part,
     findings: Vec<&'f Finding>,
 }
 
 /// The outcome of one question.
-struct Looked {
+struct QuestionOutcome {
     opinions: Vec<Opinion>,
     exchanges: Vec<Exchange>,
     /// The prompt, if it has no answer yet.
@@ -67,30 +67,32 @@ pub fn second_looks(
     change: &Change,
     findings: &[Finding],
     validator: &Persona,
-    desk: &Desk,
+    context: &PersonaContext,
     at_a_time: usize,
 ) -> SecondLooks {
     let picked = select_for_second_look(findings);
-    let look = Look { change, validator, desk };
+    let look = SecondLookContext { change, validator, context };
     let (addressed, asked): (Vec<&Finding>, Vec<&Finding>) =
         picked.into_iter().partition(|finding| look.is_addressed(finding));
     let why = "text beside it addresses a reviewer, so no model was asked";
     let mut looks = SecondLooks {
-        opinions: addressed.into_iter().map(|finding| missing(finding, why)).collect(),
+        opinions: addressed.into_iter().map(|finding| missing_opinion(finding, why)).collect(),
         ..SecondLooks::default()
     };
     if asked.is_empty() {
         return looks;
     }
-    let questions = questions(asked, desk.parts(validator, &Task::default(), change).parts);
+    let questions = questions(asked, context.parts(validator, &Task::default(), change).parts);
     let waiting = Mutex::new(questions.iter().enumerate());
-    let looked: Mutex<Vec<(usize, Looked)>> = Mutex::default();
+    let looked: Mutex<Vec<(usize, QuestionOutcome)>> = Mutex::default();
     let next = || waiting.lock().unwrap_or_else(|broken| broken.into_inner()).next();
     let work = || {
         while let Some((at, question)) = next() {
             // A panic in one question does not affect the others.
-            let result = catch_unwind(AssertUnwindSafe(|| look.at(question, at + 1)))
-                .unwrap_or_else(|_| Looked::not(question, "it crashed; this is a bug in assay"));
+            let result = catch_unwind(AssertUnwindSafe(|| look.ask(question, at + 1)))
+                .unwrap_or_else(|_| {
+                    QuestionOutcome::not_asked(question, "it crashed; this is a bug in assay")
+                });
             let mut looked = looked.lock().unwrap_or_else(|broken| broken.into_inner());
             looked.push((at, result));
         }
@@ -102,20 +104,20 @@ pub fn second_looks(
     });
     let mut looked = looked.into_inner().unwrap_or_else(|broken| broken.into_inner());
     looked.sort_by_key(|(at, _)| *at);
-    for (at, Looked { opinions, exchanges, open }) in looked {
+    for (at, QuestionOutcome { opinions, exchanges, open }) in looked {
         looks.answered.push(opinions.clone());
         looks.opinions.extend(opinions);
         looks.exchanges.extend(exchanges);
         let place = (at + 1, questions.len());
         let findings: Vec<String> =
-            questions[at].findings.iter().map(|it| kept_title(it)).collect();
+            questions[at].findings.iter().map(|it| transcript_title(it)).collect();
         looks.open.extend(open.map(|prompt| OpenQuestion { place, prompt, again: None, findings }));
     }
     looks
 }
 
 /// Returns the name under which the report of a second look is submitted, by its number.
-pub(crate) fn look_name(number: usize) -> String {
+pub(crate) fn second_look_name(number: usize) -> String {
     match number {
         1 => VALIDATOR.to_owned(),
         number => format!("{VALIDATOR}-{number}"),
@@ -123,78 +125,80 @@ pub(crate) fn look_name(number: usize) -> String {
 }
 
 /// Returns the title of a finding for transcripts.
-fn kept_title(finding: &Finding) -> String {
+fn transcript_title(finding: &Finding) -> String {
     redact_text(&finding.title)
 }
 
 /// Groups findings into questions. All findings of a change are compared with each other in one
 /// question, together with the change or, if it has several parts, with the code at their
 /// locations. There are several questions only if there are many findings.
-fn questions(findings: Vec<&Finding>, mut parts: Vec<Part>) -> Vec<Question<'_>> {
+fn questions(findings: Vec<&Finding>, mut parts: Vec<Part>) -> Vec<SecondLookQuestion<'_>> {
     let question = |findings: &[&'_ Finding]| {
         let places: Vec<(&RepoPath, Option<u32>)> =
             findings.iter().filter_map(|f| Some((f.file.as_ref()?, f.line))).collect();
-        Part::showing(&parts, &places)
+        Part::select(&parts, &places)
     };
-    if findings.len() <= AT_ONCE && parts.len() <= 1 {
-        return vec![Question { part: parts.pop().unwrap_or_default(), findings }];
+    if findings.len() <= MAX_FINDINGS_PER_QUESTION && parts.len() <= 1 {
+        return vec![SecondLookQuestion { part: parts.pop().unwrap_or_default(), findings }];
     }
     findings
-        .chunks(AT_ONCE)
-        .map(|some| Question { part: question(some), findings: some.to_vec() })
+        .chunks(MAX_FINDINGS_PER_QUESTION)
+        .map(|some| SecondLookQuestion { part: question(some), findings: some.to_vec() })
         .collect()
 }
 
-impl Looked {
+impl QuestionOutcome {
     /// Returns the outcome of a question that no model was asked.
-    fn not(question: &Question<'_>, why: &str) -> Looked {
-        let opinions = question.findings.iter().map(|finding| missing(finding, why)).collect();
-        Looked { opinions, exchanges: Vec::new(), open: None }
+    fn not_asked(question: &SecondLookQuestion<'_>, why: &str) -> QuestionOutcome {
+        let opinions =
+            question.findings.iter().map(|finding| missing_opinion(finding, why)).collect();
+        QuestionOutcome { opinions, exchanges: Vec::new(), open: None }
     }
 }
 
 /// The context of second looks.
 #[derive(Clone, Copy)]
-struct Look<'a> {
+struct SecondLookContext<'a> {
     change: &'a Change,
     validator: &'a Persona,
-    desk: &'a Desk,
+    context: &'a PersonaContext,
 }
 
-impl Look<'_> {
+impl SecondLookContext<'_> {
     /// Asks the question with a number, counted from 1.
-    fn at(self, question: &Question<'_>, number: usize) -> Looked {
+    fn ask(self, question: &SecondLookQuestion<'_>, number: usize) -> QuestionOutcome {
         let part = &question.part;
         let told = question.findings.iter().zip(1..).map(|(finding, number)| {
             let is_shown = finding.file.as_ref().is_none_or(|file| part.shows(file, finding.line));
             let code = if is_shown { String::new() } else { self.code(finding) };
-            format!("{}{code}\n", told(finding, number))
+            format!("{}{code}\n", format_finding(finding, number))
         });
-        let briefing = self.desk.briefing(self.change);
-        let room = self.desk.room(self.validator);
+        let briefing = self.context.briefing(self.change);
+        let room = self.context.answer_limits(self.validator);
         let prompt =
             prompt::second_look(self.validator.role(), briefing, part, told.collect(), room);
-        let prompt = self.desk.with_lookups(self.validator, prompt);
+        let prompt = self.context.with_lookups(self.validator, prompt);
         let can_be_read = |text: &str| !answers(text).is_empty();
         let asked = TranscriptAnswer {
-            reader: look_name(number),
+            reader: second_look_name(number),
             part: 1,
-            findings: question.findings.iter().map(|it| kept_title(it)).collect(),
+            findings: question.findings.iter().map(|it| transcript_title(it)).collect(),
             ..TranscriptAnswer::default()
         };
         let asked = PlacedQuestion { asked, prompt };
         let Conversation { outcome, prompt, exchanges, .. } =
-            self.desk.converse(self.validator, self.change, asked, can_be_read, &|_| {});
-        let is_open = matches!(&outcome, Err(failure) if failure.class == Class::NotRecorded);
-        let none = |why: &str| Looked::not(question, why).opinions;
+            self.context.converse(self.validator, self.change, asked, can_be_read, &|_| {});
+        let is_open =
+            matches!(&outcome, Err(failure) if failure.class == FailureClass::NotRecorded);
+        let none = |why: &str| QuestionOutcome::not_asked(question, why).opinions;
         let opinions = match outcome {
-            Ok(reply) if self.desk.took_orders(&reply) => {
+            Ok(reply) if self.context.contains_canary(&reply) => {
                 none("the answer took orders from the text under review")
             }
             Ok(reply) => opinions(&question.findings, &reply.text),
             Err(Failure { message, .. }) => none(&message),
         };
-        Looked { opinions, exchanges, open: is_open.then_some(prompt) }
+        QuestionOutcome { opinions, exchanges, open: is_open.then_some(prompt) }
     }
 
     /// Returns true if the file of a finding addresses reviewers. A finding in such a file may be
@@ -204,7 +208,7 @@ impl Look<'_> {
         // The content of a file that cannot be read is unknown.
         let Ok(text) = self.change.tree().read(file) else { return true };
         let text = text.unwrap_or_default();
-        not_to_be_named(file.as_str()).is_some()
+        unsafe_name_reason(file.as_str()).is_some()
             || !find_injections_in_file(file.as_str(), &text).is_empty()
     }
 
@@ -212,7 +216,7 @@ impl Look<'_> {
     fn code(self, finding: &Finding) -> String {
         let Some(file) = &finding.file else { return String::new() };
         let line = finding.line.unwrap_or(1);
-        let excerpts = &self.desk.briefing(self.change).excerpts;
+        let excerpts = &self.context.briefing(self.change).excerpts;
         let shown = excerpts.iter().find(|excerpt| excerpt.path == *file);
         let number = format!("{line:>5} ");
         let unit = shown.and_then(|excerpt| {
@@ -223,10 +227,10 @@ impl Look<'_> {
             let lines = unit.lines.iter().map(|line| format!("{}\n", line.text));
             Some(format!("{}\n{}", excerpt.heading, lines.collect::<String>()))
         });
-        unit.unwrap_or_else(|| self.as_it_stands(file, line))
+        unit.unwrap_or_else(|| self.tree_excerpt(file, line))
     }
 
-    fn as_it_stands(self, file: &RepoPath, line: u32) -> String {
+    fn tree_excerpt(self, file: &RepoPath, line: u32) -> String {
         // The reviewer may have been led to a file that git does not track, which must not be shown
         // to a model.
         let is_changed = self.change.files.iter().any(|diff| diff.path() == file.as_str());
@@ -235,17 +239,17 @@ impl Look<'_> {
         }
         let text = RedactedTree(self.change.tree()).read(file).ok().flatten().unwrap_or_default();
         let text = without_injections_in_file(file.as_str(), &text);
-        let first = line.saturating_sub(AROUND).max(1);
+        let first = line.saturating_sub(CONTEXT_LINES).max(1);
         let lines = text.lines().zip(1u32..).skip(first as usize - 1);
-        let lines = lines.take_while(|(_, number)| *number <= line + AROUND);
-        let lines = lines.map(|(text, number)| (names::on_one_line(text), number));
+        let lines = lines.take_while(|(_, number)| *number <= line + CONTEXT_LINES);
+        let lines = lines.map(|(text, number)| (names::replace_line_breaks(text), number));
         let lines = lines.map(|(text, number)| format!("{number:>5}   {text}\n"));
         format!("### FILE {file}\n{}", lines.collect::<String>())
     }
 }
 
 /// Formats a finding for a second look.
-fn told(finding: &Finding, number: usize) -> String {
+fn format_finding(finding: &Finding, number: usize) -> String {
     let place = finding.place().unwrap_or_else(|| "the change as a whole".to_owned());
     let quote = finding.evidence.first().map(|quote| format!("Quote: {quote}\n"));
     let text = format!(
@@ -255,10 +259,10 @@ fn told(finding: &Finding, number: usize) -> String {
         quote.unwrap_or_default(),
         finding.description
     );
-    names::with_plain_lines(&without_injections(&redact_text(&text))).into_owned()
+    names::normalize_line_breaks(&without_injections(&redact_text(&text))).into_owned()
 }
 
-fn missing(finding: &Finding, why: &str) -> Opinion {
+fn missing_opinion(finding: &Finding, why: &str) -> Opinion {
     Opinion {
         fingerprint: finding.fingerprint.clone(),
         file: finding.file.clone(),
@@ -281,7 +285,10 @@ fn opinions(findings: &[&Finding], text: &str) -> Vec<Opinion> {
     };
     let opinion = |(finding, number): (&&Finding, usize)| {
         let answer = answers.iter().find(|(of, _)| *of == number);
-        answer.map_or_else(|| missing(finding, why), |(_, value)| opinion(finding, value))
+        answer.map_or_else(
+            || missing_opinion(finding, why),
+            |(_, value)| parse_opinion(finding, value),
+        )
     };
     findings.iter().zip(1..).map(opinion).collect()
 }
@@ -311,14 +318,14 @@ pub(crate) fn answers(text: &str) -> Vec<(usize, Value)> {
         // An answer to a single finding may leave out its number.
         number.or((entries.len() == 1).then_some(1)).map(|number| number as usize)
     };
-    let read = entries.iter().filter(|entry| answer(entry).is_some());
+    let read = entries.iter().filter(|entry| parse_answer(entry).is_some());
     read.filter_map(|entry| Some((number(entry)?, entry.clone()))).collect()
 }
 
-fn opinion(finding: &Finding, value: &Value) -> Opinion {
+fn parse_opinion(finding: &Finding, value: &Value) -> Opinion {
     let word = |key: &str| value[key].as_str().map(redact_text);
-    let Some(answer) = answer(value) else {
-        return missing(finding, "the answer is none of confirm, refute and unsure");
+    let Some(answer) = parse_answer(value) else {
+        return missing_opinion(finding, "the answer is none of confirm, refute and unsure");
     };
     let quoted_file = word("file").and_then(|file| RepoPath::parse(&file, None).ok());
     Opinion {
@@ -327,12 +334,12 @@ fn opinion(finding: &Finding, value: &Value) -> Opinion {
         quote: word("quote").filter(|quote| !quote.trim().is_empty()),
         quoted_file,
         consequence: value["consequence"].as_str().and_then(Consequence::from_word),
-        ..missing(finding, "")
+        ..missing_opinion(finding, "")
     }
 }
 
 /// Parses the answer of a second look; `None` for an unknown word.
-fn answer(value: &Value) -> Option<SecondLookAnswer> {
+fn parse_answer(value: &Value) -> Option<SecondLookAnswer> {
     match value["answer"].as_str()?.to_ascii_lowercase().as_str() {
         "confirm" | "confirmed" => Some(SecondLookAnswer::Confirm),
         "refute" | "refuted" => Some(SecondLookAnswer::Refute),

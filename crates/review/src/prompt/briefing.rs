@@ -12,7 +12,7 @@ use super::definitions::{self, Definition};
 use super::excerpt::{self, Excerpt, Sides};
 use super::guidelines;
 use super::purpose::Purpose;
-use crate::sanitize::{NotRead, SafeTree, not_for_models, not_to_be_named, safe_text};
+use crate::sanitize::{SafeTree, UnreadReason, safe_text, unsafe_name_reason, withheld_reason};
 
 /// Reasons why a hunk was not shown completely.
 const LONG_LINES: &str = "a line is too long to be shown";
@@ -21,7 +21,7 @@ const TOO_MUCH: &str = "the change is larger than models are given";
 const UNREADABLE: &str = "it could not be shown";
 
 /// The maximum number of bytes of a change in all parts together.
-const MOST: usize = 4 << 20;
+const MAX_CHANGE_BYTES: usize = 4 << 20;
 
 /// The content of prompts about a change. It contains no secret and no text that addresses a model.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ pub(crate) struct Briefing {
     /// Files that models should have read and did not, or not completely, each with the reason.
     pub(crate) withheld: Vec<String>,
     /// The reason why a hunk does not count as read, by its number; `None` if it does.
-    pub(crate) not_read: Vec<Option<NotRead>>,
+    pub(crate) not_read: Vec<Option<UnreadReason>>,
     /// The number of bytes of all excerpts.
     bytes: usize,
     /// The files outside of the change that were read for it.
@@ -54,7 +54,7 @@ impl Briefing {
         let mut briefing = Briefing {
             title: safe_text(&change.title),
             purpose: Purpose::of(change, &before),
-            guidelines: guidelines::of(change),
+            guidelines: guidelines::read(change),
             excerpts: Vec::new(),
             callers: Vec::new(),
             definitions: Vec::new(),
@@ -66,7 +66,7 @@ impl Briefing {
         };
         let sides = Sides { before: &before, after: &after };
         for file in &change.files {
-            briefing.take(change, file, &sides);
+            briefing.add_file(change, file, &sides);
         }
         briefing.callers = callers::find(change, &briefing.excerpts, &safe);
         briefing.definitions = definitions::find(change, &briefing.excerpts, &after);
@@ -79,24 +79,26 @@ impl Briefing {
     }
 
     /// Adds a file, or the reason why it is left out.
-    fn take(&mut self, change: &Change, file: &FileDiff, sides: &Sides<'_>) {
+    fn add_file(&mut self, change: &Change, file: &FileDiff, sides: &Sides<'_>) {
         let first = self.not_read.len();
         let names = [file.new_path.as_deref(), file.old_path.as_deref()];
-        let not_named = || names.into_iter().flatten().find_map(not_to_be_named);
-        let too_much = || (self.bytes > MOST).then_some(NotRead::NotShown(TOO_MUCH));
-        if let Some(why) = not_for_models(file).or_else(not_named).or_else(too_much) {
+        let not_named = || names.into_iter().flatten().find_map(unsafe_name_reason);
+        let too_much =
+            || (self.bytes > MAX_CHANGE_BYTES).then_some(UnreadReason::NotShown(TOO_MUCH));
+        if let Some(why) = withheld_reason(file).or_else(not_named).or_else(too_much) {
             return self.leave_out(file, why);
         }
         let Some(mut excerpt) = Excerpt::of(file, first, sides) else {
-            return self.leave_out(file, NotRead::NotShown(UNREADABLE));
+            return self.leave_out(file, UnreadReason::NotShown(UNREADABLE));
         };
         let shown: BTreeSet<usize> = excerpt.units.iter().flat_map(|unit| unit.hunks()).collect();
-        let kept_back = kept_back(change, file);
+        let unread_reasons = unread_reasons(change, file);
         let touched = excerpt.withhold();
         for at in 0..hunks(file) {
-            let is_touched = touched.contains(&(first + at)).then_some(NotRead::Addresses);
-            let missing = (!shown.contains(&(first + at))).then_some(NotRead::NotShown(UNREADABLE));
-            let why = kept_back.get(at).cloned().flatten();
+            let is_touched = touched.contains(&(first + at)).then_some(UnreadReason::Addresses);
+            let missing =
+                (!shown.contains(&(first + at))).then_some(UnreadReason::NotShown(UNREADABLE));
+            let why = unread_reasons.get(at).cloned().flatten();
             self.not_read.push(why.or(is_touched).or(missing));
         }
         let reason = self.not_read[first..].iter().flatten().next();
@@ -106,12 +108,12 @@ impl Briefing {
     }
 
     /// Leaves out a file, for a reason.
-    fn leave_out(&mut self, file: &FileDiff, why: NotRead) {
+    fn leave_out(&mut self, file: &FileDiff, why: UnreadReason) {
         // A name with instructions to a model is not passed on either.
-        let is_withheld = not_to_be_named(file.path()).is_some();
+        let is_withheld = unsafe_name_reason(file.path()).is_some();
         let name = if is_withheld { "(a name withheld)" } else { file.path() };
         self.not_shown.push(format!("{name} ({why})"));
-        if !matches!(why, NotRead::LeftOut(_)) {
+        if !matches!(why, UnreadReason::LeftOut(_)) {
             self.withheld.push(format!("{} ({why})", file.path()));
         }
         self.not_read.extend(vec![Some(why); hunks(file)]);
@@ -124,17 +126,17 @@ fn hunks(file: &FileDiff) -> usize {
 }
 
 /// Returns the reason why each hunk of a file does not count as read by models; empty if all count.
-fn kept_back(change: &Change, file: &FileDiff) -> Vec<Option<NotRead>> {
+fn unread_reasons(change: &Change, file: &FileDiff) -> Vec<Option<UnreadReason>> {
     let path = file.new_path.as_deref().and_then(|path| RepoPath::exact(path).ok());
     let Some(path) = path else { return Vec::new() };
     let text = match change.tree().read(&path) {
         Ok(Some(text)) => text,
         Ok(None) => return Vec::new(),
-        Err(_) => return vec![Some(NotRead::NotShown(UNREADABLE)); hunks(file)],
+        Err(_) => return vec![Some(UnreadReason::NotShown(UNREADABLE)); hunks(file)],
     };
     let orders = find_injections_in_file(path.as_str(), &text);
     let shown = redact_text(&text);
-    if orders.is_empty() && !excerpt::is_cut(&text) && shown == text {
+    if orders.is_empty() && !excerpt::has_truncated_lines(&text) && shown == text {
         return Vec::new();
     }
     let lines: Vec<&str> = text.lines().collect();
@@ -145,17 +147,19 @@ fn kept_back(change: &Change, file: &FileDiff) -> Vec<Option<NotRead>> {
             .iter()
             .any(|order| around.clone().any(|n| order.lines.start() <= n && n <= order.lines.end()))
         {
-            return Some(NotRead::Addresses);
+            return Some(UnreadReason::Addresses);
         }
         let mut added = hunk.added.iter().flat_map(|span| span.start()..=span.end());
-        let is_long = |n: u32| lines.get(n as usize - 1).is_some_and(|line| excerpt::is_cut(line));
+        let is_long = |n: u32| {
+            lines.get(n as usize - 1).is_some_and(|line| excerpt::has_truncated_lines(line))
+        };
         if is_redacted(added.clone().filter_map(|n| shown.get(n as usize - 1).copied())) {
-            return Some(NotRead::NotShown(REDACTED));
+            return Some(UnreadReason::NotShown(REDACTED));
         }
-        added.any(is_long).then_some(NotRead::NotShown(LONG_LINES))
+        added.any(is_long).then_some(UnreadReason::NotShown(LONG_LINES))
     };
     match file.hunks.is_empty() {
-        true => vec![(!orders.is_empty()).then_some(NotRead::Addresses)],
+        true => vec![(!orders.is_empty()).then_some(UnreadReason::Addresses)],
         false => file.hunks.iter().map(reason).collect(),
     }
 }

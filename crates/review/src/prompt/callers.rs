@@ -7,11 +7,11 @@ use assay_findings::grounding::Tree;
 use assay_findings::path::RepoPath;
 
 use super::excerpt::Excerpt;
-use crate::sanitize::{names, not_to_be_named};
+use crate::sanitize::{names, unsafe_name_reason};
 
 /// The maximum number of callers of one name, and in total.
-const OF_ONE: usize = 3;
-const OF_ALL: usize = 24;
+const MAX_PER_NAME: usize = 3;
+const MAX_CALLERS: usize = 24;
 
 /// The maximum number of files that are searched, and of their bytes, so that the cost depends
 /// mostly on the change.
@@ -19,7 +19,7 @@ const MAX_FILES: usize = 1_500;
 const MAX_BYTES: usize = 24 << 20;
 
 /// The number of lines before and after a call that are shown.
-const AROUND: usize = 2;
+const CONTEXT_LINES: usize = 2;
 
 /// The minimum length of a name: shorter ones are ambiguous.
 const MIN_NAME: usize = 4;
@@ -50,7 +50,7 @@ pub(crate) fn find(change: &Change, excerpts: &[Excerpt], tree: &dyn Tree) -> Ve
         let language = assay_rules::language_name(path.as_str());
         !changed.contains(path.as_str())
             && language.is_some_and(|language| languages.contains(&language))
-            && not_to_be_named(path.as_str()).is_none()
+            && unsafe_name_reason(path.as_str()).is_none()
     };
     let mut counts = vec![0; names.len()];
     let mut left = MAX_BYTES;
@@ -61,24 +61,25 @@ pub(crate) fn find(change: &Change, excerpts: &[Excerpt], tree: &dyn Tree) -> Ve
         let Ok(Some(raw)) = change.tree().read(&path) else { continue };
         left = left.saturating_sub(raw.len());
         let wanted = names.iter().zip(&mut counts);
-        let wanted = wanted.filter(|(name, count)| **count < OF_ONE && raw.contains(name.as_str()));
+        let wanted =
+            wanted.filter(|(name, count)| **count < MAX_PER_NAME && raw.contains(name.as_str()));
         let wanted: Vec<(&String, &mut usize)> = wanted.collect();
         // Only the files that are shown need redaction.
         let text = if wanted.is_empty() { None } else { tree.read(&path).ok().flatten() };
         let Some(text) = text.as_deref() else { continue };
         for (name, count) in wanted {
             let calls = assay_rules::calls(path.as_str(), text, name);
-            for call in calls.into_iter().take(OF_ONE.saturating_sub(*count)) {
+            for call in calls.into_iter().take(MAX_PER_NAME.saturating_sub(*count)) {
                 *count += 1;
-                let text = around(text, call.start() as usize);
+                let text = with_context(text, call.start() as usize);
                 found.push(Caller { name: name.clone(), path: path.clone(), text });
             }
         }
-        if left == 0 || found.len() >= OF_ALL {
+        if left == 0 || found.len() >= MAX_CALLERS {
             break;
         }
     }
-    found.truncate(OF_ALL);
+    found.truncate(MAX_CALLERS);
     found
 }
 
@@ -98,8 +99,10 @@ fn touched_names(excerpts: &[Excerpt]) -> Vec<String> {
 }
 
 /// Returns the lines around a line, each with its number.
-pub(crate) fn around(text: &str, line: usize) -> String {
-    let first = line.saturating_sub(AROUND).max(1);
-    let lines = text.lines().enumerate().skip(first - 1).take(line + AROUND + 1 - first);
-    lines.map(|(at, line)| format!("{:>5}   {}\n", at + 1, names::on_one_line(line))).collect()
+pub(crate) fn with_context(text: &str, line: usize) -> String {
+    let first = line.saturating_sub(CONTEXT_LINES).max(1);
+    let lines = text.lines().enumerate().skip(first - 1).take(line + CONTEXT_LINES + 1 - first);
+    lines
+        .map(|(at, line)| format!("{:>5}   {}\n", at + 1, names::replace_line_breaks(line)))
+        .collect()
 }

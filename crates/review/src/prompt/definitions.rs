@@ -10,17 +10,17 @@ use assay_findings::path::RepoPath;
 use assay_rules::DefinitionKind;
 
 use super::excerpt::Excerpt;
-use crate::sanitize::{names, not_to_be_named};
+use crate::sanitize::{names, unsafe_name_reason};
 
 /// The maximum number of definitions that are shown, and of their bytes.
-const MOST: usize = 14;
-const MOST_BYTES: usize = 7 << 10;
+const MAX_DEFINITIONS: usize = 14;
+const MAX_SHOWN_BYTES: usize = 7 << 10;
 
 /// The maximum number of lines of a definition.
-const LINES: u32 = 32;
+const MAX_DEFINITION_LINES: u32 = 32;
 
 /// The maximum number of definitions of a name: a name with more is ambiguous.
-const AMBIGUOUS: usize = 3;
+const MAX_PER_NAME: usize = 3;
 
 /// The maximum number of files that are searched, and of their bytes.
 const MAX_FILES: usize = 3_000;
@@ -50,15 +50,15 @@ pub(crate) struct Definition {
 /// Names that the change uses most come first.
 pub(crate) fn find(change: &Change, excerpts: &[Excerpt], tree: &dyn Tree) -> Vec<Definition> {
     let used = used_names(excerpts);
-    let places = places_of(change, excerpts, &used);
-    let mut named: Vec<(&String, &Vec<Place>)> =
-        places.iter().filter(|(_, places)| places.len() <= AMBIGUOUS).collect();
+    let places = definition_sites(change, excerpts, &used);
+    let mut named: Vec<(&String, &Vec<DefinitionSite>)> =
+        places.iter().filter(|(_, places)| places.len() <= MAX_PER_NAME).collect();
     named.sort_by_key(|(name, _)| (std::cmp::Reverse(used[*name]), *name));
     let mut found: Vec<Definition> = Vec::new();
-    let mut room = MOST_BYTES;
+    let mut room = MAX_SHOWN_BYTES;
     for (name, places) in named {
-        for Place { path, line } in places {
-            if found.len() >= MOST {
+        for DefinitionSite { path, line } in places {
+            if found.len() >= MAX_DEFINITIONS {
                 return found;
             }
             let Some(text) = text_of(tree, path, *line) else { continue };
@@ -73,7 +73,7 @@ pub(crate) fn find(change: &Change, excerpts: &[Excerpt], tree: &dyn Tree) -> Ve
 }
 
 /// A line that defines a name.
-struct Place {
+struct DefinitionSite {
     path: RepoPath,
     line: u32,
 }
@@ -103,12 +103,12 @@ fn is_name(word: &str) -> bool {
 }
 
 /// Returns the locations of definitions that the change does not show.
-fn places_of(
+fn definition_sites(
     change: &Change,
     excerpts: &[Excerpt],
     used: &BTreeMap<String, usize>,
-) -> BTreeMap<String, Vec<Place>> {
-    let mut places: BTreeMap<String, Vec<Place>> = BTreeMap::new();
+) -> BTreeMap<String, Vec<DefinitionSite>> {
+    let mut places: BTreeMap<String, Vec<DefinitionSite>> = BTreeMap::new();
     if used.is_empty() {
         return places;
     }
@@ -119,7 +119,7 @@ fn places_of(
     let is_candidate = |path: &RepoPath| {
         let language = assay_rules::language_name(path.as_str());
         language.is_some_and(|language| languages.contains(&language))
-            && not_to_be_named(path.as_str()).is_none()
+            && unsafe_name_reason(path.as_str()).is_none()
             && !assay_rules::is_test(path.as_str())
     };
     // The change records a tree that cannot be listed, which makes the review incomplete.
@@ -142,7 +142,7 @@ fn places_of(
                 && definition.kind != DefinitionKind::Module
                 && !shown.is_some_and(|excerpt| excerpt.shows(definition.line));
             if is_wanted {
-                let place = Place { path: path.clone(), line: definition.line };
+                let place = DefinitionSite { path: path.clone(), line: definition.line };
                 places.entry(definition.name).or_default().push(place);
             }
         }
@@ -177,12 +177,12 @@ pub(crate) fn text_of(tree: &dyn Tree, path: &RepoPath, line: u32) -> Option<Str
         Some(symbol) => (symbol.lines.start().min(line), symbol.lines.end().max(line)),
         None => (line, line),
     };
-    let is_cut = last - first >= LINES;
-    let last = if is_cut { first + LINES - 1 } else { last };
+    let is_cut = last - first >= MAX_DEFINITION_LINES;
+    let last = if is_cut { first + MAX_DEFINITION_LINES - 1 } else { last };
     let lines = text.lines().zip(1u32..).skip(first as usize - 1);
     let lines = lines.take_while(|(_, number)| *number <= last);
     let mut out: String = lines
-        .map(|(text, number)| format!("{number:>5}   {}\n", names::on_one_line(text)))
+        .map(|(text, number)| format!("{number:>5}   {}\n", names::replace_line_breaks(text)))
         .collect();
     if is_cut {
         out.push_str("      …\n");

@@ -15,16 +15,16 @@ use assay_rules::{WITHHELD_LINE, find_injections_in_file};
 use crate::sanitize::names;
 
 /// The number of lines up to which a function or type is shown as a whole.
-const WHOLE_SYMBOL: u32 = 80;
+const MAX_SYMBOL_LINES: u32 = 80;
 
 /// The number of lines around a change that are shown of anything longer.
-const AROUND: u32 = 8;
+const CONTEXT_LINES: u32 = 8;
 
 /// The maximum number of bytes of a line; a longer one is truncated.
-const LONG_LINE: usize = 2_000;
+const MAX_LINE_BYTES: usize = 2_000;
 
 /// The maximum number of lines of a deleted file.
-const OF_DELETED: usize = 120;
+const MAX_DELETED_LINES: usize = 120;
 
 /// A changed file as text.
 #[derive(Debug, Clone)]
@@ -99,14 +99,16 @@ impl Excerpt {
             let Some(text) = path.map_or(Ok(None), |path| tree.read(&path)).ok()? else {
                 return Some(None);
             };
-            Some(Some(text.lines().map(|line| names::on_one_line(&shortened(line))).collect()))
+            Some(Some(
+                text.lines().map(|line| names::replace_line_breaks(&truncate_line(line))).collect(),
+            ))
         };
         let before = read(sides.before, &file.old_path)?.unwrap_or_default();
         let units = match &file.new_path {
-            None => vec![deleted(&before, first_hunk)],
+            None => vec![deleted_unit(&before, first_hunk)],
             Some(_) => {
                 let after = read(sides.after, &file.new_path)??;
-                let sheet = Sheet::new(file, first_hunk, &before, &after);
+                let sheet = PatchedFile::new(file, first_hunk, &before, &after);
                 sheet.units(|line| sides.after.symbol_at(&path, line).ok().flatten())
             }
         };
@@ -157,17 +159,17 @@ impl Excerpt {
 }
 
 /// Truncates a line that is too long.
-fn shortened(line: &str) -> String {
-    if line.len() <= LONG_LINE {
+fn truncate_line(line: &str) -> String {
+    if line.len() <= MAX_LINE_BYTES {
         return line.to_owned();
     }
-    let kept = first_bytes(line, LONG_LINE);
+    let kept = first_bytes(line, MAX_LINE_BYTES);
     format!("{kept}… [{} more bytes]", line.len() - kept.len())
 }
 
 /// Returns true if a file has lines that are truncated.
-pub(crate) fn is_cut(text: &str) -> bool {
-    text.lines().any(|line| line.len() > LONG_LINE)
+pub(crate) fn has_truncated_lines(text: &str) -> bool {
+    text.lines().any(|line| line.len() > MAX_LINE_BYTES)
 }
 
 fn heading(file: &FileDiff) -> String {
@@ -181,20 +183,23 @@ fn heading(file: &FileDiff) -> String {
     }
 }
 
-fn numbered(number: u32, sign: char, text: &str, hunk: Option<usize>) -> Line {
+fn numbered_line(number: u32, sign: char, text: &str, hunk: Option<usize>) -> Line {
     Line::new(format!("{number:>5} {sign} "), text, hunk)
 }
 
-fn gone(text: &str, hunk: usize) -> Line {
+fn removed_line(text: &str, hunk: usize) -> Line {
     Line::new("      - ".to_owned(), text, Some(hunk))
 }
 
-fn deleted(before: &[String], hunk: usize) -> Unit {
+fn deleted_unit(before: &[String], hunk: usize) -> Unit {
     let line = |text: String| Line::new(text, "", Some(hunk));
     let mut lines: Vec<Line> =
-        before.iter().take(OF_DELETED).map(|text| gone(text, hunk)).collect();
-    if before.len() > OF_DELETED {
-        lines.push(line(format!("      … {} more lines are gone", before.len() - OF_DELETED)));
+        before.iter().take(MAX_DELETED_LINES).map(|text| removed_line(text, hunk)).collect();
+    if before.len() > MAX_DELETED_LINES {
+        lines.push(line(format!(
+            "      … {} more lines are gone",
+            before.len() - MAX_DELETED_LINES
+        )));
     }
     if lines.is_empty() {
         lines.push(line("      (it was empty)".to_owned()));
@@ -203,7 +208,7 @@ fn deleted(before: &[String], hunk: usize) -> Unit {
 }
 
 /// A file after the change, with its added and removed lines.
-struct Sheet<'t> {
+struct PatchedFile<'t> {
     file: &'t FileDiff,
     first_hunk: usize,
     after: &'t [String],
@@ -213,23 +218,23 @@ struct Sheet<'t> {
     removed: BTreeMap<u32, Vec<(usize, &'t str)>>,
 }
 
-impl<'t> Sheet<'t> {
+impl<'t> PatchedFile<'t> {
     fn new(
         file: &'t FileDiff,
         first_hunk: usize,
         before: &'t [String],
         after: &'t [String],
-    ) -> Sheet<'t> {
+    ) -> PatchedFile<'t> {
         let (added, removed) = (BTreeMap::new(), BTreeMap::new());
-        let mut sheet = Sheet { file, first_hunk, after, added, removed };
+        let mut sheet = PatchedFile { file, first_hunk, after, added, removed };
         for (hunk, number) in file.hunks.iter().zip(first_hunk..) {
-            sheet.lay_out(hunk, number, before);
+            sheet.apply_hunk(hunk, number, before);
         }
         sheet
     }
 
     /// Walks both sides of a hunk together.
-    fn lay_out(&mut self, hunk: &Hunk, number: usize, before: &'t [String]) {
+    fn apply_hunk(&mut self, hunk: &Hunk, number: usize, before: &'t [String]) {
         let within =
             |spans: &[LineRange], line| spans.iter().any(|s| (s.start()..=s.end()).contains(&line));
         // A side without lines names the line before.
@@ -279,14 +284,14 @@ impl<'t> Sheet<'t> {
         // Lines that were removed at the end have the number of the line that would follow.
         for number in start..=end + 1 {
             for (hunk, text) in self.removed.get(&number).into_iter().flatten() {
-                lines.push(gone(text, *hunk));
+                lines.push(removed_line(text, *hunk));
             }
             let Some(text) = self.after.get(number as usize - 1).filter(|_| number <= end) else {
                 continue;
             };
             let hunk = self.added.get(&number).copied();
             let sign = if hunk.is_some() { '+' } else { ' ' };
-            lines.push(numbered(number, sign, text, hunk));
+            lines.push(numbered_line(number, sign, text, hunk));
         }
         Unit { lines, symbol }
     }
@@ -304,9 +309,9 @@ fn window(
     let symbol = symbol_at(first);
     let name = symbol.as_ref().map(|symbol| symbol.name.clone());
     match symbol {
-        Some(symbol) if symbol.lines.end() - symbol.lines.start() < WHOLE_SYMBOL => {
+        Some(symbol) if symbol.lines.end() - symbol.lines.start() < MAX_SYMBOL_LINES => {
             (start.min(symbol.lines.start()), end.max(symbol.lines.end()).min(last), name)
         }
-        _ => (start.saturating_sub(AROUND).max(1), (end + AROUND).min(last), name),
+        _ => (start.saturating_sub(CONTEXT_LINES).max(1), (end + CONTEXT_LINES).min(last), name),
     }
 }

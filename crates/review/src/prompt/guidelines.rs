@@ -14,23 +14,23 @@ use crate::sanitize::names::is_plain;
 const NAMES: [&str; 3] = ["AGENTS.md", "CLAUDE.md", "CONTRIBUTING.md"];
 
 /// The maximum number of bytes of all guidelines together.
-const MOST: usize = 24 << 10;
+const MAX_BYTES: usize = 24 << 10;
 
 /// Returns true if there are guidelines.
-pub(crate) fn any(change: &Change) -> bool {
+pub(crate) fn exist(change: &Change) -> bool {
     paths(change).iter().any(|path| change.base().exists(path).unwrap_or(true))
 }
 
 /// Returns the guidelines, those of outer folders first. They are read from the base, so that a
 /// change cannot bring its own.
-pub(crate) fn of(change: &Change) -> Vec<(RepoPath, String)> {
+pub(crate) fn read(change: &Change) -> Vec<(RepoPath, String)> {
     let base = RedactedTree(change.base());
-    let mut left = MOST;
+    let mut left = MAX_BYTES;
     let mut all = Vec::new();
     for path in paths(change) {
         // The change records a file that cannot be read, which makes the review incomplete.
         let Ok(Some(text)) = base.read(&path) else { continue };
-        let text = cut(&text, left);
+        let text = truncate(&text, left);
         left -= text.len();
         if !text.trim().is_empty() {
             all.push((path, text.to_owned()));
@@ -40,7 +40,7 @@ pub(crate) fn of(change: &Change) -> Vec<(RepoPath, String)> {
 }
 
 /// Returns the beginning of a text, up to the end of a line.
-fn cut(text: &str, most: usize) -> &str {
+fn truncate(text: &str, most: usize) -> &str {
     if text.len() <= most {
         return text;
     }

@@ -16,12 +16,12 @@ const MAX_PARTS: usize = 12;
 /// A part of a change that fits into a prompt.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Part {
-    pieces: Vec<Piece>,
+    pieces: Vec<PartPiece>,
 }
 
 /// Lines of one file that stay together in a part.
 #[derive(Debug, Clone)]
-struct Piece {
+struct PartPiece {
     path: RepoPath,
     heading: String,
     lines: Vec<Line>,
@@ -40,21 +40,21 @@ pub(crate) struct Parts {
 
 /// The number of bytes of a change that a model reads with full attention. A larger change is read
 /// in parts of about this size, each with the documents and definitions that belong to it.
-const READ_AT_ONCE: usize = 16 << 10;
+const COMFORTABLE_PART_BYTES: usize = 16 << 10;
 
 /// Returns the maximum number of bytes of a part, for a change with a number of bytes in total.
-fn comfortable(bytes: usize, most: usize) -> usize {
-    if bytes <= READ_AT_ONCE * 3 / 2 {
+fn part_limit(bytes: usize, most: usize) -> usize {
+    if bytes <= COMFORTABLE_PART_BYTES * 3 / 2 {
         return most;
     }
-    let parts = bytes.div_ceil(READ_AT_ONCE).min(MAX_PARTS - 1);
+    let parts = bytes.div_ceil(COMFORTABLE_PART_BYTES).min(MAX_PARTS - 1);
     // Pieces do not divide evenly, and a last part of a few lines would be of no use.
-    (bytes / parts * 9 / 8).max(READ_AT_ONCE).min(most)
+    (bytes / parts * 9 / 8).max(COMFORTABLE_PART_BYTES).min(most)
 }
 
 /// Splits a change into parts of at most about `most` bytes; a single line is never split.
 pub(crate) fn parts(briefing: &Briefing, most: usize) -> Parts {
-    let most = comfortable(briefing.excerpts.iter().map(Excerpt::bytes).sum(), most);
+    let most = part_limit(briefing.excerpts.iter().map(Excerpt::bytes).sum(), most);
     let groups = groups(briefing, most);
     let mut parts = pack(&groups, most, Packing::GroupsWhole);
     if parts.len() > MAX_PARTS {
@@ -67,11 +67,11 @@ pub(crate) fn parts(briefing: &Briefing, most: usize) -> Parts {
 }
 
 /// Returns the pieces of the change, those of related files together.
-fn groups(briefing: &Briefing, most: usize) -> Vec<Vec<Piece>> {
+fn groups(briefing: &Briefing, most: usize) -> Vec<Vec<PartPiece>> {
     let pieces_of = |file: &usize| {
         let excerpt = &briefing.excerpts[*file];
         let pieces = |unit| pieces(briefing, excerpt, unit, most);
-        excerpt.units.iter().flat_map(pieces).collect::<Vec<Piece>>()
+        excerpt.units.iter().flat_map(pieces).collect::<Vec<PartPiece>>()
     };
     let groups = related::groups(&briefing.excerpts, most);
     groups.iter().map(|files| files.iter().flat_map(pieces_of).collect()).collect()
@@ -87,11 +87,11 @@ enum Packing {
 }
 
 /// Packs groups of pieces into parts of at most `most` bytes, in their order.
-fn pack(groups: &[Vec<Piece>], most: usize, packing: Packing) -> Vec<Part> {
+fn pack(groups: &[Vec<PartPiece>], most: usize, packing: Packing) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     let mut bytes = 0;
     for group in groups {
-        let whole: usize = group.iter().map(Piece::bytes).sum();
+        let whole: usize = group.iter().map(PartPiece::bytes).sum();
         let is_cut = bytes + whole > most && whole <= most;
         if is_cut && packing == Packing::GroupsWhole {
             bytes = most;
@@ -109,7 +109,7 @@ fn pack(groups: &[Vec<Piece>], most: usize, packing: Packing) -> Vec<Part> {
 }
 
 /// Creates a piece from a unit, or several if it is too long.
-fn pieces(briefing: &Briefing, excerpt: &Excerpt, unit: &Unit, most: usize) -> Vec<Piece> {
+fn pieces(briefing: &Briefing, excerpt: &Excerpt, unit: &Unit, most: usize) -> Vec<PartPiece> {
     let heading = &excerpt.heading;
     let callers = callers_of(briefing, unit);
     let definitions = definitions_for(briefing, unit);
@@ -125,7 +125,7 @@ fn pieces(briefing: &Briefing, excerpt: &Excerpt, unit: &Unit, most: usize) -> V
         }
         runs.last_mut().expect("one is there").push(line.clone());
     }
-    let piece = |lines| Piece {
+    let piece = |lines| PartPiece {
         path: excerpt.path.clone(),
         heading: heading.to_owned(),
         lines,
@@ -153,7 +153,7 @@ fn callers_of(briefing: &Briefing, unit: &Unit) -> String {
     callers.map(|c| format!("  called in {} (unchanged):\n{}", c.path, c.text)).collect()
 }
 
-impl Piece {
+impl PartPiece {
     /// Returns true if a line of a file is shown; for no line, if any line of the file is.
     fn shows(&self, file: &RepoPath, line: Option<u32>) -> bool {
         let has = |number| self.lines.iter().any(|line| line.number() == Some(number));
@@ -190,8 +190,8 @@ impl Part {
     }
 
     /// Returns the pieces of several parts that show any of some locations, as one part.
-    pub(crate) fn showing(parts: &[Part], places: &[(&RepoPath, Option<u32>)]) -> Part {
-        let shows = |piece: &&Piece| places.iter().any(|(file, line)| piece.shows(file, *line));
+    pub(crate) fn select(parts: &[Part], places: &[(&RepoPath, Option<u32>)]) -> Part {
+        let shows = |piece: &&PartPiece| places.iter().any(|(file, line)| piece.shows(file, *line));
         Part { pieces: parts.iter().flat_map(|part| &part.pieces).filter(shows).cloned().collect() }
     }
 
@@ -240,7 +240,7 @@ impl Part {
         }
         let mut piece = self.pieces.pop().filter(|piece| piece.lines.len() > 1)?;
         let second = piece.lines.split_off(piece.lines.len() / 2);
-        let second = Piece { lines: second, ..piece.clone() };
+        let second = PartPiece { lines: second, ..piece.clone() };
         Some([piece, second].map(|piece| Part { pieces: vec![piece] }))
     }
 }

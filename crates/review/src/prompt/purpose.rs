@@ -11,19 +11,19 @@ use assay_findings::grounding::Tree;
 use assay_findings::path::RepoPath;
 
 use super::relevance::{self, FileWords};
-use crate::sanitize::{names, not_to_be_named, safe_text};
+use crate::sanitize::{names, safe_text, unsafe_name_reason};
 
 /// The maximum number of bytes of a stated purpose, and of all messages together.
-const MOST_STATED: usize = 6 << 10;
+const MAX_PURPOSE_BYTES: usize = 6 << 10;
 
 /// The maximum number of bytes of a document that are read.
-const MOST_READ: usize = 64 << 10;
+const MAX_DOCUMENT_BYTES: usize = 64 << 10;
 
 /// The maximum number of documents.
-const DOCUMENTS: usize = 24;
+const MAX_DOCUMENTS: usize = 24;
 
 /// File extensions of documents for people.
-const ENDINGS: [&str; 7] = ["md", "markdown", "rst", "adoc", "txt", "org", "feature"];
+const DOCUMENT_EXTENSIONS: [&str; 7] = ["md", "markdown", "rst", "adoc", "txt", "org", "feature"];
 
 /// The purpose of a change. It is untrusted text: credentials and instructions to reviewers are
 /// removed.
@@ -40,11 +40,12 @@ pub(crate) struct Purpose {
 impl Purpose {
     /// Reads the purpose of a change; `base` is the tree before the change as models may see it.
     pub(crate) fn of(change: &Change, base: &dyn Tree) -> Purpose {
-        let stated = change.stated_purpose().map(|text| cut(&safe_text(text), MOST_STATED));
-        let mut left = MOST_STATED;
+        let stated =
+            change.stated_purpose().map(|text| truncate(&safe_text(text), MAX_PURPOSE_BYTES));
+        let mut left = MAX_PURPOSE_BYTES;
         let mut messages = Vec::new();
         for message in change.messages() {
-            let message = cut(&safe_text(&message), left);
+            let message = truncate(&safe_text(&message), left);
             left = left.saturating_sub(message.len());
             messages.push(message);
         }
@@ -62,7 +63,7 @@ impl Purpose {
         }
         if !self.messages.is_empty() {
             out.push_str("## PURPOSE, as the commits say\n");
-            out.extend(self.messages.iter().map(|message| format!("{}\n", quoted(message))));
+            out.extend(self.messages.iter().map(|message| format!("{}\n", quote(message))));
         }
         let (shown, left_out) = relevance::choose(&self.documents, files);
         for (path, text) in shown {
@@ -79,12 +80,12 @@ impl Purpose {
     }
 }
 
-fn quoted(message: &str) -> String {
+fn quote(message: &str) -> String {
     message.lines().map(|line| format!("  > {line}\n")).collect()
 }
 
 /// Returns the beginning of a text, with a mark if the rest is left out.
-fn cut(text: &str, most: usize) -> String {
+fn truncate(text: &str, most: usize) -> String {
     if text.len() <= most {
         return text.to_owned();
     }
@@ -100,7 +101,7 @@ fn documents(change: &Change, base: &dyn Tree, texts: &[&str]) -> Vec<(RepoPath,
     let paths: Vec<&RepoPath> = paths.iter().filter(|path| is_document(path.as_str())).collect();
     let mut found: Vec<RepoPath> = Vec::new();
     for text in texts {
-        take_named(text, "", &paths, &mut found);
+        add_named(text, "", &paths, &mut found);
     }
     let direct = found.len();
     let mut read: Vec<(RepoPath, String)> = Vec::new();
@@ -109,9 +110,9 @@ fn documents(change: &Change, base: &dyn Tree, texts: &[&str]) -> Vec<(RepoPath,
         if let Ok(Some(text)) = base.read(&path) {
             if at < direct {
                 let folder = path.as_str().rsplit_once('/').map_or("", |(folder, _)| folder);
-                take_named(&text, folder, &paths, &mut found);
+                add_named(&text, folder, &paths, &mut found);
             }
-            let text = cut(&names::with_plain_lines(&text), MOST_READ);
+            let text = truncate(&names::normalize_line_breaks(&text), MAX_DOCUMENT_BYTES);
             read.push((path, text));
         }
         at += 1;
@@ -122,13 +123,13 @@ fn documents(change: &Change, base: &dyn Tree, texts: &[&str]) -> Vec<(RepoPath,
 /// Returns true if a file with that name may be a document for people.
 fn is_document(path: &str) -> bool {
     let ending = path.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
-    ending.is_some_and(|ending| ENDINGS.contains(&ending.as_str()))
-        && not_to_be_named(path).is_none()
+    ending.is_some_and(|ending| DOCUMENT_EXTENSIONS.contains(&ending.as_str()))
+        && unsafe_name_reason(path).is_none()
 }
 
 /// Adds the documents that a text names: by path, by the end of a path, by number (`ADR 12`,
 /// `spec 001`). If several match, the one with the shortest path counts.
-fn take_named(text: &str, folder: &str, paths: &[&RepoPath], found: &mut Vec<RepoPath>) {
+fn add_named(text: &str, folder: &str, paths: &[&RepoPath], found: &mut Vec<RepoPath>) {
     let is_part = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-');
     let words: Vec<&str> = text.split(|c| !is_part(c)).collect();
     for (at, word) in words.iter().enumerate() {
@@ -138,7 +139,7 @@ fn take_named(text: &str, folder: &str, paths: &[&RepoPath], found: &mut Vec<Rep
             false => by_number(word, words.get(at + 1).copied(), paths),
         };
         let Some(path) = path else { continue };
-        if found.len() < DOCUMENTS && !found.contains(path) {
+        if found.len() < MAX_DOCUMENTS && !found.contains(path) {
             found.push(path.clone());
         }
     }
@@ -191,7 +192,7 @@ mod tests {
             paths.iter().map(|path| RepoPath::exact(path).unwrap()).collect();
         let paths: Vec<&RepoPath> = paths.iter().collect();
         let mut found = Vec::new();
-        take_named(text, folder, &paths, &mut found);
+        add_named(text, folder, &paths, &mut found);
         found.iter().map(|path| path.as_str().to_owned()).collect()
     }
 

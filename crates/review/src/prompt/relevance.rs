@@ -10,21 +10,21 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use assay_findings::path::RepoPath;
 
-/// The bytes of documents that are shown for each file of a part, within [`ROOM`].
-const ROOM_FOR_FILE: usize = 6 << 10;
+/// The bytes of documents that are shown for each file of a part, within [`DOCUMENT_BYTES`].
+const DOCUMENT_BYTES_PER_FILE: usize = 6 << 10;
 
 /// The minimum and the maximum number of bytes of documents with one part of a change.
-const ROOM: (usize, usize) = (12 << 10, 20 << 10);
+const DOCUMENT_BYTES: (usize, usize) = (12 << 10, 20 << 10);
 
 /// The weight of a word in the name of a file, compared with 1 for a word in its lines.
 const NAME_WEIGHT: f64 = 3.0;
 
 /// The maximum number of bytes of a section.
-const LONGEST_SECTION: usize = 3 << 10;
+const MAX_SECTION_BYTES: usize = 3 << 10;
 
 /// The minimum affinity of a document outside of the best folder, as a share of the file's best
 /// affinity.
-const LEAST_SHARE: f64 = 0.5;
+const MIN_AFFINITY_SHARE: f64 = 0.5;
 
 /// The words of a file's name and added lines.
 #[derive(Debug)]
@@ -52,26 +52,26 @@ impl FileWords {
 }
 
 /// A document by its path, and the text of it that is shown.
-type Shown<'d> = (&'d RepoPath, String);
+type ShownDocument<'d> = (&'d RepoPath, String);
 
 /// Returns the documents for a part with these files, and the paths of those that are not shown.
 pub(super) fn choose<'d>(
     documents: &'d [(RepoPath, String)],
     files: &[FileWords],
-) -> (Vec<Shown<'d>>, Vec<&'d RepoPath>) {
-    let room = (ROOM_FOR_FILE * files.len()).clamp(ROOM.0, ROOM.1);
+) -> (Vec<ShownDocument<'d>>, Vec<&'d RepoPath>) {
+    let room = (DOCUMENT_BYTES_PER_FILE * files.len()).clamp(DOCUMENT_BYTES.0, DOCUMENT_BYTES.1);
     let total: usize = documents.iter().map(|(_, text)| text.len()).sum();
     if total <= room {
         let whole = documents.iter().map(|(path, text)| (path, text.trim_end().to_owned()));
         return (whole.collect(), Vec::new());
     }
-    let library = Library::new(documents);
-    let orders = files.iter().map(|file| library.order_for(file)).collect();
-    let kept = take_in_turn(&library, orders, room);
+    let index = DocumentIndex::new(documents);
+    let orders = files.iter().map(|file| index.order_for(file)).collect();
+    let kept = select_round_robin(&index, orders, room);
     let mut shown = Vec::new();
     let mut left_out = Vec::new();
     for (at, (path, _)) in documents.iter().enumerate() {
-        match library.text_of(at, &kept) {
+        match index.text_of(at, &kept) {
             Some(text) => shown.push((path, text)),
             None => left_out.push(path),
         }
@@ -80,12 +80,16 @@ pub(super) fn choose<'d>(
 }
 
 /// Takes the next section of each order in turn, as long as sections fit into the room.
-fn take_in_turn(library: &Library, orders: Vec<Vec<usize>>, mut room: usize) -> BTreeSet<usize> {
+fn select_round_robin(
+    index: &DocumentIndex,
+    orders: Vec<Vec<usize>>,
+    mut room: usize,
+) -> BTreeSet<usize> {
     let mut kept = BTreeSet::new();
     let longest = orders.iter().map(Vec::len).max().unwrap_or(0);
     for turn in 0..longest {
         for at in orders.iter().filter_map(|order| order.get(turn)) {
-            let bytes = library.sections[*at].text.len();
+            let bytes = index.sections[*at].text.len();
             if bytes <= room && kept.insert(*at) {
                 room -= bytes;
             }
@@ -95,7 +99,7 @@ fn take_in_turn(library: &Library, orders: Vec<Vec<usize>>, mut room: usize) -> 
 }
 
 /// All documents, split into sections, with the words of each.
-struct Library<'d> {
+struct DocumentIndex<'d> {
     folders: Vec<&'d str>,
     words: Vec<BTreeSet<String>>,
     sections: Vec<Section<'d>>,
@@ -112,8 +116,8 @@ struct Section<'d> {
     words: BTreeSet<String>,
 }
 
-impl<'d> Library<'d> {
-    fn new(documents: &'d [(RepoPath, String)]) -> Library<'d> {
+impl<'d> DocumentIndex<'d> {
+    fn new(documents: &'d [(RepoPath, String)]) -> DocumentIndex<'d> {
         let folder = |path: &'d RepoPath| path.as_str().rsplit_once('/').map_or("", |(of, _)| of);
         let words: Vec<BTreeSet<String>> = documents
             .iter()
@@ -129,7 +133,7 @@ impl<'d> Library<'d> {
             text,
             words: words_in(text),
         };
-        Library {
+        DocumentIndex {
             folders: documents.iter().map(|(path, _)| folder(path)).collect(),
             words,
             sections: documents
@@ -171,9 +175,9 @@ impl<'d> Library<'d> {
         let mut order: Vec<(bool, f64, usize)> = Vec::new();
         for (at, section) in self.sections.iter().enumerate() {
             let of = section.document;
-            if is_near(of) || own[of] >= best * LEAST_SHARE {
+            if is_near(of) || own[of] >= best * MIN_AFFINITY_SHARE {
                 let score = match is_near(of) {
-                    true => self.share(file, section),
+                    true => self.shared_weight(file, section),
                     false => own[of],
                 };
                 order.push((is_near(of), score, at));
@@ -186,7 +190,7 @@ impl<'d> Library<'d> {
     /// Returns the weight of the words that a section shares with a file. The first section of a
     /// document introduces its subject, and a change is judged by the acceptance criteria: both
     /// come before all others.
-    fn share(&self, file: &FileWords, section: &Section<'_>) -> f64 {
+    fn shared_weight(&self, file: &FileWords, section: &Section<'_>) -> f64 {
         if section.is_first || has_criteria(section.text) {
             return f64::INFINITY;
         }
@@ -251,7 +255,7 @@ fn sections(text: &str) -> Vec<&str> {
     let mut at = 0;
     for line in text.split_inclusive('\n') {
         let begun = at - starts.last().copied().unwrap_or(0);
-        if begun > 0 && (is_heading(line) || begun + line.len() > LONGEST_SECTION) {
+        if begun > 0 && (is_heading(line) || begun + line.len() > MAX_SECTION_BYTES) {
             starts.push(at);
         }
         at += line.len();
@@ -281,7 +285,7 @@ mod tests {
     }
 
     /// Returns a plan of a few lines and a long description of the existing code for each subject.
-    fn library(subjects: &[(&str, &str)]) -> Vec<(RepoPath, String)> {
+    fn index(subjects: &[(&str, &str)]) -> Vec<(RepoPath, String)> {
         let texts = subjects.iter().flat_map(|(name, rule)| {
             let plan = format!("# Plan\n\n## Rules\n{rule}\n");
             let common = "The service stores orders of users in tables.\n".repeat(60);
@@ -294,7 +298,7 @@ mod tests {
 
     #[test]
     fn every_file_of_a_part_gets_its_own_plan() {
-        let documents = library(&[
+        let documents = index(&[
             ("refunds", "A refund is at most the captured amount."),
             ("coupons", "A coupon is redeemed once by each customer."),
             ("mails", "A confirmation mail is sent after the commit."),
@@ -314,7 +318,7 @@ mod tests {
 
     #[test]
     fn documents_beside_the_best_one_are_shown_with_it() {
-        let documents = library(&[
+        let documents = index(&[
             ("a", "Leap years count 366 days."),
             ("b", "Invoices carry consecutive numbers."),
             ("c", "Sessions end after an hour."),
@@ -333,7 +337,7 @@ mod tests {
         assert!(shown[0].1.contains("At most the price"), "{shown:?}");
         assert!(shown[0].1.contains("[left out: A colour is one of twelve."), "{shown:?}");
         assert!(left_out.is_empty());
-        assert!(shown[0].1.len() <= ROOM.0 + 200, "{}", shown[0].1.len());
+        assert!(shown[0].1.len() <= DOCUMENT_BYTES.0 + 200, "{}", shown[0].1.len());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Text and files as models may see them: [`safe_text`], [`SafeTree`].
 //!
 //! Credentials and lines that address reviewers are removed, and [`names`] keeps a text on one
-//! line. A file that models do not see at all has a reason, [`NotRead`].
+//! line. A file that models do not see at all has a reason, [`UnreadReason`].
 
 pub(crate) mod names;
 
@@ -22,7 +22,7 @@ const SECRET_NAME: &str = "its name holds a credential";
 
 /// The reason why a hunk does not count as read by models.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum NotRead {
+pub(crate) enum UnreadReason {
     /// The hunk is left out of the review, by this rule.
     LeftOut(String),
     /// The hunk addresses reviewers, so the answer of a model about it does not count.
@@ -31,12 +31,12 @@ pub(crate) enum NotRead {
     NotShown(&'static str),
 }
 
-impl fmt::Display for NotRead {
+impl fmt::Display for UnreadReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            NotRead::LeftOut(rule) => rule,
-            NotRead::Addresses => ADDRESSES,
-            NotRead::NotShown(why) => why,
+            UnreadReason::LeftOut(rule) => rule,
+            UnreadReason::Addresses => ADDRESSES,
+            UnreadReason::NotShown(why) => why,
         })
     }
 }
@@ -73,23 +73,23 @@ impl Tree for SafeTree<'_> {
 /// Removes credentials and lines that address reviewers from a text.
 pub(crate) fn safe_text(text: &str) -> String {
     let text = redact_text(text);
-    names::with_plain_lines(&without_injections(&text)).into_owned()
+    names::normalize_line_breaks(&without_injections(&text)).into_owned()
 }
 
 /// Returns the reason why the name of a file is not shown; `None` if it is.
-pub(crate) fn not_to_be_named(path: &str) -> Option<NotRead> {
+pub(crate) fn unsafe_name_reason(path: &str) -> Option<UnreadReason> {
     if find_injection_in_name(path).is_some() {
-        return Some(NotRead::Addresses);
+        return Some(UnreadReason::Addresses);
     }
     if !names::is_plain(path) {
-        return Some(NotRead::NotShown(ODD_NAME));
+        return Some(UnreadReason::NotShown(ODD_NAME));
     }
-    (assay_rules::redact(path) != path).then_some(NotRead::NotShown(SECRET_NAME))
+    (assay_rules::redact(path) != path).then_some(UnreadReason::NotShown(SECRET_NAME))
 }
 
 /// Returns the reason why models do not see a file; `None` if they do.
-pub(crate) fn not_for_models(file: &FileDiff) -> Option<NotRead> {
-    let left_out = |rule: &str| Some(NotRead::LeftOut(rule.to_owned()));
+pub(crate) fn withheld_reason(file: &FileDiff) -> Option<UnreadReason> {
+    let left_out = |rule: &str| Some(UnreadReason::LeftOut(rule.to_owned()));
     if let Some(rule) = &file.left_out {
         return left_out(&rule.rule);
     }

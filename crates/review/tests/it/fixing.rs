@@ -6,7 +6,7 @@ use std::path::Path;
 
 use assay_findings::path::RepoPath;
 use assay_findings::vote::{AutofixClass, LineRange, Replacement};
-use assay_review::fix::Plan;
+use assay_review::fix::FixPlan;
 use assay_review::runs::StoredFix;
 
 /// Returns a fix for a file as it is now, which replaces lines by a text.
@@ -24,8 +24,8 @@ fn fix(root: &Path, file: &str, (from, to): (u32, u32), text: &str) -> StoredFix
 
 /// Applies fixes, and returns the reasons of refusals.
 fn apply(root: &Path, fixes: Vec<StoredFix>) -> Vec<String> {
-    let plan = Plan::new(root, fixes);
-    plan.carry_out(root).unwrap();
+    let plan = FixPlan::new(root, fixes);
+    plan.apply(root).unwrap();
     plan.refused.into_iter().map(|(fix, why)| format!("{}: {why}", fix.finding)).collect()
 }
 
@@ -121,12 +121,12 @@ fn if_one_file_cannot_be_written_none_is() {
     fs::create_dir(root.join("sub")).unwrap();
     fs::write(root.join("a.py"), "a = 1\n").unwrap();
     fs::write(root.join("sub/b.py"), "b = 1\n").unwrap();
-    let plan = Plan::new(
+    let plan = FixPlan::new(
         root,
         vec![fix(root, "a.py", (1, 1), "a = 2\n"), fix(root, "sub/b.py", (1, 1), "b = 2\n")],
     );
     fs::remove_dir_all(root.join("sub")).unwrap();
-    let error = plan.carry_out(root).unwrap_err();
+    let error = plan.apply(root).unwrap_err();
     assert!(error.to_string().contains("nothing was changed"), "{error}");
     assert_eq!(read(root, "a.py"), "a = 1\n");
     assert_eq!(fs::read_dir(root).unwrap().count(), 1, "no draft is left behind");
@@ -137,8 +137,8 @@ fn what_was_applied_can_be_taken_back() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();
     fs::write(root.join("a.py"), "a = 1\nb = 2\n").unwrap();
-    let plan = Plan::new(root, vec![fix(root, "a.py", (2, 2), "b = 3\n")]);
-    plan.carry_out(root).unwrap();
+    let plan = FixPlan::new(root, vec![fix(root, "a.py", (2, 2), "b = 3\n")]);
+    plan.apply(root).unwrap();
     assert_eq!(read(root, "a.py"), "a = 1\nb = 3\n");
     plan.undo(root);
     assert_eq!(read(root, "a.py"), "a = 1\nb = 2\n");

@@ -9,7 +9,7 @@ use assay_findings::path::RepoPath;
 use assay_findings::report::Report;
 use assay_findings::vote::Vote;
 use assay_review::command::Checkout;
-use assay_review::command::form::Form;
+use assay_review::command::format::AnalyserFormat;
 
 /// The root of the tree of the fixtures.
 pub(crate) const ROOT: &str = "/repo";
@@ -62,12 +62,12 @@ impl Tree for MemoryTree {
 }
 
 /// Parses an output against a tree, and formats the report.
-pub(crate) fn read(form: Form, output: &str, tree: &MemoryTree) -> String {
+pub(crate) fn read(form: AnalyserFormat, output: &str, tree: &MemoryTree) -> String {
     read_as(form.as_str(), form, output, tree)
 }
 
 /// Parses an output of a reviewer with a name, and formats the report.
-pub(crate) fn read_as(name: &str, form: Form, output: &str, tree: &MemoryTree) -> String {
+pub(crate) fn read_as(name: &str, form: AnalyserFormat, output: &str, tree: &MemoryTree) -> String {
     let checkout = Checkout::new(Path::new(ROOT), tree);
     shown(&form.read(output.as_bytes(), name, &checkout))
 }

@@ -4,19 +4,19 @@
 //! ESLint 10.14.0 and clippy 0.1.95 on the files in `fixtures/flawed`. That of golangci-lint is
 //! written after its documentation, and the rdjsonl is Ruff's rdjson, a line for each diagnostic.
 
-use assay_review::command::form::Form;
+use assay_review::command::format::AnalyserFormat;
 use expect_test::{Expect, expect};
 
 use crate::flawed::{MemoryTree, read, read_as};
 
-fn check(form: Form, output: &str, expected: Expect) {
+fn check(form: AnalyserFormat, output: &str, expected: Expect) {
     expected.assert_eq(&read(form, output, &MemoryTree::flawed()));
 }
 
 #[test]
 fn ruff_says_file_lines_rule_and_safe_fixes() {
     check(
-        Form::Ruff,
+        AnalyserFormat::Ruff,
         include_str!("../fixtures/ruff.json"),
         expect![[r#"
         ruff/I001 py/app.py:1-3 LOW style | Import block is un-sorted or un-formatted
@@ -77,7 +77,7 @@ fn ruff_says_file_lines_rule_and_safe_fixes() {
 #[test]
 fn bandit_is_about_security_and_names_what_it_could_not_parse() {
     check(
-        Form::Bandit,
+        AnalyserFormat::Bandit,
         include_str!("../fixtures/bandit.json"),
         expect![[r#"
         bandit/B404 py/app.py:3 LOW security | Consider possible security implications associated with the subprocess module
@@ -102,7 +102,7 @@ fn bandit_is_about_security_and_names_what_it_could_not_parse() {
 #[test]
 fn semgrep_counts_bytes_and_names_what_it_parsed_in_part() {
     check(
-        Form::Semgrep,
+        AnalyserFormat::Semgrep,
         include_str!("../fixtures/semgrep.json"),
         expect![[r#"
         semgrep/note-return py/app.py:11 LOW correctness | just a note
@@ -128,7 +128,7 @@ fn semgrep_counts_bytes_and_names_what_it_parsed_in_part() {
 #[test]
 fn eslint_counts_units_of_utf16_and_a_file_left_out_is_no_finding() {
     check(
-        Form::Eslint,
+        AnalyserFormat::Eslint,
         include_str!("../fixtures/eslint.json"),
         expect![[r#"
         eslint/eqeqeq js/a.js:2 HIGH correctness | Expected '===' and instead saw '=='
@@ -160,7 +160,7 @@ fn eslint_counts_units_of_utf16_and_a_file_left_out_is_no_finding() {
 fn shellcheck_speaks_checkstyle() {
     let output = include_str!("../fixtures/shellcheck.xml");
     let tree = MemoryTree::flawed();
-    let shown = read_as("shellcheck", Form::Checkstyle, output, &tree);
+    let shown = read_as("shellcheck", AnalyserFormat::Checkstyle, output, &tree);
     let expected = expect![[r#"
         shellcheck/SC2035 sh/a.sh:2 LOW style | Use ./*glob* or -- *glob* so names with dashes won't become options
             quotes `files=$(ls *.txt)`
@@ -206,7 +206,7 @@ fn shellcheck_speaks_checkstyle() {
 #[test]
 fn clippy_stands_in_a_folder_and_only_sure_suggestions_are_fixes() {
     check(
-        Form::Clippy,
+        AnalyserFormat::Clippy,
         include_str!("../fixtures/clippy.jsonl"),
         expect![[r#"
         rustc/unused_variables rs/src/lib.rs:3 MEDIUM correctness | unused variable: `unused`
@@ -251,14 +251,14 @@ fn errors_of_the_compiler_are_findings() {
         rustc/E0308 rs/src/lib.rs:3 HIGH correctness | mismatched types
             quotes `macro_rules! m { () => { let x: u8 = "a"; } }`
         not covered: the build failed; what needs it was not looked at
-    "#]].assert_eq(&read(Form::Clippy, output, &tree));
+    "#]].assert_eq(&read(AnalyserFormat::Clippy, output, &tree));
 }
 
 #[test]
 fn golangci_lint_speaks_for_its_linters() {
     let output = include_str!("../fixtures/golangci-lint.json");
     check(
-        Form::GolangciLint,
+        AnalyserFormat::GolangciLint,
         output,
         expect![[r#"
         golangci-lint/errcheck go/main.go:9 MEDIUM correctness | Error return value of `os.Remove` is not checked
@@ -279,7 +279,7 @@ fn golangci_lint_speaks_for_its_linters() {
 #[test]
 fn rdjson_gives_no_fix_where_a_column_may_count_anything() {
     check(
-        Form::Rdjson,
+        AnalyserFormat::Rdjson,
         include_str!("../fixtures/ruff.rdjson"),
         expect![[r#"
             ruff/I001 py/app.py:1-3 MEDIUM correctness | Import block is un-sorted or un-formatted
@@ -332,15 +332,15 @@ fn rdjson_gives_no_fix_where_a_column_may_count_anything() {
 #[test]
 fn rdjsonl_says_the_same_as_rdjson() {
     let tree = MemoryTree::flawed();
-    let lines = read(Form::Rdjsonl, include_str!("../fixtures/ruff.rdjsonl"), &tree);
-    let document = read(Form::Rdjson, include_str!("../fixtures/ruff.rdjson"), &tree);
+    let lines = read(AnalyserFormat::Rdjsonl, include_str!("../fixtures/ruff.rdjsonl"), &tree);
+    let document = read(AnalyserFormat::Rdjson, include_str!("../fixtures/ruff.rdjson"), &tree);
     assert_eq!(lines, document);
 }
 
 #[test]
 fn sarif_of_ruff_has_file_uris() {
     check(
-        Form::Sarif,
+        AnalyserFormat::Sarif,
         include_str!("../fixtures/ruff.sarif"),
         expect![[r#"
             ruff/I001 py/app.py:1-3 HIGH correctness | Import block is un-sorted or un-formatted
@@ -401,7 +401,7 @@ fn sarif_of_ruff_has_file_uris() {
 #[test]
 fn sarif_of_semgrep_has_levels_precision_and_tags_on_its_rules() {
     check(
-        Form::Sarif,
+        AnalyserFormat::Sarif,
         include_str!("../fixtures/semgrep.sarif"),
         expect![[r#"
         semgrep-oss/note-return py/app.py:11 LOW style | just a note

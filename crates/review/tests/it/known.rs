@@ -1,38 +1,44 @@
 //! The table of well-known analysers.
 
-use assay_review::command::FILES;
-use assay_review::command::known::{KNOWN, named};
+use assay_review::command::FILES_PLACEHOLDER;
+use assay_review::command::known_analysers::{KNOWN_ANALYSERS, find};
 
 use crate::flawed::path_of;
 
 #[test]
 fn each_known_analyser_has_a_name_of_its_own_and_becomes_a_reviewer() {
-    for known in KNOWN {
-        assert_eq!(named(known.name), Some(known));
+    for known in KNOWN_ANALYSERS {
+        assert_eq!(find(known.name), Some(known));
         let reviewer = known.reviewer();
-        assert_eq!((reviewer.name.as_str(), reviewer.form), (known.name, known.form));
+        assert_eq!((reviewer.name.as_str(), reviewer.format), (known.name, known.format));
         assert!(!reviewer.required);
     }
-    assert_eq!(named("lint-o-matic"), None);
+    assert_eq!(find("lint-o-matic"), None);
 }
 
 #[test]
 fn what_is_given_no_files_is_what_needs_the_whole_project() {
-    let whole: Vec<&str> =
-        KNOWN.iter().filter(|known| !known.args.contains(&FILES)).map(|known| known.name).collect();
+    let whole: Vec<&str> = KNOWN_ANALYSERS
+        .iter()
+        .filter(|known| !known.args.contains(&FILES_PLACEHOLDER))
+        .map(|known| known.name)
+        .collect();
     assert_eq!(whole, ["clippy", "golangci-lint"]);
 }
 
 #[test]
 fn what_runs_code_of_the_repository_says_so() {
-    let running: Vec<&str> =
-        KNOWN.iter().filter(|known| known.runs_code.is_some()).map(|known| known.name).collect();
+    let running: Vec<&str> = KNOWN_ANALYSERS
+        .iter()
+        .filter(|known| known.runs_code.is_some())
+        .map(|known| known.name)
+        .collect();
     assert_eq!(running, ["clippy", "eslint", "golangci-lint"]);
 }
 
 #[test]
 fn a_pattern_without_a_folder_fits_in_every_folder() {
-    let ruff = named("ruff").unwrap().reviewer();
+    let ruff = find("ruff").unwrap().reviewer();
     for (path, fits) in [("a.py", true), ("x/y/a.py", true), ("a.pyc", false), ("py", false)] {
         assert_eq!(ruff.files.matches(&path_of(path)), fits, "{path}");
     }

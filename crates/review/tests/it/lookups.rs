@@ -6,23 +6,23 @@ use std::time::Duration;
 
 use assay_change::{Change, Scope, Selection};
 use assay_models::{
-    Budget, Caller, Description, Failure, Model, ModelId, Nonce, Patience, Prompt, Reply, Stores,
-    ToolCall, Usage,
+    Budget, Failure, Model, ModelClient, ModelDescription, ModelId, Nonce, Prompt, Reply,
+    ReplyStores, RetryPolicy, ToolCall, Usage,
 };
-use assay_review::persona::{Desk, Models, Personas};
-use assay_review::{Answer, Reviewer};
+use assay_review::persona::{Models, PersonaContext, Personas};
+use assay_review::{Reviewer, ReviewerAnswer};
 use assay_testkit::Repository;
 use serde_json::{Value, json};
 
 /// A model that gives its replies one after the other, and stores the prompts.
-struct Replying {
-    about: Description,
+struct ReplyingModel {
+    about: ModelDescription,
     replies: Mutex<Vec<Reply>>,
     prompts: Arc<Mutex<Vec<Prompt>>>,
 }
 
-impl Model for Replying {
-    fn about(&self) -> &Description {
+impl Model for ReplyingModel {
+    fn about(&self) -> &ModelDescription {
         &self.about
     }
 
@@ -47,20 +47,31 @@ fn change(repository: &Repository) -> Change {
 
 /// Lets `correctness` read the change with a model that gives these replies; returns its answer and
 /// the prompts.
-fn read(replies: Vec<Reply>, takes_tools: bool) -> (Answer, Vec<Prompt>) {
+fn read(replies: Vec<Reply>, takes_tools: bool) -> (ReviewerAnswer, Vec<Prompt>) {
     let repository = Repository::new();
     let change = change(&repository);
-    let about = Description { takes_tools, ..Description::of(ModelId::new("p", "m")) };
+    let about = ModelDescription { takes_tools, ..ModelDescription::of(ModelId::new("p", "m")) };
     let prompts: Arc<Mutex<Vec<Prompt>>> = Arc::default();
-    let model: Arc<dyn Model> =
-        Arc::new(Replying { about, replies: Mutex::new(replies), prompts: Arc::clone(&prompts) });
+    let model: Arc<dyn Model> = Arc::new(ReplyingModel {
+        about,
+        replies: Mutex::new(replies),
+        prompts: Arc::clone(&prompts),
+    });
     let models = Models { cheap: model.clone(), default: model.clone(), premium: model };
-    let caller =
-        Caller::new(Stores::default(), Budget::unlimited(), Patience::new(1, Duration::ZERO));
-    let desk = Desk::new(Arc::new(caller), models, Nonce::draw().unwrap(), Duration::from_secs(9));
-    let desk = Arc::new(desk.offering_lookups(true));
+    let client = ModelClient::new(
+        ReplyStores::default(),
+        Budget::unlimited(),
+        RetryPolicy::new(1, Duration::ZERO),
+    );
+    let context = PersonaContext::new(
+        Arc::new(client),
+        models,
+        Nonce::draw().unwrap(),
+        Duration::from_secs(9),
+    );
+    let context = Arc::new(context.offer_lookups(true));
     let personas = Personas::with_repository_personas([]).unwrap();
-    let reviewers = personas.reviewers(&["correctness".to_owned()], &desk);
+    let reviewers = personas.reviewers(&["correctness".to_owned()], &context);
     let answer = reviewers[0].review(&change, &|_| {});
     let prompts = prompts.lock().unwrap().clone();
     (answer, prompts)
@@ -91,7 +102,7 @@ fn report(titles: &[&str]) -> String {
     .to_string()
 }
 
-fn titles(answer: &Answer) -> Vec<&str> {
+fn titles(answer: &ReviewerAnswer) -> Vec<&str> {
     answer.report.votes.iter().map(|vote| vote.title.as_str()).collect()
 }
 

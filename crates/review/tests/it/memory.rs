@@ -166,7 +166,7 @@ fn what_is_asked_elsewhere_names_the_files_and_no_secret() {
     repository.write(format!("{token}.py"), "a = 1\n");
     repository.write("a.py", "a = 3\n");
     repository.commit("more");
-    let question = memory::question(&change(&repository));
+    let question = memory::query(&change(&repository));
     expect!["Findings of earlier reviews, and what fixed them, in a.py"]
         .assert_eq(&question.unwrap());
 }

@@ -239,7 +239,7 @@ fn no_persona_leaves_to_another_what_it_answers_for_itself() {
 #[test]
 fn the_concern_of_performance_names_a_column_without_an_index() {
     let personas = shipped();
-    let concern = personas.named("performance").unwrap().concern.replace('\n', " ");
+    let concern = personas.get("performance").unwrap().concern.replace('\n', " ");
     assert!(concern.contains("filter, join or sort by and that has no index"), "{concern}");
 }
 

@@ -52,7 +52,7 @@ fn every_persona_is_carried_by_a_reading_and_says_for_which_concern() {
         assert_ne!(is_reading, personas.is_carried(&persona.name), "{}", persona.name);
         assert!(is_reading || persona.concern != persona.about, "{}", persona.name);
         for carried in &persona.carries {
-            assert!(personas.named(carried).is_some(), "{} carries {carried}", persona.name);
+            assert!(personas.get(carried).is_some(), "{} carries {carried}", persona.name);
         }
     }
 }
@@ -98,7 +98,7 @@ fn check(before: &[(&str, &str)], after: &[(&str, &str)], expected: Expect) {
         .on_roster()
         .into_iter()
         .filter(|persona| persona.carries.is_empty())
-        .filter(|persona| persona.trigger.wakes(&signals).is_some())
+        .filter(|persona| persona.trigger.match_reason(&signals).is_some())
         .map(|persona| persona.name.as_str())
         .collect();
     expected.assert_eq(&awake.join(" "));
@@ -203,7 +203,7 @@ fn a_persona_that_cannot_be_read_is_named() {
 fn a_repositorys_persona_takes_the_place_of_the_shipped_one() {
     let own = "---\nname: security\ntrigger: {paths: ['*.rs']}\n---\nOurs.\n";
     let personas = Personas::with_repository_personas([("a.md".into(), own.into())]).unwrap();
-    assert_eq!(personas.named("security").unwrap().brief, "Ours.");
+    assert_eq!(personas.get("security").unwrap().brief, "Ours.");
     // Twenty-two, and three readings that carry their concerns.
     assert_eq!(personas.iter().count(), 25);
 }

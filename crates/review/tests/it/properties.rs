@@ -3,27 +3,27 @@
 use std::path::Path;
 
 use assay_review::command::Checkout;
-use assay_review::command::form::Form;
+use assay_review::command::format::AnalyserFormat;
 use proptest::prelude::*;
 
 use crate::flawed::{MemoryTree, ROOT};
 
-const FIXTURES: [(Form, &str); 11] = [
-    (Form::Ruff, include_str!("../fixtures/ruff.json")),
-    (Form::Bandit, include_str!("../fixtures/bandit.json")),
-    (Form::Semgrep, include_str!("../fixtures/semgrep.json")),
-    (Form::Eslint, include_str!("../fixtures/eslint.json")),
-    (Form::Checkstyle, include_str!("../fixtures/shellcheck.xml")),
-    (Form::Clippy, include_str!("../fixtures/clippy.jsonl")),
-    (Form::GolangciLint, include_str!("../fixtures/golangci-lint.json")),
-    (Form::Rdjson, include_str!("../fixtures/ruff.rdjson")),
-    (Form::Rdjsonl, include_str!("../fixtures/ruff.rdjsonl")),
-    (Form::Sarif, include_str!("../fixtures/ruff.sarif")),
-    (Form::Sarif, include_str!("../fixtures/semgrep.sarif")),
+const FIXTURES: [(AnalyserFormat, &str); 11] = [
+    (AnalyserFormat::Ruff, include_str!("../fixtures/ruff.json")),
+    (AnalyserFormat::Bandit, include_str!("../fixtures/bandit.json")),
+    (AnalyserFormat::Semgrep, include_str!("../fixtures/semgrep.json")),
+    (AnalyserFormat::Eslint, include_str!("../fixtures/eslint.json")),
+    (AnalyserFormat::Checkstyle, include_str!("../fixtures/shellcheck.xml")),
+    (AnalyserFormat::Clippy, include_str!("../fixtures/clippy.jsonl")),
+    (AnalyserFormat::GolangciLint, include_str!("../fixtures/golangci-lint.json")),
+    (AnalyserFormat::Rdjson, include_str!("../fixtures/ruff.rdjson")),
+    (AnalyserFormat::Rdjsonl, include_str!("../fixtures/ruff.rdjsonl")),
+    (AnalyserFormat::Sarif, include_str!("../fixtures/ruff.sarif")),
+    (AnalyserFormat::Sarif, include_str!("../fixtures/semgrep.sarif")),
 ];
 
 /// Returns the number of votes, and true if the report is marked as incomplete.
-fn answer(form: Form, output: &[u8]) -> (usize, bool) {
+fn answer(form: AnalyserFormat, output: &[u8]) -> (usize, bool) {
     let tree = MemoryTree::flawed();
     let report = form.read(output, "tool", &Checkout::new(Path::new(ROOT), &tree));
     assert!(report.rejected.len() <= report.lost);
@@ -36,7 +36,7 @@ fn answer(form: Form, output: &[u8]) -> (usize, bool) {
 proptest! {
     #[test]
     fn any_bytes_give_an_answer(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
-        for form in Form::ALL {
+        for form in AnalyserFormat::ALL {
             answer(form, &bytes);
         }
     }
@@ -45,7 +45,7 @@ proptest! {
     fn any_text_of_json_and_xml_gives_an_answer(
         text in "([\\[\\]{}<>:,\"'/&;=\\n ]|results|runs|Issues|null|-1|1e9|message|checkstyle|file|error|reason|\\u{feff}|é){0,60}"
     ) {
-        for form in Form::ALL {
+        for form in AnalyserFormat::ALL {
             answer(form, text.as_bytes());
         }
     }
@@ -78,6 +78,6 @@ proptest! {
         // In a format of independent lines, a missing whole line cannot be detected.
         let at_line_end = matches!(whole.as_bytes()[cut], b'\n') || cut == 0
             || whole.as_bytes()[cut - 1] == b'\n';
-        prop_assert!(says_so || form == Form::Rdjsonl && at_line_end, "cut at {cut}");
+        prop_assert!(says_so || form == AnalyserFormat::Rdjsonl && at_line_end, "cut at {cut}");
     }
 }

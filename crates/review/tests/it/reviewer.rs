@@ -7,9 +7,9 @@ use std::time::Duration;
 use assay_findings::grounding::ChangedLines;
 use assay_findings::path::RepoPath;
 use assay_findings::vote::LineRange;
-use assay_review::command::form::Form;
-use assay_review::command::known;
-use assay_review::command::{CommandReviewer, FILES};
+use assay_review::command::format::AnalyserFormat;
+use assay_review::command::known_analysers;
+use assay_review::command::{CommandReviewer, FILES_PLACEHOLDER};
 use assay_review::globs::Globs;
 use expect_test::{Expect, expect};
 use tempfile::TempDir;
@@ -22,18 +22,18 @@ const RUFF: &str = r#"[
 ]"#;
 
 /// A folder to run in, a script that replaces the analyser, and a tree with a changed file.
-struct Bench {
+struct ReviewerFixture {
     folder: TempDir,
     tree: MemoryTree,
     files: Vec<RepoPath>,
     changed: ChangedLines,
 }
 
-impl Bench {
-    fn new() -> Bench {
+impl ReviewerFixture {
+    fn new() -> ReviewerFixture {
         let mut changed = ChangedLines::default();
         changed.insert(path_of("a.py"), vec![LineRange::at(1).unwrap()]);
-        Bench {
+        ReviewerFixture {
             folder: tempfile::tempdir().unwrap(),
             tree: MemoryTree::new(&[("a.py", "import os\nx = 1\n"), ("b.txt", "text\n")]),
             files: vec![path_of("a.py"), path_of("b.txt"), path_of("gone.py")],
@@ -51,10 +51,10 @@ impl Bench {
         path
     }
 
-    fn reviewer(&self, form: Form, script: &str, out: &str) -> CommandReviewer {
+    fn reviewer(&self, form: AnalyserFormat, script: &str, out: &str) -> CommandReviewer {
         let script = self.script(script, out);
         let mut reviewer = CommandReviewer::new("ruff", "sh", form);
-        reviewer.args = vec![script.to_str().unwrap().to_owned(), FILES.to_owned()];
+        reviewer.args = vec![script.to_str().unwrap().to_owned(), FILES_PLACEHOLDER.to_owned()];
         reviewer.files = Globs::new(["*.py"]).unwrap();
         reviewer
     }
@@ -66,9 +66,9 @@ impl Bench {
 }
 
 fn check(script: &str, out: &str, expected: Expect) {
-    let bench = Bench::new();
-    let reviewer = bench.reviewer(Form::Ruff, script, out);
-    expected.assert_eq(&bench.review(&reviewer));
+    let fixture = ReviewerFixture::new();
+    let reviewer = fixture.reviewer(AnalyserFormat::Ruff, script, out);
+    expected.assert_eq(&fixture.review(&reviewer));
 }
 
 #[test]
@@ -88,41 +88,41 @@ fn what_lies_away_from_the_changed_lines_is_old() {
 
 #[test]
 fn an_analyser_gets_the_changed_files_that_are_its_own_and_still_there() {
-    let mut bench = Bench::new();
-    bench.tree = MemoryTree::new(&[("a.py", ""), ("-rf.py", ""), ("x y.py", ""), ("b.txt", "")]);
-    bench.files = ["a.py", "-rf.py", "x y.py", "b.txt", "gone.py"].map(path_of).to_vec();
+    let mut fixture = ReviewerFixture::new();
+    fixture.tree = MemoryTree::new(&[("a.py", ""), ("-rf.py", ""), ("x y.py", ""), ("b.txt", "")]);
+    fixture.files = ["a.py", "-rf.py", "x y.py", "b.txt", "gone.py"].map(path_of).to_vec();
     let script = r#"for a in "$@"; do printf '{"message": "got <%s>"}\n' "$a"; done"#;
-    let reviewer = bench.reviewer(Form::Rdjsonl, script, "");
+    let reviewer = fixture.reviewer(AnalyserFormat::Rdjsonl, script, "");
     expect![[r#"
         - - MEDIUM correctness | got <a.py>
         - - MEDIUM correctness | got <./-rf.py>
         - - MEDIUM correctness | got <x y.py>
     "#]]
-    .assert_eq(&bench.review(&reviewer));
+    .assert_eq(&fixture.review(&reviewer));
 }
 
 #[test]
 fn a_program_that_is_not_there_says_how_to_get_it() {
-    let bench = Bench::new();
-    let mut reviewer = bench.reviewer(Form::Ruff, "", "");
+    let fixture = ReviewerFixture::new();
+    let mut reviewer = fixture.reviewer(AnalyserFormat::Ruff, "", "");
     reviewer.program = "no-such-ruff".to_owned();
     expect![[r#"
         unusable: no-such-ruff is not installed or not on PATH; get it with `pip install ruff`
     "#]]
-    .assert_eq(&bench.review(&reviewer));
+    .assert_eq(&fixture.review(&reviewer));
     reviewer.name = "mine".to_owned();
     expect![[r#"
         unusable: no-such-ruff is not installed or not on PATH
     "#]]
-    .assert_eq(&bench.review(&reviewer));
+    .assert_eq(&fixture.review(&reviewer));
 }
 
 #[test]
 fn a_program_that_may_not_be_started_says_so() {
-    let bench = Bench::new();
-    let mut reviewer = bench.reviewer(Form::Ruff, "", "");
+    let fixture = ReviewerFixture::new();
+    let mut reviewer = fixture.reviewer(AnalyserFormat::Ruff, "", "");
     reviewer.program = reviewer.args[0].clone();
-    let shown = bench.review(&reviewer).replace(&reviewer.program, "tool");
+    let shown = fixture.review(&reviewer).replace(&reviewer.program, "tool");
     expect![[r#"
         unusable: tool cannot be started: Permission denied (os error 13)
     "#]]
@@ -197,17 +197,17 @@ fn files_that_ruff_is_told_to_leave_out_are_not_covered() {
 
 #[test]
 fn a_program_of_the_project_comes_before_the_one_on_the_path() {
-    let bench = Bench::new();
-    let mut reviewer = bench.reviewer(Form::Rdjsonl, "", "");
+    let fixture = ReviewerFixture::new();
+    let mut reviewer = fixture.reviewer(AnalyserFormat::Rdjsonl, "", "");
     reviewer.own_folder = Some("bin".to_owned());
-    let own = bench.folder.path().join("bin");
+    let own = fixture.folder.path().join("bin");
     fs::create_dir(&own).unwrap();
     std::os::unix::fs::symlink("/bin/echo", own.join("sh")).unwrap();
     reviewer.args = vec![r#"{"message": "said by the project's own"}"#.to_owned()];
     expect![[r#"
         - - MEDIUM correctness | said by the project's own
     "#]]
-    .assert_eq(&bench.review(&reviewer));
+    .assert_eq(&fixture.review(&reviewer));
 }
 
 #[test]
@@ -228,14 +228,14 @@ fn what_a_crashed_analyser_found_is_kept_and_no_review() {
 
 #[test]
 fn eslint_says_what_is_wrong_before_it_gives_advice() {
-    let bench = Bench::new();
+    let fixture = ReviewerFixture::new();
     let out = "\nOops! Something went wrong! :(\n\nESLint: 10.14.0\n\nNo files matching the \
                pattern \"x.js\" were found.\nPlease check for typing mistakes in the pattern.\n";
-    let reviewer = bench.reviewer(Form::Eslint, "cat OUT >&2; exit 2", out);
+    let reviewer = fixture.reviewer(AnalyserFormat::Eslint, "cat OUT >&2; exit 2", out);
     expect![[r#"
         unusable: ruff ended with exit code 2: No files matching the pattern "x.js" were found.
     "#]]
-    .assert_eq(&bench.review(&reviewer));
+    .assert_eq(&fixture.review(&reviewer));
 }
 
 #[test]
@@ -262,36 +262,37 @@ fn an_empty_output_is_no_clean_report() {
 
 #[test]
 fn no_diagnostics_are_a_clean_report_only_if_all_went_well() {
-    let bench = Bench::new();
-    let clean = bench.reviewer(Form::Rdjsonl, "exit 0", "");
-    expect![[""]].assert_eq(&bench.review(&clean));
-    let failed = bench.reviewer(Form::Rdjsonl, "echo 'no config' >&2; exit 3", "");
+    let fixture = ReviewerFixture::new();
+    let clean = fixture.reviewer(AnalyserFormat::Rdjsonl, "exit 0", "");
+    expect![[""]].assert_eq(&fixture.review(&clean));
+    let failed = fixture.reviewer(AnalyserFormat::Rdjsonl, "echo 'no config' >&2; exit 3", "");
     expect![[r#"
         unusable: ruff ended with exit code 3: no config
     "#]]
-    .assert_eq(&bench.review(&failed));
+    .assert_eq(&fixture.review(&failed));
 }
 
 #[test]
 fn any_code_with_findings_is_fine_unless_it_is_a_shell_that_ends() {
-    let bench = Bench::new();
+    let fixture = ReviewerFixture::new();
     for code in [4, 137] {
         let script = format!("cat OUT; exit {code}");
-        let reviewer = bench.reviewer(Form::Rdjsonl, &script, "{\"message\": \"found\"}\n");
-        let is_usable = !bench.review(&reviewer).contains("unusable");
+        let reviewer =
+            fixture.reviewer(AnalyserFormat::Rdjsonl, &script, "{\"message\": \"found\"}\n");
+        let is_usable = !fixture.review(&reviewer).contains("unusable");
         assert_eq!(is_usable, code == 4, "{code}");
     }
 }
 
 #[test]
 fn an_analyser_that_is_too_slow_is_stopped() {
-    let bench = Bench::new();
-    let mut reviewer = bench.reviewer(Form::Ruff, "exec sleep 600", "");
+    let fixture = ReviewerFixture::new();
+    let mut reviewer = fixture.reviewer(AnalyserFormat::Ruff, "exec sleep 600", "");
     reviewer.time = Duration::from_millis(50);
     expect![[r#"
         unusable: ruff ran longer than 50ms and was stopped
     "#]]
-    .assert_eq(&bench.review(&reviewer));
+    .assert_eq(&fixture.review(&reviewer));
 }
 
 #[test]
@@ -321,72 +322,72 @@ fn bytes_that_are_no_text_are_noted() {
 
 #[test]
 fn an_analyser_that_could_look_at_nothing_did_not_review() {
-    let bench = Bench::new();
+    let fixture = ReviewerFixture::new();
     let out = r#"{"errors": [{"filename": "a.py", "reason": "syntax error"}], "results": []}"#;
-    let reviewer = bench.reviewer(Form::Bandit, "cat OUT", out);
+    let reviewer = fixture.reviewer(AnalyserFormat::Bandit, "cat OUT", out);
     expect![[r#"
         not covered: a.py: syntax error
         unusable: ruff could look at none of its files (a.py: syntax error)
     "#]]
-    .assert_eq(&bench.review(&reviewer));
+    .assert_eq(&fixture.review(&reviewer));
 }
 
 #[test]
 fn clippy_that_does_not_compile_has_findings_and_one_without_a_project_has_none() {
-    let bench = Bench::new();
+    let fixture = ReviewerFixture::new();
     let out = r#"{"reason":"compiler-message","message":{"message":"mismatched types","level":"error","code":{"code":"E0308"},"spans":[]}}
 {"reason":"build-finished","success":false}"#;
-    let broken = bench.reviewer(Form::Clippy, "cat OUT; exit 101", out);
+    let broken = fixture.reviewer(AnalyserFormat::Clippy, "cat OUT; exit 101", out);
     expect![[r#"
         rustc/E0308 - HIGH correctness | mismatched types
         not covered: the build failed; what needs it was not looked at
     "#]]
-    .assert_eq(&bench.review(&broken));
+    .assert_eq(&fixture.review(&broken));
     let script = "echo 'error: could not find `Cargo.toml`' >&2; exit 101";
-    let lost = bench.reviewer(Form::Clippy, script, "");
+    let lost = fixture.reviewer(AnalyserFormat::Clippy, script, "");
     expect![[r#"
         unusable: ruff ended with exit code 101: error: could not find `Cargo.toml`
     "#]]
-    .assert_eq(&bench.review(&lost));
+    .assert_eq(&fixture.review(&lost));
 }
 
 #[test]
 fn where_no_file_is_its_own_it_is_not_run() {
-    let mut bench = Bench::new();
-    bench.files = vec![path_of("b.txt")];
-    let reviewer = bench.reviewer(Form::Ruff, "exit 9", "");
+    let mut fixture = ReviewerFixture::new();
+    fixture.files = vec![path_of("b.txt")];
+    let reviewer = fixture.reviewer(AnalyserFormat::Ruff, "exit 9", "");
     expect![[r#"
         note: no changed file is one for ruff
     "#]]
-    .assert_eq(&bench.review(&reviewer));
+    .assert_eq(&fixture.review(&reviewer));
 }
 
 #[test]
 fn many_files_are_several_runs_and_one_report() {
-    let mut bench = Bench::new();
+    let mut fixture = ReviewerFixture::new();
     let names: Vec<String> =
         (0..3_000).map(|n| format!("folder/of/many/files/{n:05}.py")).collect();
     let files: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "")).collect();
-    bench.tree = MemoryTree::new(&files);
-    bench.files = names.iter().map(|name| path_of(name)).collect();
+    fixture.tree = MemoryTree::new(&files);
+    fixture.files = names.iter().map(|name| path_of(name)).collect();
     let script = r#"printf '{"message": "%s files from %s"}\n' $# "$1""#;
-    let reviewer = bench.reviewer(Form::Rdjsonl, script, "");
+    let reviewer = fixture.reviewer(AnalyserFormat::Rdjsonl, script, "");
     expect![[r#"
         - - MEDIUM correctness | 2048 files from folder/of/many/files/00000.py
         - - MEDIUM correctness | 952 files from folder/of/many/files/02048.py
     "#]]
-    .assert_eq(&bench.review(&reviewer));
+    .assert_eq(&fixture.review(&reviewer));
 }
 
 #[test]
 fn a_folder_behind_a_link_is_known_by_both_names() {
-    let bench = Bench::new();
+    let fixture = ReviewerFixture::new();
     let script = r#"printf '{"message": "m", "location": {"path": "%s/a.py"}}\n' "$(pwd -P)""#;
-    let reviewer = bench.reviewer(Form::Rdjsonl, script, "");
+    let reviewer = fixture.reviewer(AnalyserFormat::Rdjsonl, script, "");
     let links = tempfile::tempdir().unwrap();
     let link = links.path().join("link");
-    std::os::unix::fs::symlink(bench.folder.path(), &link).unwrap();
-    let report = reviewer.review_in(&link, &bench.files, &bench.tree, &bench.changed);
+    std::os::unix::fs::symlink(fixture.folder.path(), &link).unwrap();
+    let report = reviewer.review_in(&link, &fixture.files, &fixture.tree, &fixture.changed);
     expect![[r#"
         - a.py MEDIUM correctness | m
     "#]]
@@ -395,10 +396,10 @@ fn a_folder_behind_a_link_is_known_by_both_names() {
 
 #[test]
 fn a_folder_that_is_not_there_is_not_taken_for_a_missing_program() {
-    let bench = Bench::new();
-    let reviewer = known::named("ruff").unwrap().reviewer();
-    let gone = bench.folder.path().join("gone");
-    let report = reviewer.review_in(&gone, &bench.files, &bench.tree, &bench.changed);
+    let fixture = ReviewerFixture::new();
+    let reviewer = known_analysers::find("ruff").unwrap().reviewer();
+    let gone = fixture.folder.path().join("gone");
+    let report = reviewer.review_in(&gone, &fixture.files, &fixture.tree, &fixture.changed);
     expect![[r#"
         unusable: the folder to run it in is not there
     "#]]

@@ -12,9 +12,10 @@ use assay_findings::coverage::{HunkOutcome, ReviewerCoverage};
 use assay_findings::report::{self, Report, ReviewerKind};
 use assay_findings::synthesis::Synthesis;
 use assay_findings::verdict::VerdictState;
-use assay_review::runs::{self, Record};
+use assay_review::runs::{self, RunContent};
 use assay_review::{
-    Answer, AtATime, Interest, Order, Review, Reviewer, Rules, Tell, Terms, Watch, run_until,
+    Concurrency, Interest, OnProgress, Review, ReviewObserver, ReviewPolicy, Reviewer,
+    ReviewerAnswer, RuleReviewer, StartOrder, run_until,
 };
 use assay_rules::Rulebook;
 use assay_testkit::Repository;
@@ -23,11 +24,11 @@ use assay_testkit::Repository;
 struct Stub {
     name: &'static str,
     required: bool,
-    does: Does,
+    does: StubAction,
 }
 
 #[derive(PartialEq)]
-enum Does {
+enum StubAction {
     Read,
     Rest,
     Crash,
@@ -49,19 +50,21 @@ impl Reviewer for Stub {
 
     fn interest(&self, _change: &Change) -> Interest {
         match self.does {
-            Does::Rest => Interest::Rests("it is tired".into()),
-            Does::Read | Does::Crash | Does::Hang => Interest::Reads("it is told to".into()),
+            StubAction::Rest => Interest::Skips("it is tired".into()),
+            StubAction::Read | StubAction::Crash | StubAction::Hang => {
+                Interest::Reads("it is told to".into())
+            }
         }
     }
 
-    fn review(&self, change: &Change, _tell: Tell<'_>) -> Answer {
-        assert!(self.does != Does::Crash, "as told");
-        if self.does == Does::Hang {
+    fn review(&self, change: &Change, _on_progress: OnProgress<'_>) -> ReviewerAnswer {
+        assert!(self.does != StubAction::Crash, "as told");
+        if self.does == StubAction::Hang {
             loop {
                 thread::park();
             }
         }
-        Answer {
+        ReviewerAnswer {
             report: Report::new(report::Reviewer::new(self.name, self.kind())),
             looks: ReviewerCoverage {
                 reviewer: self.name.to_owned(),
@@ -75,13 +78,13 @@ impl Reviewer for Stub {
     }
 }
 
-struct Nobody;
+struct NullObserver;
 
-impl Watch for Nobody {
-    fn heard(&self, _reviewer: &str, _chars: usize) {}
+impl ReviewObserver for NullObserver {
+    fn on_progress(&self, _reviewer: &str, _chars: usize) {}
 
-    fn started(&self, _reviewers: &[&str]) {}
-    fn answered(&self, _answer: &Answer) {}
+    fn on_start(&self, _reviewers: &[&str]) {}
+    fn on_answer(&self, _answer: &ReviewerAnswer) {}
 }
 
 /// Returns a repository with a small change in its work tree.
@@ -96,32 +99,32 @@ fn repository() -> (Repository, Arc<Change>) {
 }
 
 fn review(change: &Arc<Change>, stubs: Vec<Stub>) -> (Review, Synthesis) {
-    review_until(&Shutdown::default(), &Nobody, change, stubs)
+    review_until(&Shutdown::default(), &NullObserver, change, stubs)
 }
 
 /// Runs a review that can be interrupted.
 fn review_until(
     shutdown: &Shutdown,
-    watch: &dyn Watch,
+    watch: &dyn ReviewObserver,
     change: &Arc<Change>,
     stubs: Vec<Stub>,
 ) -> (Review, Synthesis) {
-    let mut reviewers: Vec<Box<dyn Reviewer>> = vec![Box::new(Rules(Rulebook::builtin()))];
+    let mut reviewers: Vec<Box<dyn Reviewer>> = vec![Box::new(RuleReviewer(Rulebook::builtin()))];
     reviewers.extend(stubs.into_iter().map(|stub| Box::new(stub) as Box<dyn Reviewer>));
-    let at_a_time = AtATime { local: 2, models: 2, order: Order::AllAtOnce };
+    let at_a_time = Concurrency { local: 2, models: 2, order: StartOrder::AllAtOnce };
     let review = run_until(shutdown, change, &reviewers.into(), at_a_time, watch);
-    let synthesis = review.synthesis(change, &Terms::default());
+    let synthesis = review.synthesis(change, &ReviewPolicy::default());
     (review, synthesis)
 }
 
-fn record<'a>(change: &'a Change, review: &'a Review, synthesis: &'a Synthesis) -> Record<'a> {
-    Record {
+fn record<'a>(change: &'a Change, review: &'a Review, synthesis: &'a Synthesis) -> RunContent<'a> {
+    RunContent {
         change,
         reports: &review.reports,
         synthesis,
         log: &[],
         version: "0",
-        made_of: BTreeMap::new(),
+        provenance: BTreeMap::new(),
         exchanges: &[],
         recording: None,
         replies: None,
@@ -136,8 +139,8 @@ fn told(synthesis: &Synthesis) -> String {
 #[test]
 fn everybody_who_reads_is_named_and_who_rests_is_not() {
     let (_repository, change) = repository();
-    let reads = Stub { name: "lint", required: false, does: Does::Read };
-    let rests = Stub { name: "sleeper", required: true, does: Does::Rest };
+    let reads = Stub { name: "lint", required: false, does: StubAction::Read };
+    let rests = Stub { name: "sleeper", required: true, does: StubAction::Rest };
     let (review, synthesis) = review(&change, vec![rests, reads]);
     let names: Vec<&str> = review.reports.iter().map(|r| r.reviewer.name.as_str()).collect();
     assert_eq!(names, ["rules", "lint"]);
@@ -145,14 +148,14 @@ fn everybody_who_reads_is_named_and_who_rests_is_not() {
 }
 
 /// Interrupts the review as soon as the rules have answered.
-struct AfterTheRules(Shutdown);
+struct ShutdownAfterRules(Shutdown);
 
-impl Watch for AfterTheRules {
-    fn heard(&self, _reviewer: &str, _chars: usize) {}
+impl ReviewObserver for ShutdownAfterRules {
+    fn on_progress(&self, _reviewer: &str, _chars: usize) {}
 
-    fn started(&self, _reviewers: &[&str]) {}
+    fn on_start(&self, _reviewers: &[&str]) {}
 
-    fn answered(&self, answer: &Answer) {
+    fn on_answer(&self, answer: &ReviewerAnswer) {
         if answer.report.reviewer.name == "rules" {
             self.0.request();
         }
@@ -164,8 +167,8 @@ fn an_interrupt_leaves_what_was_answered_and_is_never_a_pass() {
     let (_repository, change) = repository();
     for required in [true, false] {
         let shutdown = Shutdown::default();
-        let hangs = Stub { name: "lint", required, does: Does::Hang };
-        let watch = AfterTheRules(shutdown.clone());
+        let hangs = Stub { name: "lint", required, does: StubAction::Hang };
+        let watch = ShutdownAfterRules(shutdown.clone());
         let (review, synthesis) = review_until(&shutdown, &watch, &change, vec![hangs]);
         assert_eq!(review.interrupted, ["lint"]);
         assert_eq!(synthesis.verdict.state, VerdictState::Incomplete);
@@ -183,8 +186,8 @@ fn the_rules_answer_even_if_the_review_is_interrupted_before_it_begins() {
     let (_repository, change) = repository();
     let shutdown = Shutdown::default();
     shutdown.request();
-    let hangs = Stub { name: "lint", required: false, does: Does::Hang };
-    let (review, synthesis) = review_until(&shutdown, &Nobody, &change, vec![hangs]);
+    let hangs = Stub { name: "lint", required: false, does: StubAction::Hang };
+    let (review, synthesis) = review_until(&shutdown, &NullObserver, &change, vec![hangs]);
     assert_eq!(review.interrupted, ["lint"]);
     assert_eq!(synthesis.verdict.state, VerdictState::Incomplete);
 }
@@ -192,7 +195,7 @@ fn the_rules_answer_even_if_the_review_is_interrupted_before_it_begins() {
 #[test]
 fn a_crash_costs_only_the_reviewer_that_crashed() {
     let (_repository, change) = repository();
-    let crashes = Stub { name: "lint", required: false, does: Does::Crash };
+    let crashes = Stub { name: "lint", required: false, does: StubAction::Crash };
     let (_, synthesis) = review(&change, vec![crashes]);
     assert_eq!(told(&synthesis), "ready; 1 hunk: 1 by rules");
     let report = synthesis.reports.iter().find(|report| report.reviewer == "lint").unwrap();
@@ -202,7 +205,7 @@ fn a_crash_costs_only_the_reviewer_that_crashed() {
 #[test]
 fn without_a_required_reviewer_nothing_is_ready() {
     let (_repository, change) = repository();
-    let crashes = Stub { name: "lint", required: true, does: Does::Crash };
+    let crashes = Stub { name: "lint", required: true, does: StubAction::Crash };
     let (_, synthesis) = review(&change, vec![crashes]);
     assert_eq!(synthesis.verdict.state, VerdictState::Incomplete);
     assert!(told(&synthesis).contains("1 failed (lint: it crashed"), "{}", told(&synthesis));

@@ -1,11 +1,11 @@
 //! An entry that cannot be parsed affects no other, and is always reported.
 
-use assay_review::command::form::Form;
+use assay_review::command::format::AnalyserFormat;
 use expect_test::{Expect, expect};
 
 use crate::flawed::{MemoryTree, read};
 
-fn check(form: Form, output: &str, expected: Expect) {
+fn check(form: AnalyserFormat, output: &str, expected: Expect) {
     let tree = MemoryTree::new(&[
         ("a.py", "import os\nx = 1\n"),
         ("b.py", "password = 'hunter2-hunter2'\n"),
@@ -26,7 +26,7 @@ fn a_broken_violation_of_ruff_costs_only_itself() {
          "location": {"row": 2, "column": 8}}
     ]"#;
     check(
-        Form::Ruff,
+        AnalyserFormat::Ruff,
         output,
         expect![[r#"
         ruff/F401 a.py:1 LOW style | `os` imported but unused
@@ -53,7 +53,7 @@ fn a_broken_message_of_eslint_costs_only_itself() {
         {"filePath": "/repo/b.js"}
     ]"#;
     check(
-        Form::Eslint,
+        AnalyserFormat::Eslint,
         output,
         expect![[r#"
         eslint/c a.js:1 MEDIUM style | kept
@@ -74,7 +74,7 @@ fn a_broken_hit_of_bandit_costs_only_itself() {
         {"filename": "a.py", "issue_severity": "HIGH", "line_number": 1, "test_id": "B2"}
     ]}"#;
     check(
-        Form::Bandit,
+        AnalyserFormat::Bandit,
         output,
         expect![[r#"
         bandit/B1 a.py:1 HIGH security | kept
@@ -93,7 +93,7 @@ fn a_broken_issue_of_golangci_lint_costs_only_itself() {
     ], "Report": {}}
     2 issues."#;
     check(
-        Form::GolangciLint,
+        AnalyserFormat::GolangciLint,
         output,
         expect![[r#"
         golangci-lint/errcheck a.py:1 MEDIUM correctness | kept
@@ -107,10 +107,10 @@ fn a_broken_issue_of_golangci_lint_costs_only_itself() {
 
 #[test]
 fn golangci_lint_may_find_nothing_and_may_fail() {
-    check(Form::GolangciLint, r#"{"Issues": null, "Report": {}}"#, expect![[""]]);
+    check(AnalyserFormat::GolangciLint, r#"{"Issues": null, "Report": {}}"#, expect![[""]]);
     let failed = r#"{"Issues": [], "Report": {"Error": "context loading failed: no go files"}}"#;
     check(
-        Form::GolangciLint,
+        AnalyserFormat::GolangciLint,
         failed,
         expect![[r#"
         unusable: did not work: context loading failed: no go files
@@ -125,7 +125,7 @@ fn semgrep_that_is_cut_off_keeps_what_it_said() {
          "end": {"line": 2, "col": 1}, "extra": {"message": "kept", "severity": "ERROR"}},
         {"check_id": "r.cut", "path": "a.py", "start": {"line": 1, "co"#;
     check(
-        Form::Semgrep,
+        AnalyserFormat::Semgrep,
         output,
         expect![[r#"
         semgrep/r.kept a.py:1 HIGH correctness | kept
@@ -142,7 +142,7 @@ fn semgrep_that_could_not_read_its_rules_did_not_work() {
     let output = r#"{"version": "1", "results": [], "errors": [{"code": 7, "level": "error",
         "type": "SemgrepError", "message": "path `.semgrep` does not exist"}]}"#;
     check(
-        Form::Semgrep,
+        AnalyserFormat::Semgrep,
         output,
         expect![[r#"
         unusable: did not work: path `.semgrep` does not exist
@@ -159,7 +159,7 @@ fn lines_of_rdjsonl_stand_alone() {
                   \n\
                   {\"message\": \"cut o";
     check(
-        Form::Rdjsonl,
+        AnalyserFormat::Rdjsonl,
         output,
         expect![[r#"
         - a.py:1 MEDIUM correctness | kept
@@ -182,7 +182,7 @@ fn a_suggestion_for_whole_lines_keeps_their_ends() {
         .replace('\n', " ")
     };
     check(
-        Form::Rdjsonl,
+        AnalyserFormat::Rdjsonl,
         &whole("y = 1"),
         expect![[r#"
         - a.py MEDIUM correctness | m
@@ -190,7 +190,7 @@ fn a_suggestion_for_whole_lines_keeps_their_ends() {
     "#]],
     );
     check(
-        Form::Rdjsonl,
+        AnalyserFormat::Rdjsonl,
         &whole(""),
         expect![[r#"
         - a.py MEDIUM correctness | m
@@ -210,7 +210,7 @@ fn checkstyle_that_is_cut_off_keeps_what_it_said() {
                   </file><file name='/elsewhere/b.py'><error line='1' message='outside'/></file>\
                   <file name='c.py'><exception/></file><file name='a.py'><error line='2' mess";
     check(
-        Form::Checkstyle,
+        AnalyserFormat::Checkstyle,
         output,
         expect![[r#"
         checkstyle/T.X a.py:1 HIGH correctness | a < b & c
@@ -235,7 +235,7 @@ fn clippy_prints_other_things_as_well() {
 {"reason":"compiler-message","message":{"mess
 {"reason":"build-finished","success":true}"#;
     check(
-        Form::Clippy,
+        AnalyserFormat::Clippy,
         output,
         expect![[r#"
         clippy/x crate/src/lib.rs:1 MEDIUM best_practices | from a macro
@@ -246,7 +246,7 @@ fn clippy_prints_other_things_as_well() {
     "#]],
     );
     check(
-        Form::Clippy,
+        AnalyserFormat::Clippy,
         "{\"reason\":\"compiler-artifact\"}\n",
         expect![[r#"
         rejected: cargo does not say that the build is finished | 
@@ -261,7 +261,7 @@ fn what_is_said_of_a_secret_does_not_repeat_it() {
         "b.py", "range": {"start": {"line": 1}}}}"#
         .replace('\n', " ");
     check(
-        Form::Rdjsonl,
+        AnalyserFormat::Rdjsonl,
         &output,
         expect![[r#"
         - b.py:1 MEDIUM correctness | Hardcoded password: '…'
@@ -273,7 +273,8 @@ fn what_is_said_of_a_secret_does_not_repeat_it() {
 fn nothing_and_nonsense_are_no_clean_reports() {
     let all = |output: &str| {
         let tree = MemoryTree::new(&[]);
-        let lines = Form::ALL.map(|form| format!("{form}: {}\n", read(form, output, &tree).trim()));
+        let lines = AnalyserFormat::ALL
+            .map(|form| format!("{form}: {}\n", read(form, output, &tree).trim()));
         lines.concat()
     };
     expect![[r#"

@@ -1,6 +1,6 @@
 //! The features of SARIF.
 
-use assay_review::command::form::Form;
+use assay_review::command::format::AnalyserFormat;
 use expect_test::{Expect, expect};
 
 use crate::flawed::{MemoryTree, read};
@@ -12,7 +12,7 @@ fn check(run: &str, expected: Expect) {
         ("100%25.rs", "one\n"),
     ]);
     let log = format!(r#"{{"version": "2.1.0", "runs": [{run}]}}"#);
-    expected.assert_eq(&read(Form::Sarif, &log, &tree));
+    expected.assert_eq(&read(AnalyserFormat::Sarif, &log, &tree));
 }
 
 const TOOL: &str = r#""tool": {"driver": {"name": "My Tool", "rules": [

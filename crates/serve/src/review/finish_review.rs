@@ -7,8 +7,8 @@ use assay_engine::delegated_review::{Ended, Finish, Reviews};
 use assay_findings::finding::Finding;
 use assay_findings::synthesis::Synthesis;
 use assay_findings::verdict::{VerdictReason, VerdictRule};
-use assay_review::delegation::ReadBy;
-use assay_review::delegation::close::TreeSince;
+use assay_review::delegation::BriefReader;
+use assay_review::delegation::close::TreeState;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -305,14 +305,14 @@ fn reviewed(ended: &Ended) -> String {
     }
 }
 
-fn next_look(id: &str, tasks: &ReviewTasks, read_by: ReadBy) -> String {
+fn next_look(id: &str, tasks: &ReviewTasks, read_by: BriefReader) -> String {
     let (look, missing) = match read_by {
-        ReadBy::Myself => (
+        BriefReader::Myself => (
             "Look at all findings afresh, as the task says. The change is in the answer of \
              start_review where it is not repeated here; read_brief returns both.",
             tasks.missing_texts(),
         ),
-        ReadBy::SubAgents => (
+        BriefReader::SubAgents => (
             "Start a sub-agent that has not seen the review. It calls read_brief with the review, \
              persona and part of the task, which returns all that it needs, and gives you the JSON \
              report.",
@@ -327,7 +327,7 @@ fn next_look(id: &str, tasks: &ReviewTasks, read_by: ReadBy) -> String {
 
 fn next(id: &str, ended: &Ended) -> String {
     match (ended.tree, ended.synthesis.findings.is_empty()) {
-        (Some(TreeSince::Changed), _) => "The files changed while the review was open. Call \
+        (Some(TreeState::Changed), _) => "The files changed while the review was open. Call \
                                           start_review for them as they are now."
             .to_owned(),
         (_, false) => format!(

@@ -81,7 +81,7 @@ fn read(reviews: &dyn Reviews, input: &Input) -> Result<Output, Refusal> {
     let review = reviews.open(&input.review).map_err(to_refusal)?;
     let brief = review.brief_for(&input.persona, input.part).map_err(|e| Refusal::of(&e))?;
     let text = match input.only {
-        None => brief.whole(),
+        None => brief.full_text(),
         Some(BriefText::Change) => brief.change.clone(),
         Some(BriefText::Task) => brief.task.clone(),
     };

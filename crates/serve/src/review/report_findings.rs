@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use assay_base::text::truncate;
 use assay_engine::delegated_review::Reviews;
-use assay_review::delegation::Delegated;
-use assay_review::delegation::receipt::{FindingReceipt, LookReceipt, Receipt, ReportState};
+use assay_review::delegation::DelegatedReview;
+use assay_review::delegation::receipt::{FindingReceipt, Receipt, ReportState, SecondLookReceipt};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -192,7 +192,7 @@ impl From<&FindingReceipt> for UnderstoodFinding {
             severity: read.severity.clone(),
             confidence: read.confidence,
             place: read.place.clone(),
-            placed: read.placing.to_string(),
+            placed: read.placement.to_string(),
             quote: read.quote.to_string(),
             missing: read.missing.clone(),
             notes: read
@@ -224,8 +224,8 @@ struct UnderstoodLook {
     effect: String,
 }
 
-impl From<&LookReceipt> for UnderstoodLook {
-    fn from(look: &LookReceipt) -> UnderstoodLook {
+impl From<&SecondLookReceipt> for UnderstoodLook {
+    fn from(look: &SecondLookReceipt) -> UnderstoodLook {
         UnderstoodLook {
             finding: look.finding,
             title: truncate(&look.title, MAX_LINE),
@@ -303,7 +303,7 @@ struct SubmittedReport {
 }
 
 /// Submits an entry of a batch.
-fn submit_entry(review: &mut Delegated, entry: BatchEntry) -> SubmittedReport {
+fn submit_entry(review: &mut DelegatedReview, entry: BatchEntry) -> SubmittedReport {
     let SingleReport { persona, part, report } = match entry {
         BatchEntry::Report(single) => single,
         BatchEntry::Broken(value) => {
@@ -328,8 +328,8 @@ fn submit_entry(review: &mut Delegated, entry: BatchEntry) -> SubmittedReport {
 impl From<Receipt> for SubmittedReport {
     fn from(receipt: Receipt) -> SubmittedReport {
         let (state, why) = match &receipt.state {
-            ReportState::Taken => ("taken", None),
-            ReportState::HandInAgain { why } => ("hand_in_again", Some(why)),
+            ReportState::Accepted => ("taken", None),
+            ReportState::Resubmit { why } => ("hand_in_again", Some(why)),
             ReportState::Refused { why } => ("refused", Some(why)),
         };
         let findings = receipt.findings.len() + receipt.looks.len();

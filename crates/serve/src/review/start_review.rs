@@ -5,7 +5,7 @@ use std::sync::Arc;
 use assay_base::text::truncate;
 use assay_change::{Scope, Selection};
 use assay_engine::delegated_review::{Begin, Begun, Reviews};
-use assay_review::delegation::{By, LARGEST_REPORT, ReadBy, Reader};
+use assay_review::delegation::{BriefReader, MAX_REPORT_BYTES, ReadingParty, ReviewerInfo};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -123,7 +123,7 @@ struct ProtocolLimits {
 
 const LIMITS: ProtocolLimits = ProtocolLimits {
     answer_characters: MAX_ANSWER,
-    report_bytes: LARGEST_REPORT,
+    report_bytes: MAX_REPORT_BYTES,
     reports_per_call: MAX_REPORTS,
 };
 
@@ -141,11 +141,11 @@ struct ReviewerLine {
     why: String,
 }
 
-impl From<&Reader> for ReviewerLine {
-    fn from(reader: &Reader) -> ReviewerLine {
+impl From<&ReviewerInfo> for ReviewerLine {
+    fn from(reader: &ReviewerInfo) -> ReviewerLine {
         let by = match reader.by {
-            By::You => "you",
-            By::Assay => "assay",
+            ReadingParty::You => "you",
+            ReadingParty::Assay => "assay",
         };
         let why = truncate(&reader.why, MAX_LINE);
         ReviewerLine { name: reader.name.clone(), by, required: reader.required, why }
@@ -174,24 +174,25 @@ fn start(reviews: &dyn Reviews, input: Input) -> Result<Output, Refusal> {
         return Err(Refusal::new("`purpose` is empty; give a text, or leave it out"));
     }
     let read_by = match readers {
-        Readers::Myself => ReadBy::Myself,
-        Readers::SubAgents => ReadBy::SubAgents,
+        Readers::Myself => BriefReader::Myself,
+        Readers::SubAgents => BriefReader::SubAgents,
     };
     let selection = Selection { paths, untracked };
     let begin = Begin { scope, selection, purpose, personas, each_persona, read_by, model };
     Ok(answer(reviews.start(begin).map_err(to_refusal)?, read_by, input.list_asleep))
 }
 
-fn answer(begun: Begun, read_by: ReadBy, list_asleep: bool) -> Output {
+fn answer(begun: Begun, read_by: BriefReader, list_asleep: bool) -> Output {
     let Begun { review, notes } = begun;
     let mut budget = AnswerBudget::new();
     let id = review.id().to_string();
-    let (awake, asleep): (Vec<Reader>, Vec<Reader>) =
+    let (awake, asleep): (Vec<ReviewerInfo>, Vec<ReviewerInfo>) =
         review.readers().into_iter().partition(|reader| reader.reads);
     let (readers, more_readers) = budget.list(awake.iter().map(ReviewerLine::from).collect());
     let notes = notes.iter().map(|note| truncate(note, MAX_LINE)).collect();
     let (notes, more_notes) = budget.list(notes);
-    let line = |reader: &Reader| format!("{}: {}", reader.name, truncate(&reader.why, MAX_LINE));
+    let line =
+        |reader: &ReviewerInfo| format!("{}: {}", reader.name, truncate(&reader.why, MAX_LINE));
     let listed = asleep.iter().filter(|_| list_asleep).map(line).collect();
     let (asleep_readers, _) = budget.list(listed);
     let tasks = ReviewTasks::new(review.briefs(), read_by, &mut budget);
@@ -210,20 +211,20 @@ fn answer(begun: Begun, read_by: ReadBy, list_asleep: bool) -> Output {
     }
 }
 
-fn next(id: &str, tasks: &ReviewTasks, read_by: ReadBy) -> String {
+fn next(id: &str, tasks: &ReviewTasks, read_by: BriefReader) -> String {
     if tasks.is_empty() {
         return format!("No reading is left. Call finish_review for {id}.");
     }
     let missing = match read_by {
-        ReadBy::Myself => tasks.missing_texts(),
-        ReadBy::SubAgents => String::new(),
+        BriefReader::Myself => tasks.missing_texts(),
+        BriefReader::SubAgents => String::new(),
     };
     let read = match read_by {
-        ReadBy::Myself => {
+        BriefReader::Myself => {
             "Read the change once for each task, as the task says, and write its \
                            report."
         }
-        ReadBy::SubAgents => {
+        BriefReader::SubAgents => {
             "Start a sub-agent for each task. It calls read_brief with the \
                               review, persona and part, which returns all that it needs, and \
                               gives you the JSON report."

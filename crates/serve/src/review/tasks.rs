@@ -1,6 +1,6 @@
 //! Tasks as tools return them: [`ReviewTasks`], with as many of their texts as fit into an answer.
 
-use assay_review::delegation::{Brief, ReadBy};
+use assay_review::delegation::{Brief, BriefReader};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -86,7 +86,7 @@ impl ReviewTasks {
     /// Builds tasks from briefs, with as many texts as fit if the agent itself reads them.
     pub(super) fn new(
         briefs: Vec<Brief>,
-        read_by: ReadBy,
+        read_by: BriefReader,
         budget: &mut AnswerBudget,
     ) -> ReviewTasks {
         let listed = briefs.iter().take(MAX_TASKS);
@@ -94,7 +94,7 @@ impl ReviewTasks {
         let (listed, _) = budget.list(listed);
         let more_tasks = briefs.len() - listed.len();
         let mut tasks = ReviewTasks { tasks: listed, more_tasks, ..ReviewTasks::default() };
-        if read_by == ReadBy::Myself {
+        if read_by == BriefReader::Myself {
             tasks.add_texts(briefs, budget);
         }
         tasks
@@ -152,10 +152,10 @@ impl ReviewTasks {
 }
 
 impl ReviewTask {
-    fn without_text(brief: &Brief, read_by: ReadBy) -> ReviewTask {
+    fn without_text(brief: &Brief, read_by: BriefReader) -> ReviewTask {
         let bytes = match read_by {
-            ReadBy::Myself => brief.task.len(),
-            ReadBy::SubAgents => brief.whole().len(),
+            BriefReader::Myself => brief.task.len(),
+            BriefReader::SubAgents => brief.full_text().len(),
         };
         ReviewTask {
             persona: brief.persona.clone(),
@@ -213,7 +213,7 @@ mod tests {
     }
 
     fn tasks(briefs: Vec<Brief>) -> ReviewTasks {
-        ReviewTasks::new(briefs, ReadBy::Myself, &mut AnswerBudget::new())
+        ReviewTasks::new(briefs, BriefReader::Myself, &mut AnswerBudget::new())
     }
 
     #[test]
@@ -236,7 +236,7 @@ mod tests {
             let of = |at: usize| {
                 (1..=parts).map(move |part| brief(&format!("persona-{at}"), part, change, task))
             };
-            for read_by in [ReadBy::Myself, ReadBy::SubAgents] {
+            for read_by in [BriefReader::Myself, BriefReader::SubAgents] {
                 let briefs = (0..personas).flat_map(of).collect();
                 let tasks = ReviewTasks::new(briefs, read_by, &mut AnswerBudget::new());
                 let text = serde_json::to_string(&tasks).unwrap() + &tasks.missing_texts();
@@ -249,9 +249,10 @@ mod tests {
     #[test]
     fn sub_agents_get_sizes_only() {
         let mut budget = AnswerBudget::new();
-        let told = ReviewTasks::new(vec![brief("a", 1, 30, 20)], ReadBy::SubAgents, &mut budget);
+        let told =
+            ReviewTasks::new(vec![brief("a", 1, 30, 20)], BriefReader::SubAgents, &mut budget);
         assert!(told.instructions.is_none() && told.change.is_empty());
-        let whole = brief("a", 1, 30, 20).whole().len();
+        let whole = brief("a", 1, 30, 20).full_text().len();
         assert_eq!((told.tasks[0].bytes, told.tasks[0].call), (whole, Some("read_brief")));
     }
 

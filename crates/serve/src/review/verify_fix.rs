@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use assay_engine::delegated_review::Reviews;
 use assay_findings::finding::Finding;
-use assay_review::delegation::mend::{Standing, Verified};
+use assay_review::delegation::fix_verification::{FixStatus, FixVerdict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -54,12 +54,12 @@ pub(super) fn tool(reviews: &Arc<dyn Reviews>) -> Tool {
     )
 }
 
-fn answer(review: &str, (verified, new): (Verified, Vec<Finding>)) -> Output {
-    let next = match (verified.standing, new.is_empty()) {
+fn answer(review: &str, (verified, new): (FixVerdict, Vec<Finding>)) -> Output {
+    let next = match (verified.status, new.is_empty()) {
         (_, false) => "The new findings came with your changes: fix them first.".to_owned(),
-        (Standing::StillThere, true) => "The finding is not fixed; try again.".to_owned(),
-        (Standing::Fixed, true) => format!("Call next_fix for {review}."),
-        (Standing::NotVerified, true) => format!(
+        (FixStatus::StillThere, true) => "The finding is not fixed; try again.".to_owned(),
+        (FixStatus::Fixed, true) => format!("Call next_fix for {review}."),
+        (FixStatus::NotVerified, true) => format!(
             "Call next_fix for {review}; once no finding is left there, call start_review, which \
              judges the changes."
         ),
@@ -67,10 +67,10 @@ fn answer(review: &str, (verified, new): (Verified, Vec<Finding>)) -> Output {
     let new = new.iter().map(format_line).collect();
     let (new_findings, more_new_findings) = AnswerBudget::new().list(new);
     Output {
-        standing: match verified.standing {
-            Standing::Fixed => "fixed",
-            Standing::StillThere => "still_there",
-            Standing::NotVerified => "not_verified",
+        standing: match verified.status {
+            FixStatus::Fixed => "fixed",
+            FixStatus::StillThere => "still_there",
+            FixStatus::NotVerified => "not_verified",
         },
         because: verified.because,
         new_findings,

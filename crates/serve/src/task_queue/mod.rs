@@ -21,7 +21,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use assay_base::clock::Clock;
-use assay_review::handed_in::HandedIn;
+use assay_review::external_reports::ExternalReports;
 use assay_services::github::GitHub;
 use assay_store::pulls::RepositoryName;
 use assay_store::queue::{ListedTask, Queue, QueueError, TaskFilter};
@@ -82,7 +82,7 @@ pub struct TaskTools {
     /// The task that the caller works on; `None` if the caller is not an agent.
     pub parent: Option<TaskId>,
     /// The reports that were submitted for tasks.
-    pub reports: HandedIn,
+    pub reports: ExternalReports,
     /// The root of the repository, to check findings against.
     pub root: PathBuf,
     /// The client that looks up pull requests; `None` if GitHub is not configured.

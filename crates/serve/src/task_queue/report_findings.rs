@@ -5,7 +5,7 @@ use std::sync::Arc;
 use assay_findings::finding::Finding;
 use assay_findings::verdict::VerdictState;
 use assay_findings::write::{self, FindingsDocument, OutputFormat};
-use assay_review::handed_in;
+use assay_review::external_reports;
 use assay_store::task::{AgentId, Moment, TaskId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -68,21 +68,21 @@ fn report(tools: &TaskTools, input: &Input) -> Result<Output, Refusal> {
     let task = tools.task(&input.task_id)?.task;
     let own_name = || task.started_by.clone().unwrap_or_else(|| task.assigned_to.clone());
     let reviewer = input.reviewer.as_ref().map_or_else(own_name, ToString::to_string);
-    let report = handed_in::read(&input.report, &reviewer, &tools.root);
+    let report = external_reports::read(&input.report, &reviewer, &tools.root);
     if let Some(why) = &report.unusable {
         return Err(Refusal::new(format!(
             "the report is not usable: {why}. Send JSON such as {{\"findings\": [{{\"file\": …, \
              \"line_number\": …, \"severity\": …, \"description\": …}}]}}; nothing was kept."
         )));
     }
-    let synthesis = handed_in::held_against(std::slice::from_ref(&report), &tools.root);
+    let synthesis = external_reports::check_reports(std::slice::from_ref(&report), &tools.root);
     let findings = listed(&synthesis.findings);
     let kept = json!({
         "version": 1,
         "task_id": task.id,
         "reviewer": report.reviewer.name,
         "handed_in_at": Moment::now(&tools.clock),
-        (handed_in::REPORT): report,
+        (external_reports::REPORT): report,
         "synthesis": synthesis,
         "findings": findings,
     });

@@ -71,7 +71,7 @@ impl TaskQueueFixture {
             queue: Arc::new(self.queue()),
             agents: ["architect", "engineer", "qa"].map(named).into_iter().collect(),
             parent: self.parent.clone(),
-            reports: HandedIn::open(&self.state()).unwrap(),
+            reports: ExternalReports::open(&self.state()).unwrap(),
             root: self.folder.path().to_owned(),
             github: self.github.as_ref().map(|github| {
                 test_clients::github(&github.served.url(), TOKEN, self.folder.path())

@@ -2,7 +2,7 @@
 //! change.
 
 use assay_change::{ConvertedFile, StoredFiles};
-use assay_checks::loaded::is_source;
+use assay_checks::module_loading::is_source;
 
 use super::LocalEnvironment;
 use super::surroundings::broken;

@@ -10,7 +10,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use assay_change::{BaseRefs, StoredFiles};
-use assay_checks::check::{CheckOutcome, State};
+use assay_checks::check::{CheckOutcome, CheckState};
 use assay_findings::write::escape::chain;
 
 use crate::run::StepError;
@@ -59,7 +59,7 @@ impl GitGuard {
                 changed.join(", ")
             );
             outcome.notes.push(why.clone());
-            outcome.state = State::Failed { why };
+            outcome.state = CheckState::Failed { why };
             // Tests that passed with a changed git folder prove nothing.
             outcome.tests = None;
         }

@@ -8,11 +8,11 @@ use std::path::Path;
 
 use assay_change::{GitError, StoredFile, StoredFiles};
 use assay_checks::check::{CheckKind, CheckOutcome, RequiredCheck};
+use assay_checks::check_plan::PlannedCheck;
 use assay_checks::kept::{
     KeptPart, files_of_test_packages, holds_tests, is_test_folder, kept_version, named_files,
     needs_later_file, part_of,
 };
-use assay_checks::required::Required;
 use assay_findings::write::escape::chain;
 
 use super::LocalEnvironment;
@@ -412,10 +412,12 @@ fn is_kept(path: &str, named: &BTreeSet<String>) -> bool {
     part_of(path, named).is_some() && !is_loop_file(path)
 }
 
-pub(super) fn check_of(required: &Required) -> Option<&RequiredCheck> {
+pub(super) fn check_of(required: &PlannedCheck) -> Option<&RequiredCheck> {
     match required {
-        Required::Run(check) => Some(check),
-        Required::ByHand { .. } | Required::TryOut { .. } | Required::Unavailable { .. } => None,
+        PlannedCheck::Run(check) => Some(check),
+        PlannedCheck::ByHand { .. }
+        | PlannedCheck::TryOut { .. }
+        | PlannedCheck::Unavailable { .. } => None,
     }
 }
 

@@ -6,7 +6,7 @@ use std::fs;
 use assay_change::{StoredFile, StoredFiles};
 use assay_checks::check::{CheckKind, CheckOutcome, RequiredCheck};
 use assay_checks::kept::{RustTest, rust_tests, tested_packages, tests_of_root};
-use assay_checks::results::Tests;
+use assay_checks::results::TestReport;
 
 use super::LocalEnvironment;
 use super::kept_files::TestVersion;
@@ -36,7 +36,7 @@ impl LocalEnvironment<'_> {
             let outcome = round.checks.iter().find(|outcome| outcome.name == check.name)?;
             Some((check, complete_results(check, outcome)?))
         });
-        let checks: Vec<(&RequiredCheck, &Tests)> = checks.collect();
+        let checks: Vec<(&RequiredCheck, &TestReport)> = checks.collect();
         if checks.is_empty() || !changes_sources(version, work) {
             return Ok(None);
         }
@@ -91,7 +91,10 @@ impl LocalEnvironment<'_> {
 }
 
 /// Returns the results of a check that passed; `None` if they do not name all tests that ran.
-fn complete_results<'a>(check: &RequiredCheck, outcome: &'a CheckOutcome) -> Option<&'a Tests> {
+fn complete_results<'a>(
+    check: &RequiredCheck,
+    outcome: &'a CheckOutcome,
+) -> Option<&'a TestReport> {
     let tests = outcome.tests.as_ref()?;
     let counted = tests.totals.ran().saturating_add(tests.totals.skipped);
     let is_complete = !tests.is_cut && tests.results.len() >= counted;

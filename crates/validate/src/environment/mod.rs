@@ -19,8 +19,8 @@ use std::path::PathBuf;
 
 use assay_change::{GitError, Patch, ScratchWorktree, StoredFiles};
 use assay_checks::check::CheckOutcome;
+use assay_checks::check_plan::Risk;
 use assay_checks::discovery::Framework;
-use assay_checks::required::Risk;
 use assay_checks::run::Runner;
 use assay_findings::write::escape::chain;
 use assay_rules::redact_text;

@@ -5,12 +5,12 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use assay_change::{Change, Scope, Selection, StoredFiles};
-use assay_checks::check::{CheckKind, CheckOutcome, State};
+use assay_checks::check::{CheckKind, CheckOutcome, CheckState};
+use assay_checks::check_plan::{PlannedCheck, Risk, plan_checks};
 use assay_checks::coverage::LineRanges;
-use assay_checks::discovery::{Discovery, Folder, discover, is_lock_file};
+use assay_checks::discovery::{Discovery, ProjectFolder, discover, is_lock_file};
 use assay_checks::output_folders::is_output_folder;
-use assay_checks::required::{Required, Risk, required};
-use assay_checks::results::Outcome;
+use assay_checks::results::TestOutcome;
 use assay_checks::run::Runner;
 use assay_checks::verification::Verification;
 use assay_findings::write::escape::chain;
@@ -41,7 +41,7 @@ impl LocalEnvironment<'_> {
     ) -> Result<(), StepError> {
         let (all, is_untested) = self.required();
         self.observer.on_round(round.number);
-        let by_hand = all.iter().any(|it| matches!(it, Required::ByHand { .. }));
+        let by_hand = all.iter().any(|it| matches!(it, PlannedCheck::ByHand { .. }));
         if is_untested || by_hand {
             self.write_manual_plan(&all)?;
         }
@@ -56,14 +56,14 @@ impl LocalEnvironment<'_> {
             if round.checks.iter().any(|done| done.name == name) {
                 continue;
             }
-            if !matches!(required, Required::Unavailable { .. }) {
+            if !matches!(required, PlannedCheck::Unavailable { .. }) {
                 self.observer.on_check_started(&name);
             }
             let outcome = match required {
-                Required::ByHand { .. } => continue,
-                Required::Unavailable { kind, why } => not_run(*kind, why),
-                Required::TryOut { flow } => self.e2e_runner(round.number).run(flow),
-                Required::Run(check) => guard.hold(runner.run(check))?,
+                PlannedCheck::ByHand { .. } => continue,
+                PlannedCheck::Unavailable { kind, why } => not_run(*kind, why),
+                PlannedCheck::TryOut { flow } => self.e2e_runner(round.number).run(flow),
+                PlannedCheck::Run(check) => guard.hold(runner.run(check))?,
             };
             let outcome = without_secrets(outcome);
             self.observer.on_check_finished(&outcome);
@@ -94,7 +94,7 @@ impl LocalEnvironment<'_> {
 
     /// Returns true if a person has to sign off the tree.
     pub(super) fn needs_sign_off(&self) -> bool {
-        self.required().0.iter().any(|it| matches!(it, Required::ByHand { .. }))
+        self.required().0.iter().any(|it| matches!(it, PlannedCheck::ByHand { .. }))
     }
 
     /// Returns true if the project has no tests at all, and the spec names none.
@@ -103,23 +103,25 @@ impl LocalEnvironment<'_> {
     }
 
     /// Returns the requirements on the current tree, and true if the project has no tests at all.
-    pub(super) fn required(&self) -> (Vec<Required>, bool) {
-        let mut found = discover(&Folder::new(&self.root));
+    pub(super) fn required(&self) -> (Vec<PlannedCheck>, bool) {
+        let mut found = discover(&ProjectFolder::new(&self.root));
         found.frameworks.extend(self.frameworks.iter().cloned());
         let is_untested = self.is_untested(&found);
         let risk = self.risk.unwrap_or(Risk::Medium);
         let verification =
             Verification { minimum_coverage: self.minimum, ..self.spec.verification.clone() };
-        let mut all = required(risk, &verification, &found);
+        let mut all = plan_checks(risk, &verification, &found);
         all.retain(|it| match it {
-            Required::Unavailable { kind, .. } => {
+            PlannedCheck::Unavailable { kind, .. } => {
                 // Inspection replaces tests that do not exist, unless the plan asks for them. If no
                 // risk is given, unit tests without integration tests are enough.
                 let may_lack =
                     is_untested || (self.risk.is_none() && *kind == CheckKind::Integration);
                 !may_lack || self.is_wanted(*kind)
             }
-            Required::Run(_) | Required::ByHand { .. } | Required::TryOut { .. } => true,
+            PlannedCheck::Run(_) | PlannedCheck::ByHand { .. } | PlannedCheck::TryOut { .. } => {
+                true
+            }
         });
         (all, is_untested)
     }
@@ -153,7 +155,7 @@ impl LocalEnvironment<'_> {
     }
 
     /// Writes the manual test plan and retains the ticks of the existing one.
-    fn write_manual_plan(&self, all: &[Required]) -> Result<(), StepError> {
+    fn write_manual_plan(&self, all: &[PlannedCheck]) -> Result<(), StepError> {
         let fatal = |error: &dyn std::error::Error| StepError::Fatal(chain(error));
         let path = spec::file(&self.root, &self.spec.folder, file_names::MANUAL_PLAN);
         let path = path.map_err(|error| fatal(&error))?;
@@ -162,8 +164,10 @@ impl LocalEnvironment<'_> {
         let steps: BTreeSet<String> = all
             .iter()
             .filter_map(|it| match it {
-                Required::ByHand { steps, .. } => Some(steps),
-                Required::Run(_) | Required::TryOut { .. } | Required::Unavailable { .. } => None,
+                PlannedCheck::ByHand { steps, .. } => Some(steps),
+                PlannedCheck::Run(_)
+                | PlannedCheck::TryOut { .. }
+                | PlannedCheck::Unavailable { .. } => None,
             })
             .flatten()
             .map(|steps| steps.join(" → "))
@@ -266,12 +270,12 @@ fn ignore_lines(paths: &[&String], tracked: &BTreeSet<String>) -> Vec<String> {
 }
 
 /// Returns the name of the check outcome of a requirement; `None` for manual steps.
-fn name_of(required: &Required) -> Option<String> {
+fn name_of(required: &PlannedCheck) -> Option<String> {
     match required {
-        Required::ByHand { .. } => None,
-        Required::Unavailable { kind, .. } => Some(kind.name().to_owned()),
-        Required::TryOut { flow } => Some(e2e::check_name(flow)),
-        Required::Run(check) => Some(check.name.clone()),
+        PlannedCheck::ByHand { .. } => None,
+        PlannedCheck::Unavailable { kind, .. } => Some(kind.name().to_owned()),
+        PlannedCheck::TryOut { flow } => Some(e2e::check_name(flow)),
+        PlannedCheck::Run(check) => Some(check.name.clone()),
     }
 }
 
@@ -287,11 +291,11 @@ fn stamp(path: &Path) -> Option<Stamp> {
 pub(super) fn without_secrets(mut outcome: CheckOutcome) -> CheckOutcome {
     outcome.tail = redact_text(&outcome.tail);
     for test in outcome.tests.iter_mut().flat_map(|tests| &mut tests.results) {
-        if let Outcome::Failed { message } = &mut test.outcome {
+        if let TestOutcome::Failed { message } = &mut test.outcome {
             *message = redact_text(message);
         }
     }
-    if let State::Failed { why } | State::NotRun { why } = &mut outcome.state {
+    if let CheckState::Failed { why } | CheckState::NotRun { why } = &mut outcome.state {
         *why = redact_text(why);
     }
     outcome
@@ -305,7 +309,7 @@ fn not_run(kind: CheckKind, why: &str) -> CheckOutcome {
         also: Vec::new(),
         command: String::new(),
         folder: String::new(),
-        state: State::NotRun { why: why.to_owned() },
+        state: CheckState::NotRun { why: why.to_owned() },
         exit_code: None,
         duration_ms: 0,
         output_digest: String::new(),

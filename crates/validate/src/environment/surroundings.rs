@@ -7,7 +7,9 @@ use std::path::Path;
 
 use assay_change::{Change, GitError, StoredFiles};
 use assay_checks::command::words_of;
-use assay_checks::loaded::{changes_loading, is_source, names_pytest_plugin, shadowed_module};
+use assay_checks::module_loading::{
+    changes_loading, is_source, names_pytest_plugin, shadowed_module,
+};
 use assay_checks::output_folders::{is_output, is_output_folder};
 use assay_checks::programs::OwnPrograms;
 use assay_findings::write::escape::chain;

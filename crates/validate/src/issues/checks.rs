@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use assay_base::text::first_chars;
-use assay_checks::check::{CheckKind, CheckOutcome, State};
+use assay_checks::check::{CheckKind, CheckOutcome, CheckState};
 use assay_checks::coverage::Gap;
 use assay_checks::kept::{KeptPart, part_of};
-use assay_checks::results::{Outcome, TestResult, Tests};
+use assay_checks::results::{TestOutcome, TestReport, TestResult};
 
 use crate::issue::{Issue, IssueKind, IssueSeverity, Remedy};
 use crate::loop_state::Round;
@@ -41,13 +41,13 @@ fn from_check(check: &CheckOutcome, minimum: Option<f64>) -> Vec<Issue> {
         vec![Issue::new(title, IssueKind::from(check.kind)).with_key(key).with_description(why)]
     };
     match &check.state {
-        State::Passed => Vec::new(),
-        State::NotRun { why } => whole(format!("Not run: {}", check.name), why),
-        State::TimedOut => whole(format!("Took too long: {}", check.name), "it was ended"),
+        CheckState::Passed => Vec::new(),
+        CheckState::NotRun { why } => whole(format!("Not run: {}", check.name), why),
+        CheckState::TimedOut => whole(format!("Took too long: {}", check.name), "it was ended"),
         // Insufficient coverage is reported below, by file.
-        State::Failed { .. } if is_short(check, minimum) => Vec::new(),
-        State::Failed { why } => {
-            let failed = check.tests.iter().flat_map(Tests::failed).take(MAX_TESTS);
+        CheckState::Failed { .. } if is_short(check, minimum) => Vec::new(),
+        CheckState::Failed { why } => {
+            let failed = check.tests.iter().flat_map(TestReport::failed).take(MAX_TESTS);
             let failed: Vec<Issue> = failed.map(|test| from_test(check, test)).collect();
             match failed.is_empty() {
                 true => whole(format!("Fails: {}", check.name), why),
@@ -70,7 +70,7 @@ fn left_out_issues(check: &CheckOutcome) -> Vec<Issue> {
             .with_remedy(Remedy::FixOrDecision)
     };
     let skipped = tests.results.iter().filter_map(|test| {
-        let place = test.skipped_in.as_deref().filter(|_| test.outcome == Outcome::Skipped)?;
+        let place = test.skipped_in.as_deref().filter(|_| test.outcome == TestOutcome::Skipped)?;
         let (file, line) = place.rsplit_once(':').unwrap_or((place, ""));
         // Tests and their support files may skip tests, and so may installed modules.
         let is_code = !file.starts_with('/') && part_of(file, &BTreeSet::new()) != Some(KeptPart::Whole);
@@ -112,8 +112,8 @@ fn is_short(check: &CheckOutcome, minimum: Option<f64>) -> bool {
 
 fn from_test(check: &CheckOutcome, test: &TestResult) -> Issue {
     let message = match &test.outcome {
-        Outcome::Failed { message } => message.trim(),
-        Outcome::Passed | Outcome::Skipped => "",
+        TestOutcome::Failed { message } => message.trim(),
+        TestOutcome::Passed | TestOutcome::Skipped => "",
     };
     let message = first_chars(message, MAX_MESSAGE).to_owned();
     Issue {
@@ -225,10 +225,10 @@ fn count_by_name<'a>(names: impl Iterator<Item = &'a str>) -> BTreeMap<&'a str, 
 /// Returns the names of the tests that ran.
 fn ran(check: &CheckOutcome) -> impl Iterator<Item = &str> {
     let tests = check.tests.iter().flat_map(|tests| &tests.results);
-    tests.filter(|test| test.outcome != Outcome::Skipped).map(|test| test.name.as_str())
+    tests.filter(|test| test.outcome != TestOutcome::Skipped).map(|test| test.name.as_str())
 }
 
-fn count(tests: Option<&Tests>) -> usize {
+fn count(tests: Option<&TestReport>) -> usize {
     tests.map_or(0, |tests| tests.totals.ran())
 }
 

@@ -3,8 +3,8 @@
 //! The same tree has the same result, unless something outside of it decides. This may be a file
 //! that the code writes when it first runs, so the second result is no better than the first.
 
-use assay_checks::check::{CheckOutcome, State};
-use assay_checks::results::{Outcome, Tests};
+use assay_checks::check::{CheckOutcome, CheckState};
+use assay_checks::results::{TestOutcome, TestReport};
 
 use crate::issue::{Issue, IssueKind, Remedy};
 use crate::loop_state::Round;
@@ -21,7 +21,7 @@ pub(crate) fn from_flaky_checks(
     for round in before.iter().filter(|round| round.tree == *tree) {
         for earlier in &round.checks {
             let now = checks.iter().find(|now| now.name == earlier.name && now.is_pass());
-            let (Some(now), State::Failed { .. }) = (now, &earlier.state) else { continue };
+            let (Some(now), CheckState::Failed { .. }) = (now, &earlier.state) else { continue };
             for name in failed_then(earlier, now) {
                 let issue = issue(&name, round.number, now);
                 if issues.iter().all(|known| known.key != issue.key) {
@@ -38,9 +38,9 @@ pub(crate) fn from_flaky_checks(
 fn failed_then(earlier: &CheckOutcome, now: &CheckOutcome) -> Vec<String> {
     let passes = |name: &str| {
         let results = now.tests.iter().flat_map(|tests| &tests.results);
-        results.into_iter().any(|test| test.name == name && test.outcome == Outcome::Passed)
+        results.into_iter().any(|test| test.name == name && test.outcome == TestOutcome::Passed)
     };
-    let failed = earlier.tests.iter().flat_map(Tests::failed).map(|test| test.name.clone());
+    let failed = earlier.tests.iter().flat_map(TestReport::failed).map(|test| test.name.clone());
     let failed: Vec<String> = failed.filter(|name| passes(name)).collect();
     if failed.is_empty() { vec![earlier.name.clone()] } else { failed }
 }

@@ -1,8 +1,8 @@
 //! Judges criteria by tests and commands: [`answer`] finds the results that a criterion names.
 
-use assay_checks::check::{CheckKind, CheckOutcome, State};
+use assay_checks::check::{CheckKind, CheckOutcome, CheckState};
 use assay_checks::command::CommandLine;
-use assay_checks::results::{Outcome, TestResult};
+use assay_checks::results::{TestOutcome, TestResult};
 use assay_gates::reconcile::Answer;
 
 use super::test_id::TestId;
@@ -113,13 +113,13 @@ impl<'a> NamedResult<'a> {
             NamedResult::Test(check, test) => {
                 let (name, check) = (&test.name, &check.name);
                 match test.outcome {
-                    Outcome::Passed => {
+                    TestOutcome::Passed => {
                         Answer::Met { at: None, seen: format!("`{name}` passed in `{check}`") }
                     }
-                    Outcome::Failed { .. } => {
+                    TestOutcome::Failed { .. } => {
                         Answer::NotMet { why: format!("`{name}` fails in `{check}`") }
                     }
-                    Outcome::Skipped => {
+                    TestOutcome::Skipped => {
                         Answer::CannotTell { why: format!("`{name}` is skipped in `{check}`") }
                     }
                 }
@@ -140,9 +140,13 @@ fn answer_of(found: &[NamedResult<'_>]) -> Answer {
 fn of_command(check: &CheckOutcome) -> Answer {
     let name = &check.name;
     match &check.state {
-        State::Passed => Answer::Met { at: None, seen: format!("`{name}` passed") },
-        State::Failed { why } => Answer::NotMet { why: format!("`{name}` failed: {why}") },
-        State::TimedOut => Answer::NotMet { why: format!("`{name}` took too long and was ended") },
-        State::NotRun { why } => Answer::CannotTell { why: format!("`{name}` did not run: {why}") },
+        CheckState::Passed => Answer::Met { at: None, seen: format!("`{name}` passed") },
+        CheckState::Failed { why } => Answer::NotMet { why: format!("`{name}` failed: {why}") },
+        CheckState::TimedOut => {
+            Answer::NotMet { why: format!("`{name}` took too long and was ended") }
+        }
+        CheckState::NotRun { why } => {
+            Answer::CannotTell { why: format!("`{name}` did not run: {why}") }
+        }
     }
 }

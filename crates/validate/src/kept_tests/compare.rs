@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use assay_base::text::first_chars;
-use assay_checks::check::{CheckKind, CheckOutcome, State};
-use assay_checks::results::{Outcome, TestResult};
+use assay_checks::check::{CheckKind, CheckOutcome, CheckState};
+use assay_checks::results::{TestOutcome, TestResult};
 
 use super::test_sources::TestSources;
 use super::{TestFate, WeakenedTest};
@@ -170,19 +170,23 @@ fn of_check(kept: &CheckOutcome, now: &[CheckOutcome]) -> Option<WeakenedTest> {
     };
     match &kept.state {
         _ if !same.is_pass() => None,
-        State::Passed => match (counted(kept), counted(same)) {
+        CheckState::Passed => match (counted(kept), counted(same)) {
             (Some(before), Some(after)) if after < before && !has_names(kept) => {
                 weakened(TestFate::Fewer, None)
             }
             _ => None,
         },
-        State::Failed { .. } if kept.tests.iter().any(|tests| tests.failed().next().is_some()) => {
+        CheckState::Failed { .. }
+            if kept.tests.iter().any(|tests| tests.failed().next().is_some()) =>
+        {
             None
         }
-        State::Failed { why } | State::NotRun { why } => {
+        CheckState::Failed { why } | CheckState::NotRun { why } => {
             weakened(TestFate::CheckPasses, Some(reason(why, &kept.tail)))
         }
-        State::TimedOut => weakened(TestFate::CheckPasses, Some("it takes too long".to_owned())),
+        CheckState::TimedOut => {
+            weakened(TestFate::CheckPasses, Some("it takes too long".to_owned()))
+        }
     }
 }
 
@@ -220,9 +224,9 @@ fn tally(checks: &[CheckOutcome]) -> BTreeMap<&str, Tally<'_>> {
 
 fn add<'a>(tally: &mut Tally<'a>, test: &'a TestResult, kind: CheckKind) {
     match &test.outcome {
-        Outcome::Passed => tally.passed += 1,
-        Outcome::Skipped => tally.skipped += 1,
-        Outcome::Failed { message } => {
+        TestOutcome::Passed => tally.passed += 1,
+        TestOutcome::Skipped => tally.skipped += 1,
+        TestOutcome::Failed { message } => {
             tally.failed += 1;
             tally.said = message;
         }

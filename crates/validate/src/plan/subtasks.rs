@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use assay_checks::required::Risk;
+use assay_checks::check_plan::Risk;
 use assay_gates::unique_json;
 use assay_store::durable_fs;
 use serde_json::{Map, Value};
@@ -110,7 +110,7 @@ impl ImplementationPlan {
                 continue;
             }
             let found = level.as_str().map_or_else(|| level.to_string(), str::to_owned);
-            highest = highest.max(Some(Risk::named(&found).ok_or(PlanError::Risk { found })?));
+            highest = highest.max(Some(Risk::parse(&found).ok_or(PlanError::Risk { found })?));
         }
         Ok(highest)
     }

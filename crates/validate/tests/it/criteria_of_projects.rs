@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use assay_checks::check::{CheckKind, CheckOutcome};
-use assay_checks::results::{Form, read};
+use assay_checks::results::{ResultFormat, read};
 use assay_findings::grounding::{Symbol, Tree, TreeError};
 use assay_findings::path::RepoPath;
 use assay_validate::criterion::CriterionAnswer;
@@ -172,7 +172,7 @@ fn decided(project: &Project) -> Vec<(String, Expected, Expected)> {
     let spec = Spec::parse(Path::new("specs/001-it"), &spec, &plan).unwrap();
     let files = project.files.iter().map(|(path, text)| (RepoPath::exact(path).unwrap(), *text));
     let files = Files(files.collect());
-    let tests = read(Form::Tap, project.results.as_bytes()).unwrap();
+    let tests = read(ResultFormat::Tap, project.results.as_bytes()).unwrap();
     let passes = tests.totals.failed == 0;
     let also = vec![CheckKind::FullSuite];
     let unit = loop_simulation::outcome("unit: run tests", CheckKind::Unit, passes);

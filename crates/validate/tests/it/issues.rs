@@ -1,8 +1,8 @@
 //! Tests of the issues that are derived from checks and criteria.
 
-use assay_checks::check::{CheckKind, CheckOutcome, State};
-use assay_checks::coverage::{Count, FileMeasure, Measured};
-use assay_checks::results::{Form, Totals, read};
+use assay_checks::check::{CheckKind, CheckOutcome, CheckState};
+use assay_checks::coverage::{CoverageCount, CoverageMeasurement, FileMeasure};
+use assay_checks::results::{ResultFormat, Totals, read};
 use assay_validate::criterion::{CriterionAnswer, CriterionLine};
 use assay_validate::event::ReviewResult;
 use assay_validate::issues::{from_checks, from_criteria, tests_passed};
@@ -24,10 +24,10 @@ fn check_of(line: &str) -> CheckOutcome {
         let (name, state) = line.split_once(" = ").unwrap_or((line, "passed"));
         let why = || "it is not there".to_owned();
         let state = match state {
-            "passed" => State::Passed,
-            "failed" => State::Failed { why: why() },
-            "not run" => State::NotRun { why: why() },
-            "timed out" => State::TimedOut,
+            "passed" => CheckState::Passed,
+            "failed" => CheckState::Failed { why: why() },
+            "not run" => CheckState::NotRun { why: why() },
+            "timed out" => CheckState::TimedOut,
             other => panic!("`{other}`"),
         };
         return CheckOutcome { state, ..loop_simulation::outcome(name, CheckKind::Unit, true) };
@@ -40,7 +40,7 @@ fn check_of(line: &str) -> CheckOutcome {
             (None, None) => format!("ok - {test}\n"),
         });
     }
-    let tests = read(Form::Tap, tap.as_bytes()).unwrap();
+    let tests = read(ResultFormat::Tap, tap.as_bytes()).unwrap();
     let passes = tests.totals.failed == 0;
     CheckOutcome { tests: Some(tests), ..loop_simulation::outcome(name, CheckKind::Unit, passes) }
 }
@@ -181,12 +181,12 @@ fn where_tests_have_no_names_fewer_are_missed() {
 
 #[test]
 fn what_falls_short_is_told_once_and_never_lost() {
-    let count = |covered, total| Count { covered, total };
+    let count = |covered, total| CoverageCount { covered, total };
     let file = FileMeasure { count: count(1, 2), ..FileMeasure::default() };
-    let measured = |total| Measured {
+    let measured = |total| CoverageMeasurement {
         total,
         files: [("src/a.rs".to_owned(), file.clone())].into(),
-        ..Measured::default()
+        ..CoverageMeasurement::default()
     };
     let short = CheckOutcome {
         exit_code: Some(0),
@@ -247,8 +247,8 @@ proptest! {
         let mut check = check_of(&format!("unit = {}", states[state]));
         check.exit_code = exit;
         check.tests = check_of(&format!("unit: {tests}")).tests.filter(|_| has_tests);
-        let total = |covered| Count { covered, total: 4.max(covered) };
-        check.coverage = covered.map(|it| Measured { total: total(it), ..Measured::default() });
+        let total = |covered| CoverageCount { covered, total: 4.max(covered) };
+        check.coverage = covered.map(|it| CoverageMeasurement { total: total(it), ..CoverageMeasurement::default() });
         prop_assert!(!from_checks(&[check], &[], minimum.map(f64::from)).is_empty());
     }
 }

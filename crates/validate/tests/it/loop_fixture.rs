@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use assay_change::{Scope, Selection};
 use assay_checks::check::CheckOutcome;
-use assay_checks::run::{Allowance, Runner};
+use assay_checks::run::{CheckLimits, Runner};
 use assay_store::durable_fs::fault::{self, Fault};
 use assay_testkit::Repository;
 use assay_validate::ending::{Ending, Limits};
@@ -210,7 +210,7 @@ impl LoopFixture {
             outputs: Vec::new(),
             app: None,
             runner: Runner::new(self.root())
-                .allowance(Allowance { time, ..Allowance::default() })
+                .limits(CheckLimits { time, ..CheckLimits::default() })
                 .search_path(std::env::var_os("PATH").unwrap()),
             state: self.state.path().join("loop"),
             clock: &|| self.now(),

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use assay_change::Patch;
-use assay_checks::check::{CheckKind, CheckOutcome, State as CheckState};
+use assay_checks::check::{CheckKind, CheckOutcome, CheckState};
 use assay_validate::artifacts::render_fix_request;
 use assay_validate::ending::{Ending, Limits};
 use assay_validate::event::{ArtifactDigests, ReviewResult};

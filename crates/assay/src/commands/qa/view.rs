@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use assay_base::text::first_chars;
-use assay_checks::check::{CheckOutcome, State as CheckState};
+use assay_checks::check::{CheckOutcome, CheckState};
 use assay_engine::loop_session::{CameTo, Place, UNKNOWN};
 use assay_engine::queues;
 use assay_engine::wording::count;

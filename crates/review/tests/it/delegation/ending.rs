@@ -9,7 +9,7 @@ use assay_review::runs;
 use expect_test::expect;
 use serde_json::Value;
 
-use super::provider::Says;
+use super::provider::ScriptedReports;
 use super::*;
 
 #[test]
@@ -60,7 +60,7 @@ fn what_decides_is_as_it_is_at_the_end() {
     case.report("correctness", 1, NOTHING).unwrap();
     case.report("security", 1, NOTHING).unwrap();
     let now = case.change();
-    let found = case.through_a_provider(&Says::new()).findings.remove(0);
+    let found = case.through_a_provider(&ScriptedReports::new()).findings.remove(0);
     let dismissal = Dismissal {
         fingerprint: found.fingerprint,
         file: found.file,
@@ -68,9 +68,9 @@ fn what_decides_is_as_it_is_at_the_end() {
         reason: "names are checked before".to_owned(),
         until: None,
     };
-    let terms = RecordedTerms { dismissals: vec![dismissal], ..terms() };
-    let present = Present { terms, ..case.present(&now) };
-    let Closing::Done(closed) = case.open().close(Some(present)).unwrap() else { panic!() };
+    let terms = RecordedPolicy { dismissals: vec![dismissal], ..terms() };
+    let present = CurrentEvidence { terms, ..case.present(&now) };
+    let CloseResult::Done(closed) = case.open().close(Some(present)).unwrap() else { panic!() };
     assert_eq!((closed.synthesis.findings.len(), closed.synthesis.dismissed.len()), (0, 1));
 }
 
@@ -81,7 +81,8 @@ fn a_refutation_holds_back_only_what_personas_alone_found() {
     case.report("correctness", 1, &finding(9)).unwrap();
     case.report("security", 1, NOTHING).unwrap();
     let now = case.change();
-    let Closing::SecondLooks(briefs) = case.open().close(Some(case.present(&now))).unwrap() else {
+    let CloseResult::SecondLooks(briefs) = case.open().close(Some(case.present(&now))).unwrap()
+    else {
         panic!()
     };
     assert_eq!(briefs.len(), 1);
@@ -96,7 +97,7 @@ fn a_refutation_holds_back_only_what_personas_alone_found() {
         refute(2, "    return sum(prices) / len(prices)"),
     ] });
     let taken = case.report(VALIDATOR, 1, &looks.to_string()).unwrap();
-    assert_eq!(taken.state, ReportState::Taken);
+    assert_eq!(taken.state, ReportState::Accepted);
     let again = case.report(VALIDATOR, 1, &looks.to_string()).unwrap_err();
     assert!(matches!(again, DelegationError::Repeated { .. }), "{again}");
     let synthesis = case.close();
@@ -114,7 +115,7 @@ fn second_looks_that_nobody_hands_in_change_nothing() {
     let now = case.change();
     assert!(matches!(
         case.open().close(Some(case.present(&now))).unwrap(),
-        Closing::SecondLooks(_)
+        CloseResult::SecondLooks(_)
     ));
     assert_eq!(case.close().findings.len(), 2);
 }
@@ -127,8 +128,8 @@ fn the_run_that_a_killed_process_left_is_known_as_that_of_the_review() {
     case.report("security", 1, NOTHING).unwrap();
     let now = case.change();
     let close = || match case.open().close(Some(case.present(&now))).unwrap() {
-        Closing::Done(closed) => closed,
-        Closing::SecondLooks(_) => panic!("second looks are off"),
+        CloseResult::Done(closed) => closed,
+        CloseResult::SecondLooks(_) => panic!("second looks are off"),
     };
     let first = close();
     first.record(Some(&now), "0").save(&case.state(), ID).unwrap();
@@ -136,6 +137,6 @@ fn the_run_that_a_killed_process_left_is_known_as_that_of_the_review() {
     drop(first);
     let second = close();
     assert_eq!(second.id().to_string(), ID);
-    assert!(second.is_kept_in(&runs::find(&case.state(), Some(ID)).unwrap()));
-    assert!(!second.is_kept_in(case.repository.path()));
+    assert!(second.is_stored_in(&runs::find(&case.state(), Some(ID)).unwrap()));
+    assert!(!second.is_stored_in(case.repository.path()));
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use assay_review::delegation::mend;
+use assay_review::delegation::fix_verification;
 use expect_test::expect;
 
 use super::*;
@@ -21,15 +21,15 @@ fn check_fix_of(report: &str, after: &str, expected: Expect) {
     case.report("security", 1, NOTHING).unwrap();
     case.close();
     case.repository.write("shop.py", after);
-    let finished = mend::finished(&case.state(), &id()).unwrap();
+    let finished = fix_verification::open_finished(&case.state(), &id()).unwrap();
     let (scope, _) = finished.scope().unwrap();
     let change = case.opened(&scope);
-    let since = finished.since(&change, rules(), 1);
+    let since = finished.check_fixes(&change, rules(), 1);
     let next = since.next_fix(&BTreeSet::new());
     let mut told: Vec<String> = Vec::new();
     for finding in &finished.synthesis().findings {
         let verified = since.verify(&finding.id).unwrap();
-        told.push(format!("{}: {:?}, {}", finding.title, verified.standing, verified.because));
+        told.push(format!("{}: {:?}, {}", finding.title, verified.status, verified.because));
     }
     told.push(format!("next: {:?}", next.next.map(|finding| finding.title.as_str())));
     let new: Vec<&str> = since.new_findings().iter().map(|f| f.title.as_str()).collect();
@@ -146,7 +146,7 @@ fn a_comment_that_hides_a_finding_does_not_fix_it() {
 fn a_review_that_is_not_over_has_nothing_to_fix() {
     let case = Case::new();
     case.start();
-    let error = mend::finished(&case.state(), &id()).err().unwrap();
+    let error = fix_verification::open_finished(&case.state(), &id()).err().unwrap();
     assert_eq!(
         error.to_string(),
         format!("the review `{ID}` is not finished; `finish_review` ends it")

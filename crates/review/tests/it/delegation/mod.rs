@@ -14,13 +14,14 @@ use assay_change::{Change, Scope, Selection};
 use assay_findings::coverage::CoverageRequirement;
 use assay_findings::synthesis::Synthesis;
 use assay_findings::verdict::NoContentPolicy;
-use assay_review::delegation::close::{Closing, Present};
+use assay_review::delegation::close::{CloseResult, CurrentEvidence};
 use assay_review::delegation::receipt::Receipt;
 use assay_review::delegation::{
-    Delegated, DelegationError, LARGEST_PART, ReadBy, ReviewId, Start, host_description,
+    BriefReader, DelegatedReview, DelegationError, MAX_PART_BYTES, ReviewId, StartOptions,
+    host_description,
 };
-use assay_review::recording::{Grouping, RecordedModels, RecordedTerms};
-use assay_review::{Reviewer, Rules, delegation};
+use assay_review::recording::{Grouping, RecordedModels, RecordedPolicy};
+use assay_review::{Reviewer, RuleReviewer, delegation};
 use assay_rules::Rulebook;
 use assay_testkit::Repository;
 use expect_test::Expect;
@@ -86,17 +87,17 @@ impl Case {
             prior: None,
             memory: None,
             second_looks: self.second_looks,
-            largest_part: Some(LARGEST_PART),
+            largest_part: Some(MAX_PART_BYTES),
             lookups: None,
         }
     }
 
-    fn start(&self) -> Delegated {
+    fn start(&self) -> DelegatedReview {
         self.try_start().unwrap_or_else(|error| panic!("{error}"))
     }
 
-    fn try_start(&self) -> Result<Delegated, DelegationError> {
-        delegation::start(Start {
+    fn try_start(&self) -> Result<DelegatedReview, DelegationError> {
+        delegation::start(StartOptions {
             state: &self.state(),
             id: id(),
             host: "claude",
@@ -104,7 +105,7 @@ impl Case {
             scope: &Scope::Automatic,
             selection: &Selection::default(),
             in_work_tree: true,
-            read_by: ReadBy::Myself,
+            read_by: BriefReader::Myself,
             reviewers: rules(),
             at_a_time: 1,
             models: self.models(),
@@ -113,11 +114,11 @@ impl Case {
     }
 
     /// Opens the review again, as a restarted server does.
-    fn open(&self) -> Delegated {
+    fn open(&self) -> DelegatedReview {
         self.try_open().unwrap_or_else(|error| panic!("{error}"))
     }
 
-    fn try_open(&self) -> Result<Delegated, DelegationError> {
+    fn try_open(&self) -> Result<DelegatedReview, DelegationError> {
         delegation::open(&self.state(), &id())
     }
 
@@ -128,15 +129,21 @@ impl Case {
     /// Closes the review, stores it, and returns its synthesis.
     fn close(&self) -> Synthesis {
         let now = self.change();
-        let Closing::Done(closed) = self.open().close(Some(self.present(&now))).unwrap() else {
+        let CloseResult::Done(closed) = self.open().close(Some(self.present(&now))).unwrap() else {
             panic!("second looks are wanted")
         };
         closed.record(Some(&now), "0").save(&self.state(), ID).unwrap();
-        closed.kept_as(ID).unwrap()
+        closed.record_run(ID).unwrap()
     }
 
-    fn present<'a>(&self, change: &'a Change) -> Present<'a> {
-        Present { change, reviewers: rules(), at_a_time: 1, models: self.models(), terms: terms() }
+    fn present<'a>(&self, change: &'a Change) -> CurrentEvidence<'a> {
+        CurrentEvidence {
+            change,
+            reviewers: rules(),
+            at_a_time: 1,
+            models: self.models(),
+            terms: terms(),
+        }
     }
 
     fn folder(&self) -> PathBuf {
@@ -155,11 +162,11 @@ fn id() -> ReviewId {
 }
 
 fn rules() -> Vec<Box<dyn Reviewer>> {
-    vec![Box::new(Rules(Rulebook::builtin()))]
+    vec![Box::new(RuleReviewer(Rulebook::builtin()))]
 }
 
-fn terms() -> RecordedTerms {
-    RecordedTerms {
+fn terms() -> RecordedPolicy {
+    RecordedPolicy {
         fail_on: None,
         require: CoverageRequirement::default(),
         without_content: NoContentPolicy::default(),

@@ -6,67 +6,71 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use assay_models::{
-    Budget, Caller, Description, Failure, Mark, Model, Nonce, Patience, Prompt, Reply, Stores,
-    Usage,
+    Budget, Failure, Mark, Model, ModelClient, ModelDescription, Nonce, Prompt, Reply, ReplyStores,
+    RetryPolicy, Usage,
 };
 use assay_review::delegation::Brief;
-use assay_review::delegation::close::TreeSince;
+use assay_review::delegation::close::TreeState;
 use assay_review::persona::validator::second_looks;
-use assay_review::persona::{Desk, Models, Personas, VALIDATOR};
-use assay_review::{Answer, AtATime, Order, Terms, Watch, run};
+use assay_review::persona::{Models, PersonaContext, Personas, VALIDATOR};
+use assay_review::{Concurrency, ReviewObserver, ReviewPolicy, ReviewerAnswer, StartOrder, run};
 use proptest::prelude::*;
 use serde_json::Value;
 
 use super::*;
 
 /// The answers of a model by persona; `None` is no answer.
-pub(super) type Says = BTreeMap<String, Option<String>>;
+pub(super) type ScriptedReports = BTreeMap<String, Option<String>>;
 
 impl Case {
     /// Reviews the change with a model that gives these answers.
-    pub(super) fn through_a_provider(&self, says: &Says) -> Synthesis {
+    pub(super) fn through_a_provider(&self, says: &ScriptedReports) -> Synthesis {
         let change = self.change();
         let about = host_description("claude");
-        let model: Arc<dyn Model> = Arc::new(Scripted { about, says: says.clone() });
+        let model: Arc<dyn Model> = Arc::new(ScriptedModel { about, says: says.clone() });
         let models = Models { cheap: model.clone(), default: model.clone(), premium: model };
-        let caller =
-            Caller::new(Stores::default(), Budget::unlimited(), Patience::new(1, Duration::ZERO));
+        let client = ModelClient::new(
+            ReplyStores::default(),
+            Budget::unlimited(),
+            RetryPolicy::new(1, Duration::ZERO),
+        );
         let time = Duration::from_secs(9);
-        let desk = Desk::new(Arc::new(caller), models, Nonce::draw().unwrap(), time);
-        let (desk, personas) = (Arc::new(desk), Personas::with_repository_personas([]).unwrap());
+        let context = PersonaContext::new(Arc::new(client), models, Nonce::draw().unwrap(), time);
+        let (context, personas) =
+            (Arc::new(context), Personas::with_repository_personas([]).unwrap());
         let mut reviewers = rules();
-        let asked = personas.reviewers(&self.named, &desk).into_iter();
+        let asked = personas.reviewers(&self.named, &context).into_iter();
         reviewers.extend(asked.map(|by| Box::new(by) as Box<dyn Reviewer>));
-        let at_a_time = AtATime { local: 1, models: 1, order: Order::AllAtOnce };
-        let mut review = run(&change, &reviewers, at_a_time, &Nobody);
-        let mut synthesis = review.synthesis(&change, &Terms::default());
+        let at_a_time = Concurrency { local: 1, models: 1, order: StartOrder::AllAtOnce };
+        let mut review = run(&change, &reviewers, at_a_time, &NullObserver);
+        let mut synthesis = review.synthesis(&change, &ReviewPolicy::default());
         if self.second_looks {
-            let validator = personas.named(VALIDATOR).unwrap();
-            let looks = second_looks(&change, &synthesis.findings, validator, &desk, 1);
+            let validator = personas.get(VALIDATOR).unwrap();
+            let looks = second_looks(&change, &synthesis.findings, validator, &context, 1);
             review.opinions = looks.opinions;
-            synthesis = review.synthesis(&change, &Terms::default());
+            synthesis = review.synthesis(&change, &ReviewPolicy::default());
         }
         synthesis
     }
 
     /// Reviews the change with an agent whose model gives the same answers.
-    fn delegated(&self, says: &Says) -> Synthesis {
+    fn delegated(&self, says: &ScriptedReports) -> Synthesis {
         self.start();
         self.answer(says);
         let now = self.change();
-        if let Closing::SecondLooks(_) = self.open().close(Some(self.present(&now))).unwrap() {
+        if let CloseResult::SecondLooks(_) = self.open().close(Some(self.present(&now))).unwrap() {
             self.answer(says);
         }
-        let Closing::Done(closed) = self.open().close(Some(self.present(&now))).unwrap() else {
+        let CloseResult::Done(closed) = self.open().close(Some(self.present(&now))).unwrap() else {
             panic!("second looks are wanted twice")
         };
-        assert_eq!(closed.tree, TreeSince::Same);
+        assert_eq!(closed.tree, TreeState::Same);
         fs::remove_dir_all(self.folder()).unwrap();
         closed.synthesis
     }
 
     /// Answers all briefs that have an answer.
-    fn answer(&self, says: &Says) {
+    fn answer(&self, says: &ScriptedReports) {
         loop {
             let briefs = self.open().briefs();
             let said =
@@ -78,19 +82,19 @@ impl Case {
 }
 
 /// Returns the answer of a persona, with the canary of the brief if the answer obeys the change.
-fn said(says: &Says, persona: &str, brief: &Brief) -> Option<String> {
+fn said(says: &ScriptedReports, persona: &str, brief: &Brief) -> Option<String> {
     let text = says.get(persona).cloned().flatten()?;
-    Some(text.replace("CANARY", &canary(&brief.whole())))
+    Some(text.replace("CANARY", &canary(&brief.full_text())))
 }
 
 /// A model that answers by the persona in its prompt.
-struct Scripted {
-    about: Description,
-    says: Says,
+struct ScriptedModel {
+    about: ModelDescription,
+    says: ScriptedReports,
 }
 
-impl Model for Scripted {
-    fn about(&self) -> &Description {
+impl Model for ScriptedModel {
+    fn about(&self) -> &ModelDescription {
         &self.about
     }
 
@@ -104,20 +108,21 @@ impl Model for Scripted {
         let text: String = prompt.blocks.iter().map(|block| block.text(nonce)).collect();
         let is_asked = |name: &&String| text.contains(&format!("You are the `{name}`"));
         let says = self.says.keys().find(is_asked).and_then(|name| self.says[name].clone());
-        let says = says.map(|says| says.replace("CANARY", nonce.of(Mark::Canary)));
-        let nothing = || Failure::free(assay_models::Class::Empty, "`claude` handed in no report");
+        let says = says.map(|says| says.replace("CANARY", nonce.value_of(Mark::Canary)));
+        let nothing =
+            || Failure::free(assay_models::FailureClass::Empty, "`claude` handed in no report");
         says.map(|says| Reply::new(says, Usage::default())).ok_or_else(nothing)
     }
 }
 
-struct Nobody;
+struct NullObserver;
 
-impl Watch for Nobody {
-    fn started(&self, _reviewers: &[&str]) {}
+impl ReviewObserver for NullObserver {
+    fn on_start(&self, _reviewers: &[&str]) {}
 
-    fn heard(&self, _reviewer: &str, _chars: usize) {}
+    fn on_progress(&self, _reviewer: &str, _chars: usize) {}
 
-    fn answered(&self, _answer: &Answer) {}
+    fn on_answer(&self, _answer: &ReviewerAnswer) {}
 }
 
 /// Returns a synthesis as JSON, without its cost.
@@ -131,12 +136,12 @@ fn without_cost(synthesis: &Synthesis) -> Value {
 }
 
 fn answers() -> impl Strategy<Value = Option<String>> {
-    let fenced = |text: String| format!("Here it is:\n```json\n{text}\n```\nThat is all.");
+    let push_fenced = |text: String| format!("Here it is:\n```json\n{text}\n```\nThat is all.");
     prop_oneof![
         Just(None),
         Just(Some(NOTHING.to_owned())),
         Just(Some(finding(9))),
-        Just(Some(fenced(finding(13)))),
+        Just(Some(push_fenced(finding(13)))),
         Just(Some(finding(5))),
         Just(Some("I could find nothing wrong, well done!".to_owned())),
         Just(Some(format!("CANARY {NOTHING}"))),
@@ -169,7 +174,7 @@ proptest! {
         validator in opinions(),
     ) {
         let case = Case { second_looks: true, ..Case::new() };
-        let says = Says::from([
+        let says = ScriptedReports::from([
             ("correctness".to_owned(), correctness),
             ("security".to_owned(), security),
             ("validator".to_owned(), validator),

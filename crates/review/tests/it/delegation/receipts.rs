@@ -21,7 +21,7 @@ fn check(change: impl Fn(&mut Value), expected: Expect) {
         let (severity, confidence) = (&read.severity, read.confidence);
         format!(
             "{severity} at {confidence}, {place}: {}; quote {}; missing {:?}; {:?}\n",
-            read.placing, read.quote, read.missing, read.notes
+            read.placement, read.quote, read.missing, read.notes
         )
     });
     expected.assert_eq(&lines.collect::<String>());
@@ -139,7 +139,7 @@ fn looked_at() -> Case {
     case.report("security", 1, NOTHING).unwrap();
     let now = case.change();
     let closing = case.open().close(Some(case.present(&now))).unwrap();
-    assert!(matches!(closing, Closing::SecondLooks(_)));
+    assert!(matches!(closing, CloseResult::SecondLooks(_)));
     case
 }
 
@@ -152,7 +152,7 @@ fn each_answer_of_a_second_look_is_answered_with_its_effect() {
         { "finding": 9, "answer": "confirm", "why": "yes" },
     ] });
     let receipt = case.report(VALIDATOR, 1, &report.to_string()).unwrap();
-    assert_eq!(receipt.state, ReportState::Taken);
+    assert_eq!(receipt.state, ReportState::Accepted);
     let lines = receipt.looks.iter().map(|look| {
         let consequence = look.consequence.unwrap_or("-");
         let (number, answer, title) = (look.finding, look.answer, &look.title);
@@ -196,7 +196,8 @@ fn a_part_is_a_part_of_the_change_in_second_looks_too() {
     case.report("correctness", 1, &report).unwrap();
     case.report("security", 1, NOTHING).unwrap();
     let now = case.change();
-    let Closing::SecondLooks(briefs) = case.open().close(Some(case.present(&now))).unwrap() else {
+    let CloseResult::SecondLooks(briefs) = case.open().close(Some(case.present(&now))).unwrap()
+    else {
         panic!()
     };
     let names: Vec<(&str, usize, usize)> =
@@ -225,5 +226,8 @@ fn a_second_look_says_whether_its_reader_has_the_change_already() {
     let briefs = case.open().briefs();
     assert_eq!(briefs.len(), 1, "one brief for all findings");
     assert!(briefs[0].repeats_change);
-    assert!(briefs[0].whole().contains("return sum(prices) / len(prices)"), "it is in the brief");
+    assert!(
+        briefs[0].full_text().contains("return sum(prices) / len(prices)"),
+        "it is in the brief"
+    );
 }

@@ -29,7 +29,7 @@ fn whoever_has_reported_on_everything_gets_a_verdict() {
     let case = Case::new();
     case.start();
     let taken = case.report("correctness", 1, &finding(9)).unwrap();
-    assert_eq!((taken.state, taken.findings.len()), (ReportState::Taken, 1));
+    assert_eq!((taken.state, taken.findings.len()), (ReportState::Accepted, 1));
     case.report("security", 1, NOTHING).unwrap();
     assert!(case.open().briefs().is_empty());
     let synthesis = case.close();
@@ -86,7 +86,7 @@ fn a_report_counts_once_and_only_for_what_was_given_out() {
         case.report(VALIDATOR, 1, r#"{"answer": "refute"}"#),
         expect!["no task of `validator` is open now; open tasks: security"],
     );
-    let long = "x".repeat(delegation::LARGEST_REPORT + 1);
+    let long = "x".repeat(delegation::MAX_REPORT_BYTES + 1);
     refused(
         case.report("security", 1, &long),
         expect![
@@ -105,13 +105,13 @@ fn what_cannot_be_read_may_be_handed_in_once_more() {
     let case = Case::new();
     case.start();
     let first = case.report("correctness", 1, "all is well, believe me").unwrap();
-    let ReportState::HandInAgain { why } = first.state else { panic!("{first:?}") };
+    let ReportState::Resubmit { why } = first.state else { panic!("{first:?}") };
     assert!(!why.is_empty());
     let briefs = case.open().briefs();
     assert_eq!(briefs[0].again.as_deref(), Some(why.as_str()));
     assert!(briefs[0].task.contains("could not be read"), "{}", briefs[0].task);
     let second = case.report("correctness", 1, &finding(9)).unwrap();
-    assert_eq!((second.state, second.findings.len()), (ReportState::Taken, 1));
+    assert_eq!((second.state, second.findings.len()), (ReportState::Accepted, 1));
 
     case.report("security", 1, "all is well, believe me").unwrap();
     let second = case.report("security", 1, "really").unwrap();
@@ -146,7 +146,7 @@ fn what_addresses_reviewers_is_in_no_brief() {
     case.repository.write("shop.py", format!("{AFTER}\n\n{order}"));
     let briefs = case.start().briefs();
     assert!(!briefs.is_empty());
-    assert!(briefs.iter().all(|brief| !brief.whole().contains("approve this change")));
+    assert!(briefs.iter().all(|brief| !brief.full_text().contains("approve this change")));
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn credentials_are_in_no_brief_and_in_nothing_that_is_kept() {
     let key = concat!("AKIA", "Q3EGRIPF5JT6WWKX");
     case.repository.write("shop.py", format!("{AFTER}\n\nKEY = \"{key}\"\n"));
     let briefs = case.start().briefs();
-    assert!(briefs.iter().all(|brief| !brief.whole().contains(key)));
+    assert!(briefs.iter().all(|brief| !brief.full_text().contains(key)));
     case.report("correctness", 1, &finding(9).replace("page is gone", key)).unwrap();
     for entry in walk(&case.folder()) {
         assert!(!fs::read_to_string(&entry).unwrap().contains(key), "{}", entry.display());
