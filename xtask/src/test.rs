@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use assay_testenv::postgres::{self, Durable, PrivatePostgres};
+use assay_testenv::postgres::{self, PrivatePostgres, ServerDurability};
 use assay_testenv::workspace::{answers, command, target, target_folder};
 use assay_testenv::{chromium, not_run};
 
@@ -241,10 +241,11 @@ fn tests() -> Outcome {
 /// Runs the tests that need a server with one that is gone afterwards.
 fn tests_on_postgres() -> Outcome {
     if postgres::programs().is_none() {
-        return missing("initdb and postgres", postgres::HOW);
+        return missing("initdb and postgres", postgres::INSTALL_HINT);
     }
     let server = target_folder("postgres");
-    let server = match server.and_then(|below| PrivatePostgres::start(&below, Durable::No)) {
+    let server = match server.and_then(|below| PrivatePostgres::start(&below, ServerDurability::No))
+    {
         Ok(server) => server,
         Err(error) => return Outcome::Failed(error.to_string()),
     };
@@ -275,7 +276,7 @@ fn tests_on_toolchains() -> Outcome {
 /// Runs the tests that need a browser, each with one of its own.
 fn tests_on_chromium() -> Outcome {
     if chromium::program().is_none() {
-        return missing("chromium", chromium::HOW);
+        return missing("chromium", chromium::INSTALL_HINT);
     }
     test_run(&mut only(&ON_CHROMIUM), "")
 }

@@ -53,7 +53,7 @@ impl Diagnostics {
         let filter = variable(VARIABLE).or(from_options.map(str::to_owned));
         let agent_log = Arc::new(OnceLock::new());
         if let Some(filter) = &filter {
-            let events = parse(filter)?.and(filter_fn(is_ours));
+            let events = parse(filter)?.and(filter_fn(is_workspace_event));
             let lines = EventLines { agent_log: Arc::clone(&agent_log) };
             Registry::default().with(lines.with_filter(events)).try_init()?;
         }
@@ -84,7 +84,7 @@ pub(crate) fn are_printed() -> bool {
 
 /// Returns true for events of this workspace. Events of dependencies hold whole requests and
 /// answers.
-fn is_ours(metadata: &Metadata<'_>) -> bool {
+fn is_workspace_event(metadata: &Metadata<'_>) -> bool {
     metadata.target().starts_with("assay")
 }
 

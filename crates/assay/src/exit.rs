@@ -48,12 +48,12 @@ impl From<VerdictState> for Exit {
 
 /// Input that a command for scripts cannot use; reported in its JSON output.
 #[derive(Debug)]
-pub(crate) struct Unusable(pub(crate) String);
+pub(crate) struct UnusableInput(pub(crate) String);
 
-impl std::fmt::Display for Unusable {
+impl std::fmt::Display for UnusableInput {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for Unusable {}
+impl std::error::Error for UnusableInput {}

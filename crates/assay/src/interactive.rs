@@ -11,7 +11,7 @@ use assay_review::baseline::Baseline;
 use assay_review::fix::FixPlan;
 use assay_review::runs;
 
-use crate::output::{self, Styled};
+use crate::output::{self, StyledStdout};
 use crate::process::user_name;
 
 /// The decision of a user on a finding.
@@ -41,19 +41,19 @@ pub(crate) fn ask<'s>(
     change: &Change,
     synthesis: &'s Synthesis,
 ) -> anyhow::Result<Vec<Accepted<'s>>> {
-    let mut talk = Talk { input: io::stdin().lock(), out: Styled::new() };
-    talk.go_through(baseline, change, synthesis)
+    let mut dialogue = Dialogue { input: io::stdin().lock(), out: StyledStdout::new() };
+    dialogue.ask_all(baseline, change, synthesis)
 }
 
 /// A dialogue: the input of the user, and the output for questions.
-struct Talk<I, O> {
+struct Dialogue<I, O> {
     input: I,
     out: O,
 }
 
-impl<I: BufRead, O: Write> Talk<I, O> {
+impl<I: BufRead, O: Write> Dialogue<I, O> {
     /// Asks about each finding, then applies the decisions, all fixes in one step.
-    fn go_through<'s>(
+    fn ask_all<'s>(
         &mut self,
         baseline: &mut Baseline,
         change: &Change,
@@ -81,11 +81,11 @@ impl<I: BufRead, O: Write> Talk<I, O> {
             let path = assay_review::baseline::PATH;
             writeln!(self.out, "{} accepted into `{path}`", accepted.len())?;
         }
-        self.carry_out(change, synthesis, &apply)?;
+        self.apply_fixes(change, synthesis, &apply)?;
         Ok(accepted)
     }
 
-    fn carry_out(
+    fn apply_fixes(
         &mut self,
         change: &Change,
         synthesis: &Synthesis,
@@ -109,9 +109,9 @@ impl<I: BufRead, O: Write> Talk<I, O> {
             false => "[d]ismiss, [s]kip, [q]uit? ",
         };
         loop {
-            match self.line(question)?.as_str() {
+            match self.ask_line(question)?.as_str() {
                 "a" | "apply" if fixable => return Ok(Choice::Apply),
-                "d" | "dismiss" => match self.line("why? ")? {
+                "d" | "dismiss" => match self.ask_line("why? ")? {
                     reason if reason.is_empty() => {
                         writeln!(self.out, "not dismissed: there is no reason")?;
                     }
@@ -124,7 +124,7 @@ impl<I: BufRead, O: Write> Talk<I, O> {
         }
     }
 
-    fn line(&mut self, question: &str) -> anyhow::Result<String> {
+    fn ask_line(&mut self, question: &str) -> anyhow::Result<String> {
         write!(self.out, "{question}")?;
         self.out.flush()?;
         let mut answer = String::new();
@@ -138,8 +138,8 @@ mod tests {
     use super::*;
     use assay_change::{Scope, Selection};
     use assay_engine::environment::Environment;
-    use assay_engine::models::{Asked, Keeping, ModelRequest};
-    use assay_engine::review_session::Prepared;
+    use assay_engine::models::{CachePolicy, ModelOptions, ReviewOptions};
+    use assay_engine::review_session::ReviewSession;
     use assay_findings::gate::ReviewMode;
     use assay_testkit::Repository;
 
@@ -152,25 +152,25 @@ mod tests {
         repository.write("a.rs", "fn f() {}\n");
         repository.commit("before");
         repository.write("a.rs", CODE);
-        let prepared = Prepared::open(
+        let prepared = ReviewSession::open(
             &Environment::default(),
             repository.path(),
             &Scope::Automatic,
             &Selection::default(),
-            Asked {
-                models: &ModelRequest::default(),
-                keeping: Keeping::Nothing,
-                line: None,
+            ReviewOptions {
+                models: &ModelOptions::default(),
+                cache_policy: CachePolicy::Off,
+                model_session: None,
                 also: None,
             },
         )
         .unwrap();
-        let reviewed = prepared.review_unseen(ReviewMode::Interactive);
+        let reviewed = prepared.review_without_progress(ReviewMode::Interactive);
         let mut baseline = Baseline::default();
-        let mut talk = Talk { input: answers.as_bytes(), out: Vec::new() };
-        talk.go_through(&mut baseline, &prepared.change, &reviewed.synthesis).unwrap();
+        let mut dialogue = Dialogue { input: answers.as_bytes(), out: Vec::new() };
+        dialogue.ask_all(&mut baseline, &prepared.change, &reviewed.synthesis).unwrap();
         let text = std::fs::read_to_string(repository.path().join("a.rs")).unwrap();
-        (text, baseline.accepted.len(), String::from_utf8(talk.out).unwrap())
+        (text, baseline.accepted.len(), String::from_utf8(dialogue.out).unwrap())
     }
 
     #[test]

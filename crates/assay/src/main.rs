@@ -4,10 +4,9 @@
 
 mod commands;
 mod diagnostics;
-mod doors;
 mod exit;
+mod hyperlink;
 mod interactive;
-mod link;
 mod messages;
 mod model_args;
 mod output;
@@ -15,6 +14,7 @@ mod process;
 mod progress;
 mod signals;
 mod terminal;
+mod token;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -29,7 +29,7 @@ use assay_store::queue::QueueError;
 use clap::{Parser, Subcommand};
 
 use crate::diagnostics::Diagnostics;
-use crate::exit::{Exit, Unusable};
+use crate::exit::{Exit, UnusableInput};
 
 /// The quality gate for code that agents and people write.
 #[derive(Parser)]
@@ -87,10 +87,10 @@ enum Command {
 
 impl Command {
     /// Returns true if a command handles signals itself.
-    fn sees_to_signals(&self) -> bool {
+    fn handles_signals(&self) -> bool {
         let is_server = matches!(self, Command::Mcp(_) | Command::Serve(_) | Command::Review(_));
-        let watches = matches!(self, Command::WatchPrs(args) if args.sees_to_signals());
-        is_server || watches || matches!(self, Command::Agent(agent) if agent.sees_to_signals())
+        let watches = matches!(self, Command::WatchPrs(args) if args.handles_signals());
+        is_server || watches || matches!(self, Command::Agent(agent) if agent.handles_signals())
     }
 }
 
@@ -106,8 +106,8 @@ fn main() -> ExitCode {
     };
     // A server answers running requests before it exits, agents finish their tasks, and a review
     // shows its findings so far.
-    if !cli.command.sees_to_signals() {
-        signals::stop_commands_too();
+    if !cli.command.handles_signals() {
+        signals::stop_commands_on_signal();
     }
     let result = std::panic::catch_unwind(|| match cli.command {
         Command::Review(args) => commands::review::run(&args),
@@ -135,7 +135,7 @@ fn main() -> ExitCode {
         Ok(Err(error)) => fail(&error),
         Err(_) => Exit::Bug,
     };
-    let exit = output::settle(exit);
+    let exit = output::final_exit(exit);
     // Commands of an abandoned task may still run.
     assay_sandbox::shut_down();
     exit.into()
@@ -149,12 +149,12 @@ fn print_usage(error: &clap::Error) -> Exit {
         return Exit::Usage;
     }
     output::write_styled(text.as_bytes());
-    output::settle(Exit::Ready)
+    output::final_exit(Exit::Ready)
 }
 
 /// Prints an error with its causes, and returns the exit code.
 fn fail(error: &anyhow::Error) -> Exit {
-    if let Some(Unusable(reason)) = error.downcast_ref() {
+    if let Some(UnusableInput(reason)) = error.downcast_ref() {
         let answer = serde_json::json!({ "error": reason });
         output::write(format!("{answer:#}\n").as_bytes());
         return Exit::Incomplete;

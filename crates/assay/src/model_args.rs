@@ -3,8 +3,8 @@
 use std::fs;
 
 use anyhow::{Context, bail};
-use assay_engine::config::models::StoredCaps;
-use assay_engine::models::ModelRequest;
+use assay_engine::config::models::SpendingCaps;
+use assay_engine::models::ModelOptions;
 
 /// The options of a command for models, as the user typed them.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -44,20 +44,20 @@ fn dollars(text: &str) -> Result<f64, String> {
 
 impl ModelArgs {
     /// Returns the request that the options make. Reads the file of the purpose.
-    pub(crate) fn request(&self) -> anyhow::Result<ModelRequest> {
-        Ok(ModelRequest {
+    pub(crate) fn options(&self) -> anyhow::Result<ModelOptions> {
+        Ok(ModelOptions {
             model: self.models.clone(),
             no_models: self.no_models,
             personas: self.persona.clone(),
             each_persona: self.each_persona,
             purpose: self.purpose()?,
-            caps: StoredCaps {
+            caps: SpendingCaps {
                 usd: self.max_usd,
                 tokens: self.max_tokens,
                 calls: None,
                 seconds: self.max_seconds,
             },
-            ..ModelRequest::default()
+            ..ModelOptions::default()
         })
     }
 

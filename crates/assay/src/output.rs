@@ -1,7 +1,7 @@
 //! Stdout, for every command.
 //!
 //! The result of a command must not depend on whether its output is read. So no write here fails:
-//! the first error is stored, later output is dropped, and [`settle`] decides at the end of the
+//! the first error is stored, later output is dropped, and [`final_exit`] decides at the end of the
 //! process. A command without a natural end calls [`is_open`] to decide if it continues.
 
 use std::fs::File;
@@ -22,7 +22,7 @@ fn write_error() -> MutexGuard<'static, Option<io::Error>> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is the module that writes to stdout")]
-fn raw() -> io::Stdout {
+fn unstyled_stdout() -> io::Stdout {
     io::stdout()
 }
 
@@ -30,20 +30,20 @@ fn raw() -> io::Stdout {
 pub(crate) fn write(bytes: &[u8]) {
     let mut error = write_error();
     if error.is_none() {
-        *error = raw().lock().write_all(bytes).err();
+        *error = unstyled_stdout().lock().write_all(bytes).err();
     }
 }
 
 /// Writes styled text to stdout; removes the colours if they are not wanted.
 pub(crate) fn write_styled(text: &[u8]) {
-    Styled::new().write_bytes(text);
+    StyledStdout::new().write_bytes(text);
 }
 
 /// Flushes stdout.
 pub(crate) fn flush() {
     let mut error = write_error();
     if error.is_none() {
-        *error = raw().lock().flush().err();
+        *error = unstyled_stdout().lock().flush().err();
     }
 }
 
@@ -54,17 +54,17 @@ pub(crate) fn is_open() -> bool {
 
 /// Returns true if stdout is a terminal.
 pub(crate) fn is_terminal() -> bool {
-    raw().is_terminal()
+    unstyled_stdout().is_terminal()
 }
 
 /// Returns stdout as a file, for a protocol that uses it.
 pub(crate) fn duplicate() -> io::Result<File> {
-    Ok(raw().as_fd().try_clone_to_owned()?.into())
+    Ok(unstyled_stdout().as_fd().try_clone_to_owned()?.into())
 }
 
 /// Returns the exit code of the process: that of the command, whether its output was read or not.
 /// An output error of a disk or device is reported, and is never a success.
-pub(crate) fn settle(exit: Exit) -> Exit {
+pub(crate) fn final_exit(exit: Exit) -> Exit {
     flush();
     match write_error().take() {
         None => exit,
@@ -81,12 +81,12 @@ pub(crate) fn settle(exit: Exit) -> Exit {
 }
 
 /// A writer of styled text to stdout. It removes colours if they are not wanted, and never fails.
-pub(crate) struct Styled(Option<StripBytes>);
+pub(crate) struct StyledStdout(Option<StripBytes>);
 
-impl Styled {
-    pub(crate) fn new() -> Styled {
-        let is_plain = AutoStream::choice(&raw()) == ColorChoice::Never;
-        Styled(is_plain.then(StripBytes::new))
+impl StyledStdout {
+    pub(crate) fn new() -> StyledStdout {
+        let is_plain = AutoStream::choice(&unstyled_stdout()) == ColorChoice::Never;
+        StyledStdout(is_plain.then(StripBytes::new))
     }
 
     fn write_bytes(&mut self, bytes: &[u8]) {
@@ -97,7 +97,7 @@ impl Styled {
     }
 }
 
-impl Write for Styled {
+impl Write for StyledStdout {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.write_bytes(bytes);
         Ok(bytes.len())

@@ -10,10 +10,10 @@ use assay_engine::environment::Environment;
 use assay_findings::identity::Day;
 use assay_store::task::Moment;
 
-static ENVIRONMENT: LazyLock<Environment> = LazyLock::new(read);
+static ENVIRONMENT: LazyLock<Environment> = LazyLock::new(read_environment);
 
 #[expect(clippy::disallowed_methods, reason = "this is the module that reads the environment")]
-fn read() -> Environment {
+fn read_environment() -> Environment {
     let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
         Some((name.into_string().ok()?, value.into_string().ok()?))
     };

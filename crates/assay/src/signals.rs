@@ -15,7 +15,7 @@ const INTERRUPTED_TWICE: i32 = 130;
 
 /// Ends the commands that this process started when a signal arrives. They run in their own process
 /// groups, so that Ctrl-C does not reach them, and an agent that continues costs money.
-pub(crate) fn stop_commands_too() {
+pub(crate) fn stop_commands_on_signal() {
     // If signals cannot be watched, the default action of a signal applies.
     let Ok(mut signals) = Signals::new([SIGHUP, SIGINT, SIGTERM]) else { return };
     thread::spawn(move || {
@@ -34,11 +34,11 @@ fn end_at_once(signal: i32) {
 
 /// Shuts a server down gracefully at the first signal, and at once at the second.
 pub(crate) fn end_server(shutdown: Shutdown) {
-    at_first(move || shutdown.request());
+    on_first_signal(move || shutdown.request());
 }
 
 /// Calls `end` at the first signal; the second signal ends the process at once.
-pub(crate) fn at_first(end: impl FnOnce() + Send + 'static) {
+pub(crate) fn on_first_signal(end: impl FnOnce() + Send + 'static) {
     let Ok(mut signals) = Signals::new([SIGHUP, SIGINT, SIGTERM]) else { return };
     thread::spawn(move || {
         let mut asked = signals.forever();

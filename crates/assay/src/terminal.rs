@@ -22,8 +22,8 @@ use assay_review::fix::FixPlan;
 
 pub(crate) use self::roster::print_roster;
 use self::snippet::Source;
-pub(crate) use self::table::{Room, table};
-use crate::link;
+pub(crate) use self::table::{TableWidth, table};
+use crate::hyperlink;
 use crate::output;
 
 /// The width of source lines and wrapped text: that of the terminal, up to a width that reads well.
@@ -39,7 +39,7 @@ const MIN_WIDTH: usize = 30;
 const MARGIN: usize = 10;
 
 /// The maximum number of listed files without a review, and of listed dismissed findings.
-const NAMED: usize = 10;
+const MAX_LISTED: usize = 10;
 
 pub(crate) const BOLD: Style = Style::new().bold();
 pub(crate) const DIM: Style = Style::new().dimmed();
@@ -54,7 +54,7 @@ const fn colour(colour: AnsiColor) -> Style {
 
 /// Additions to the findings in the output.
 #[derive(Default)]
-pub(crate) struct Told<'a> {
+pub(crate) struct PrintOptions<'a> {
     /// The id of the stored run; `None` if it is not stored.
     pub(crate) run: Option<&'a str>,
     /// True if folded findings are shown as well.
@@ -65,11 +65,15 @@ pub(crate) struct Told<'a> {
 
 /// Prints a review: the findings by file, the worst first, then the verdict, the coverage, and the
 /// next commands.
-pub(crate) fn print(change: &Change, synthesis: &Synthesis, told: &Told<'_>) -> anyhow::Result<()> {
+pub(crate) fn print(
+    change: &Change,
+    synthesis: &Synthesis,
+    options: &PrintOptions<'_>,
+) -> anyhow::Result<()> {
     let mut out = Vec::new();
     let files = count(change.files.len(), "file");
     writeln!(out, "{BOLD}Review of {}{BOLD:#} ({files})\n", escape::one_line(&change.title))?;
-    let shown = synthesis.findings.iter().filter(|finding| finding.shown || told.all_findings);
+    let shown = synthesis.findings.iter().filter(|finding| finding.shown || options.all_findings);
     for (file, findings) in by_file(shown) {
         let source = Source::open(change, file);
         let first = findings.iter().find_map(|finding| finding.line);
@@ -78,10 +82,10 @@ pub(crate) fn print(change: &Change, synthesis: &Synthesis, told: &Told<'_>) -> 
             write_finding(&mut out, finding, &source)?;
         }
     }
-    write_folded(&mut out, synthesis, told)?;
+    write_folded(&mut out, synthesis, options)?;
     write_verdict(&mut out, synthesis)?;
-    write_asides(&mut out, change, synthesis, told)?;
-    write_next(&mut out, synthesis, told)?;
+    write_notes(&mut out, change, synthesis, options)?;
+    write_next(&mut out, synthesis, options)?;
     // The output is redacted, whatever a message quotes.
     let text = String::from_utf8_lossy(&out);
     output::write_styled(assay_rules::redact(&text).as_bytes());
@@ -92,7 +96,7 @@ pub(crate) fn print(change: &Change, synthesis: &Synthesis, told: &Told<'_>) -> 
 fn heading(change: &Change, file: Option<&RepoPath>, line: Option<u32>) -> String {
     let Some(file) = file else { return "the change as a whole".to_owned() };
     let shown = escape::one_line(file.as_str());
-    link::to_file(&change.root.join(file.as_str()), line, &shown)
+    hyperlink::to_file(&change.root.join(file.as_str()), line, &shown)
 }
 
 /// Groups findings by file; the file with the worst finding comes first.
@@ -120,13 +124,17 @@ fn style_of(finding: &Finding) -> Style {
 }
 
 /// Returns the sources of a finding: the rule, and the reviewers if there are others than rules.
-fn said_by(finding: &Finding) -> String {
+fn sources_of(finding: &Finding) -> String {
     let others = finding.reviewers.iter().filter(|name| *name != assay_rules::REVIEWER);
     let others: Vec<&str> = others.map(String::as_str).collect();
     let mut parts: Vec<String> = finding.rule.iter().cloned().collect();
     // For an analyser, the rule is enough.
     if !others.is_empty() && (finding.rule.is_none() || finding.reviewers.len() > 1) {
-        parts.push(format!("{}, {}% sure", in_short(&others), finding.confidence.percent()));
+        parts.push(format!(
+            "{}, {}% sure",
+            abbreviate_names(&others),
+            finding.confidence.percent()
+        ));
     }
     let worth = finding.worth.filter(|_| !finding.shown);
     parts.extend(worth.map(|worth| format!("folded, worth {worth}")));
@@ -139,7 +147,7 @@ fn said_by(finding: &Finding) -> String {
 }
 
 /// Returns the first few names, and the number of the others.
-fn in_short(names: &[&str]) -> String {
+fn abbreviate_names(names: &[&str]) -> String {
     match names {
         [first, second, rest @ ..] if !rest.is_empty() => {
             format!("{first}, {second} and {} more", rest.len())
@@ -157,7 +165,7 @@ pub(crate) fn write_finding(
     let style = style_of(finding);
     let severity = escape::one_line(&finding.severity);
     let title = assay_rules::redact(&finding.title).into_owned();
-    let by = said_by(finding);
+    let by = sources_of(finding);
     let by = if by.is_empty() { by } else { format!(" ({})", escape::one_line(&by)) };
     writeln!(
         out,
@@ -166,7 +174,7 @@ pub(crate) fn write_finding(
     )?;
     source.write(out, finding, style)?;
     let text =
-        |text: &str, first| wrapped(&escape::one_line(&assay_rules::redact(text)), first, "     ");
+        |text: &str, first| wrap(&escape::one_line(&assay_rules::redact(text)), first, "     ");
     if finding.description != finding.title {
         writeln!(out, "     {}", text(&finding.description, 5))?;
     }
@@ -185,10 +193,10 @@ pub(crate) fn write_finding(
 fn write_folded(
     out: &mut impl Write,
     synthesis: &Synthesis,
-    told: &Told<'_>,
+    options: &PrintOptions<'_>,
 ) -> anyhow::Result<()> {
     let folded = synthesis.findings.iter().filter(|finding| !finding.shown).count();
-    if folded > 0 && !told.all_findings {
+    if folded > 0 && !options.all_findings {
         let more = count(folded, "more finding");
         let why = "as less likely or not urgent; --all-findings shows all";
         writeln!(out, "{DIM}{more} folded, {why}{DIM:#}\n")?;
@@ -208,7 +216,7 @@ fn write_verdict(out: &mut impl Write, synthesis: &Synthesis) -> anyhow::Result<
     let caveat = caveat.map(|caveat| format!(" ({caveat})")).unwrap_or_default();
     writeln!(out, "{style}{state}{style:#}{caveat}")?;
     for reason in &verdict.because {
-        writeln!(out, "  {}", wrapped(&escape::one_line(&reason.text), 2, "    "))?;
+        writeln!(out, "  {}", wrap(&escape::one_line(&reason.text), 2, "    "))?;
     }
     if let Some(coverage) = &synthesis.coverage {
         writeln!(out, "{DIM}{}{DIM:#}", escape::one_line(&coverage.to_string()))?;
@@ -222,20 +230,20 @@ fn write_verdict(out: &mut impl Write, synthesis: &Synthesis) -> anyhow::Result<
     Ok(())
 }
 
-fn write_asides(
+fn write_notes(
     out: &mut impl Write,
     change: &Change,
     synthesis: &Synthesis,
-    told: &Told<'_>,
+    options: &PrintOptions<'_>,
 ) -> anyhow::Result<()> {
-    for finding in synthesis.dismissed.iter().take(NAMED) {
+    for finding in synthesis.dismissed.iter().take(MAX_LISTED) {
         let why = finding.dismissal.as_deref().unwrap_or("no reason");
         let place = finding.place().unwrap_or_else(|| "the change".to_owned());
         let line = format!("left alone: {} at {place}: {why}", finding.title);
         writeln!(out, "{DIM}{}{DIM:#}", escape::one_line(&line))?;
     }
-    if synthesis.dismissed.len() > NAMED {
-        let more = count(synthesis.dismissed.len() - NAMED, "more finding");
+    if synthesis.dismissed.len() > MAX_LISTED {
+        let more = count(synthesis.dismissed.len() - MAX_LISTED, "more finding");
         writeln!(out, "{DIM}left alone: {more}; --format json names them{DIM:#}")?;
     }
     for finding in &synthesis.held_back {
@@ -246,41 +254,41 @@ fn write_asides(
             Some(look) if look.lowered_from.is_some() => {
                 format!("{}% sure after a second look: {}", finding.confidence.percent(), look.why)
             }
-            _ => unsure(finding),
+            _ => doubt_of(finding),
         };
         let place = finding.place().unwrap_or_else(|| "the change".to_owned());
         let line = format!("held back: {} at {place}: {why}", finding.title);
-        writeln!(out, "{DIM}{}{DIM:#}", wrapped(&escape::one_line(&line), 0, "  "))?;
+        writeln!(out, "{DIM}{}{DIM:#}", wrap(&escape::one_line(&line), 0, "  "))?;
     }
     for (what, list) in
         [("risk", &synthesis.residual_risks), ("not tested", &synthesis.testing_gaps)]
     {
-        for text in list.iter().take(NAMED) {
+        for text in list.iter().take(MAX_LISTED) {
             let line = format!("{what}: {text}");
-            writeln!(out, "{DIM}{}{DIM:#}", wrapped(&escape::one_line(&line), 0, "  "))?;
+            writeln!(out, "{DIM}{}{DIM:#}", wrap(&escape::one_line(&line), 0, "  "))?;
         }
     }
     // Several reviewers may have skipped the same file, for the same reason.
     let not_covered: BTreeSet<&String> =
         synthesis.reports.iter().flat_map(|report| &report.not_covered).collect();
-    for file in not_covered.iter().take(NAMED) {
+    for file in not_covered.iter().take(MAX_LISTED) {
         writeln!(out, "{DIM}not looked at: {}{DIM:#}", escape::one_line(file))?;
     }
-    if not_covered.len() > NAMED {
-        let more = count(not_covered.len() - NAMED, "more file");
+    if not_covered.len() > MAX_LISTED {
+        let more = count(not_covered.len() - MAX_LISTED, "more file");
         writeln!(out, "{DIM}not looked at: {more}; --format json names them{DIM:#}")?;
     }
     for report in &synthesis.reports {
         // A reason that decides is printed with the verdict.
-        let is_told = |why: &&String| {
+        let is_printed = |why: &&String| {
             synthesis.verdict.because.iter().any(|reason| reason.text.contains(why.as_str()))
         };
-        if let Some(why) = report.unusable.as_ref().filter(|why| !is_told(why)) {
+        if let Some(why) = report.unusable.as_ref().filter(|why| !is_printed(why)) {
             let line = format!("{} gave nothing usable: {why}", report.reviewer);
             writeln!(out, "{YELLOW}{}{YELLOW:#}", escape::one_line(&line))?;
         }
     }
-    for note in told.notes {
+    for note in options.notes {
         writeln!(out, "{YELLOW}{}{YELLOW:#}", escape::one_line(note))?;
     }
     if !change.untracked.is_empty() {
@@ -292,7 +300,7 @@ fn write_asides(
 
 /// Returns the reason why a finding is uncertain: a contradiction by the code, or the doubt of its
 /// reviewer.
-fn unsure(finding: &Finding) -> String {
+fn doubt_of(finding: &Finding) -> String {
     let why = finding.marks.iter().find_map(|mark| match mark {
         GroundingMark::FileNotFound => Some("there is no such file"),
         GroundingMark::FileUnreadable => Some("its file could not be read"),
@@ -315,11 +323,15 @@ fn unsure(finding: &Finding) -> String {
 }
 
 /// Prints the next commands.
-fn write_next(out: &mut impl Write, synthesis: &Synthesis, told: &Told<'_>) -> anyhow::Result<()> {
+fn write_next(
+    out: &mut impl Write,
+    synthesis: &Synthesis,
+    options: &PrintOptions<'_>,
+) -> anyhow::Result<()> {
     let is_safe =
         |f: &&Finding| f.autofix_class == AutofixClass::SafeAuto && f.replacement.is_some();
     let safe = synthesis.findings.iter().filter(is_safe).count();
-    if safe > 0 && told.run.is_some() {
+    if safe > 0 && options.run.is_some() {
         let fixes = count(safe, "safe fix");
         writeln!(out, "\nnext: {CYAN}assay fix{CYAN:#} applies {fixes}")?;
     }
@@ -350,7 +362,7 @@ pub(crate) fn write_plan(out: &mut impl Write, plan: &FixPlan, check: bool) -> a
 }
 
 /// Wraps a text; the first line starts at a column, the others are indented.
-fn wrapped(text: &str, first: usize, indent: &str) -> String {
+fn wrap(text: &str, first: usize, indent: &str) -> String {
     let mut out = String::new();
     let mut column = first;
     for word in text.split(' ') {

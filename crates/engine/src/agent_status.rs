@@ -105,7 +105,7 @@ pub fn is_of_earlier_start(seen: &AgentHealth, supervisor: Option<&SupervisorInf
 }
 
 /// Returns the state of a worker as a word for the user.
-pub fn state_in_words(seen: &AgentHealth) -> &'static str {
+pub fn state_text(seen: &AgentHealth) -> &'static str {
     match (seen.alive, seen.heartbeat.state, seen.paused) {
         (_, AgentState::Stopped, _) => "stopped",
         (false, _, _) => "gone",
@@ -154,7 +154,7 @@ mod tests {
             seen(AgentState::Idle, true, true),
             seen(AgentState::Stopping, true, true),
         ];
-        let words = words.each_ref().map(state_in_words);
+        let words = words.each_ref().map(state_text);
         assert_eq!(words, ["gone", "stopped", "working, then paused", "paused", "stopping"]);
     }
 

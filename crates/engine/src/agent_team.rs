@@ -10,9 +10,9 @@ use assay_change::state;
 use assay_store::queue::Queue;
 use assay_store::task::AgentId;
 
-use crate::agent_work;
 use crate::config::agents::AgentSettings;
 use crate::environment::Environment;
+use crate::task_handlers;
 
 /// The agent that `--replicas` applies to if no agent is named.
 const DEFAULT_AGENT: &str = "qa";
@@ -32,7 +32,7 @@ pub fn team<'a>(
     let mut team: Team<'a> = Vec::new();
     for id in ids {
         let Some(agent) = roster.find(id.as_str()) else {
-            bail!("there is no agent `{id}`; there are: {}", names(roster));
+            bail!("there is no agent `{id}`; there are: {}", agent_names(roster));
         };
         if team.iter().all(|(other, _)| other.id != agent.id) {
             team.push((agent, workers(agent, replicas.unwrap_or(agent.replicas), suffix)));
@@ -66,7 +66,7 @@ pub fn worker_suffix(root: &Path, settings: &AgentSettings) -> anyhow::Result<St
         return Ok(String::new());
     }
     let allowed = |c: &char| c.is_ascii_alphanumeric() || *c == '-';
-    let host: String = agent_work::host()?.chars().filter(allowed).take(40).collect();
+    let host: String = task_handlers::host()?.chars().filter(allowed).take(40).collect();
     let folder = short_hash(root.as_os_str().as_encoded_bytes(), 4);
     Ok(format!(".{host}-{folder}"))
 }
@@ -96,12 +96,12 @@ pub fn named_workers(
 pub fn check_known(roster: &Roster, id: &AgentId) -> anyhow::Result<()> {
     let is_known =
         roster.find(id.as_str()).is_some() || roster.find_by_worker(id.as_str()).is_some();
-    ensure!(is_known, "there is no agent `{id}`; there are: {}", names(roster));
+    ensure!(is_known, "there is no agent `{id}`; there are: {}", agent_names(roster));
     Ok(())
 }
 
 /// Returns the names of all agents, separated by commas, for a message.
-pub fn names(roster: &Roster) -> String {
+pub fn agent_names(roster: &Roster) -> String {
     let names: Vec<&str> = roster.agents().iter().map(|agent| agent.id.as_str()).collect();
     names.join(", ")
 }

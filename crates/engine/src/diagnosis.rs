@@ -18,14 +18,14 @@ use assay_store::postgres::PgQueue;
 use assay_store::pulls::RepositoryName;
 
 use crate::config::agents::AgentSettings;
-use crate::config::github::StoredGithub;
+use crate::config::github::GithubConfig;
 use crate::config::{self, Configuration};
 use crate::environment::Environment;
 use crate::queues;
 use crate::wording::count;
 
 /// The time limit for an answer of the database.
-const LONGEST: Duration = Duration::from_secs(3);
+const DATABASE_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The result of one check.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,13 +58,13 @@ pub fn diagnose(environment: &Environment, folder: &Path) -> Vec<Diagnosis> {
     }
     let root = root.as_deref().ok();
     lines.extend(limits());
-    let configured = root.map(|root| configured(environment, root)).unwrap_or_default();
+    let configured = root.map(|root| configured_analysers(environment, root)).unwrap_or_default();
     lines.extend(KNOWN_ANALYSERS.iter().map(|known| {
         let asked_for = configured.iter().any(|command| command.name == known.name);
-        analyser(known, root, asked_for)
+        check_analyser(known, root, asked_for)
     }));
     let own = configured.iter().filter(|command| known_analysers::find(&command.name).is_none());
-    lines.extend(own.map(|command| own_analyser(environment, root, command)));
+    lines.extend(own.map(|command| check_custom_analyser(environment, root, command)));
     lines.extend(models(environment, root));
     lines.extend(services(environment, root));
     lines
@@ -145,7 +145,7 @@ fn agents(environment: &Environment, root: &Path) -> Vec<Diagnosis> {
 
 /// Connects to the queue's database; `None` if the queue is not in a database.
 fn database(settings: &AgentSettings) -> Option<Diagnosis> {
-    let url = match queues::database(settings) {
+    let url = match queues::database_url(settings) {
         Ok(url) => url?.to_owned(),
         Err(error) => return Some(bad(error.to_string())),
     };
@@ -153,14 +153,17 @@ fn database(settings: &AgentSettings) -> Option<Diagnosis> {
     let (sender, answer) = mpsc::channel();
     // If the database never answers, the thread ends with the process.
     thread::spawn(move || sender.send(PgQueue::version(&url, &clock)));
-    Some(match answer.recv_timeout(LONGEST) {
+    Some(match answer.recv_timeout(DATABASE_TIMEOUT) {
         Ok(Ok(version)) => {
             good(format!("the queue's database answers; its tables are of version {version}"))
         }
         Ok(Err(error)) => {
             bad(assay_rules::redact(&format!("{:#}", anyhow::Error::from(error))).into_owned())
         }
-        Err(_) => bad(format!("the queue's database has not answered in {} s", LONGEST.as_secs())),
+        Err(_) => bad(format!(
+            "the queue's database has not answered in {} s",
+            DATABASE_TIMEOUT.as_secs()
+        )),
     })
 }
 
@@ -171,7 +174,7 @@ fn rules(root: &Path) -> Diagnosis {
         Err(error) => return bad(format!("{error:#}")),
     };
     if rules.is_empty() {
-        return missing(format!("no rules of the repository's own in {}", config::RULES));
+        return missing(format!("no rules of the repository's own in {}", config::RULES_FOLDER));
     }
     let count = rules.len();
     if let Err(error) = Rulebook::with_repository_rules(rules.clone()) {
@@ -198,7 +201,7 @@ fn personas(root: &Path) -> Diagnosis {
     match Personas::with_repository_personas(own) {
         Err(error) => bad(error.to_string()),
         Ok(_) if count == 0 => {
-            missing(format!("no personas of the repository's own in {}", config::PERSONAS))
+            missing(format!("no personas of the repository's own in {}", config::PERSONAS_FOLDER))
         }
         Ok(_) => good(format!("{count} personas of the repository's own")),
     }
@@ -268,7 +271,7 @@ fn services(environment: &Environment, root: Option<&Path>) -> Vec<Diagnosis> {
 }
 
 /// Checks the settings of GitHub. No key command is run.
-fn github(settings: &StoredGithub) -> Vec<Diagnosis> {
+fn github(settings: &GithubConfig) -> Vec<Diagnosis> {
     if !settings.is_configured() {
         return vec![missing("GitHub is not configured: `github.repositories` names none".into())];
     }
@@ -339,13 +342,13 @@ fn limits() -> Vec<Diagnosis> {
     lines
 }
 
-fn configured(environment: &Environment, root: &Path) -> Vec<CommandReviewer> {
+fn configured_analysers(environment: &Environment, root: &Path) -> Vec<CommandReviewer> {
     let configuration = Configuration::on_disk(environment, root).ok().flatten();
     configuration.and_then(|configuration| configuration.commands().ok()).unwrap_or_default()
 }
 
 /// Looks for the program of an analyser that the repository defines, without running it.
-fn own_analyser(
+fn check_custom_analyser(
     environment: &Environment,
     root: Option<&Path>,
     command: &CommandReviewer,
@@ -363,13 +366,15 @@ fn own_analyser(
     }
 }
 
-fn analyser(known: &KnownAnalyser, root: Option<&Path>, asked_for: bool) -> Diagnosis {
+fn check_analyser(known: &KnownAnalyser, root: Option<&Path>, asked_for: bool) -> Diagnosis {
     let KnownAnalyser { name, how_to_get, .. } = known;
     let version = in_repository(known, root).or_else(|| version(known.program, known.version));
     match (version, asked_for) {
-        (Some(version), true) => good(format!("{name} reads changes: {version}{}", asides(known))),
+        (Some(version), true) => {
+            good(format!("{name} reads changes: {version}{}", notes_on(known)))
+        }
         (Some(version), false) => {
-            missing(format!("{name} is there and not configured: {version}{}", asides(known)))
+            missing(format!("{name} is there and not configured: {version}{}", notes_on(known)))
         }
         (None, true) => bad(format!("{name} is configured and not there; get it: {how_to_get}")),
         (None, false) => missing(format!("{name} is not there; get it: {how_to_get}")),
@@ -384,7 +389,7 @@ fn in_repository(known: &KnownAnalyser, root: Option<&Path>) -> Option<String> {
 }
 
 /// Returns the needs and risks of an analyser, for a user who wants to configure it.
-fn asides(known: &KnownAnalyser) -> String {
+fn notes_on(known: &KnownAnalyser) -> String {
     let needs = known.needs.map(|needs| format!("; it needs {needs}"));
     let runs = known.runs_code.map(|how| format!("; it runs code of the repository: {how}"));
     [needs, runs].into_iter().flatten().collect()

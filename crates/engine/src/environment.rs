@@ -87,10 +87,10 @@ impl Environment {
     }
 
     /// Sets the state home of a work tree until the result is dropped.
-    pub(crate) fn keep_state_in(&self, root: &Path, home: &Path) -> OwnStateHome {
+    pub(crate) fn use_state_home(&self, root: &Path, home: &Path) -> StateHomeGuard {
         let root = without_links(root);
         self.0.state_homes().insert(root.clone(), home.to_owned());
-        OwnStateHome { root, environment: self.clone() }
+        StateHomeGuard { root, environment: self.clone() }
     }
 
     /// Returns the files below a folder that stdout and stderr are redirected to, relative to the
@@ -110,12 +110,12 @@ fn without_links(root: &Path) -> PathBuf {
 /// A state home for one work tree, until the value is dropped. No state of the work tree remains in
 /// the user's state home.
 #[derive(Debug)]
-pub(crate) struct OwnStateHome {
+pub(crate) struct StateHomeGuard {
     root: PathBuf,
     environment: Environment,
 }
 
-impl Drop for OwnStateHome {
+impl Drop for StateHomeGuard {
     fn drop(&mut self) {
         self.environment.0.state_homes().remove(&self.root);
     }

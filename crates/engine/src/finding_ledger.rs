@@ -18,12 +18,12 @@ use crate::environment::Environment;
 
 /// A duration such as `7d`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Span(SignedDuration);
+pub struct TimeSpan(SignedDuration);
 
-impl FromStr for Span {
+impl FromStr for TimeSpan {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Span, String> {
+    fn from_str(text: &str) -> Result<TimeSpan, String> {
         let wrong = || format!("`{text}` is no time such as 7d, 2w or 12h");
         let split = text.find(|c: char| !c.is_ascii_digit()).ok_or_else(wrong)?;
         let number: u32 = text[..split].parse().map_err(|_| wrong())?;
@@ -33,11 +33,11 @@ impl FromStr for Span {
             "w" => 24 * 7,
             _ => return Err(wrong()),
         };
-        Ok(Span(SignedDuration::from_hours(i64::from(number) * hours)))
+        Ok(TimeSpan(SignedDuration::from_hours(i64::from(number) * hours)))
     }
 }
 
-impl Span {
+impl TimeSpan {
     /// Returns the time that is this duration before `now`.
     pub fn before(self, now: Timestamp) -> anyhow::Result<Moment> {
         now.checked_sub(self.0).map(Moment).context("nobody has looked so early")
@@ -50,7 +50,7 @@ pub enum Since {
     /// The start of a day, in UTC.
     Day(Timestamp),
     /// A duration before now.
-    Within(Span),
+    Within(TimeSpan),
 }
 
 impl FromStr for Since {
@@ -102,7 +102,7 @@ impl FindingLedger {
 
     /// Returns the history of the finding with an id or a prefix of an id.
     pub fn history(&self, id: &str) -> anyhow::Result<History> {
-        Ok(self.ledger.history(named(&self.ledger, id)?, &self.day()?)?)
+        Ok(self.ledger.history(find_key(&self.ledger, id)?, &self.day()?)?)
     }
 
     /// Dismisses findings, so that later reviews do not report them. Dismisses all of them, or none
@@ -111,9 +111,9 @@ impl FindingLedger {
         &mut self,
         ids: &[String],
         by: &str,
-        dismissal: &Dismissal<'_>,
+        dismissal: &DismissRequest<'_>,
     ) -> anyhow::Result<Vec<FindingEntry>> {
-        let keys = all_named(&self.ledger, ids)?;
+        let keys = find_keys(&self.ledger, ids)?;
         let reason = &assay_rules::redact(dismissal.reason);
         let terms = DismissalTerms { by, reason, until: dismissal.until.map(Day::as_str) };
         self.ledger.dismiss(&keys, terms, Moment::now(self.environment.clock()))?;
@@ -123,7 +123,7 @@ impl FindingLedger {
     /// Reopens findings, so that later reviews report them again. Fails if a finding was not
     /// dismissed in the ledger. Returns the findings.
     pub fn reopen(&mut self, ids: &[String], by: &str) -> anyhow::Result<Vec<FindingEntry>> {
-        let keys = all_named(&self.ledger, ids)?;
+        let keys = find_keys(&self.ledger, ids)?;
         for key in &keys {
             check_dismissed(&self.ledger.history(*key, &self.day()?)?)?;
         }
@@ -142,19 +142,19 @@ impl FindingLedger {
 }
 
 /// The reason of a dismissal, and its last day.
-pub struct Dismissal<'a> {
+pub struct DismissRequest<'a> {
     reason: &'a str,
     /// The last day; `None` if the dismissal has no end.
     until: Option<&'a Day>,
 }
 
-impl<'a> Dismissal<'a> {
+impl<'a> DismissRequest<'a> {
     /// Validates a reason and a day. Fails if the reason is empty, or if the day has passed.
     pub fn new(
         environment: &Environment,
         reason: &'a str,
         until: Option<&'a Day>,
-    ) -> anyhow::Result<Dismissal<'a>> {
+    ) -> anyhow::Result<DismissRequest<'a>> {
         let reason = reason.trim();
         if reason.is_empty() {
             bail!("there is no reason; whoever reads the ledger later needs one");
@@ -163,7 +163,7 @@ impl<'a> Dismissal<'a> {
         if let Some(until) = until.filter(|until| **until < today) {
             bail!("{} has passed; a finding is left alone up to a day to come", until.as_str());
         }
-        Ok(Dismissal { reason, until })
+        Ok(DismissRequest { reason, until })
     }
 }
 
@@ -183,10 +183,10 @@ fn check_dismissed(history: &History) -> anyhow::Result<()> {
 }
 
 /// Returns the keys of the named findings, each once. Fails if a finding is unknown.
-fn all_named(ledger: &Ledger, ids: &[String]) -> anyhow::Result<Vec<FindingKey>> {
+fn find_keys(ledger: &Ledger, ids: &[String]) -> anyhow::Result<Vec<FindingKey>> {
     let mut keys = Vec::new();
     for id in ids {
-        let key = named(ledger, id)?;
+        let key = find_key(ledger, id)?;
         if !keys.contains(&key) {
             keys.push(key);
         }
@@ -195,7 +195,7 @@ fn all_named(ledger: &Ledger, ids: &[String]) -> anyhow::Result<Vec<FindingKey>>
 }
 
 /// Returns the key of the finding with an id or a prefix of an id.
-fn named(ledger: &Ledger, id: &str) -> anyhow::Result<FindingKey> {
+fn find_key(ledger: &Ledger, id: &str) -> anyhow::Result<FindingKey> {
     match ledger.find_by_id(id)? {
         IdMatch::One(key) => Ok(key),
         IdMatch::None => {
@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn a_span_is_a_number_of_hours_days_or_weeks() {
-        let hours = |text: &str| text.parse::<Span>().map(|span| span.0.as_hours());
+        let hours = |text: &str| text.parse::<TimeSpan>().map(|span| span.0.as_hours());
         assert_eq!([hours("12h"), hours("7d"), hours("2w")], [Ok(12), Ok(168), Ok(336)]);
         for wrong in ["", "7", "d", "7m", "-1d", "99999999999d"] {
             assert_eq!(hours(wrong), Err(format!("`{wrong}` is no time such as 7d, 2w or 12h")));
@@ -230,7 +230,7 @@ mod tests {
         let moment = |text: &str| text.parse::<Since>().unwrap().moment(now).unwrap().to_string();
         assert_eq!(moment("2026-01-31"), "2026-01-31T00:00:00.000Z");
         assert_eq!(moment("2d"), "2026-02-01T12:00:00.000Z");
-        let early = Since::Within(Span(SignedDuration::MAX)).moment(now).unwrap_err();
+        let early = Since::Within(TimeSpan(SignedDuration::MAX)).moment(now).unwrap_err();
         assert_eq!(early.to_string(), "nobody has looked so early");
         assert!(
             "tomorrow".parse::<Since>().unwrap_err().starts_with("`tomorrow` is neither a day")

@@ -1,4 +1,4 @@
-//! Verifying and fixing in a run of a gate: [`GateWork`].
+//! Verifying and fixing in a run of a gate: [`LocalGateEnvironment`].
 
 use assay_findings::path::RepoPath;
 use assay_gates::digest::Digest;
@@ -9,8 +9,8 @@ use assay_review::persona::Tier;
 use assay_sandbox::Command;
 
 use crate::config::fixer::{ChosenFixer, FixerCommand};
-use crate::gate_session::{Asked, Opened};
-use crate::models::{self, Line, ModelRequest};
+use crate::gate_session::{GateOptions, OpenGate};
+use crate::models::{self, ModelOptions, ModelSession};
 use crate::reporter::Reporter;
 
 /// The role in the prompt of a model that fixes.
@@ -19,32 +19,32 @@ const BRIEF: &str = "You mend a plan, or code and documents, so that the points 
 
 /// The environment of a run of a gate. The gate is opened again for each step, since its files
 /// change in between; its policy stays the same.
-pub struct GateWork<'a> {
+pub struct LocalGateEnvironment<'a> {
     /// The gate to run.
-    pub asked: Asked<'a>,
+    pub options: GateOptions<'a>,
     /// The gate as it was first opened.
-    pub first: &'a Opened,
+    pub first: &'a OpenGate,
     /// The receiver of messages about edits that were refused.
     pub reporter: &'a dyn Reporter,
 }
 
-impl GateWork<'_> {
-    fn open(&self) -> anyhow::Result<Opened> {
-        self.first.again(self.asked)
+impl LocalGateEnvironment<'_> {
+    fn open(&self) -> anyhow::Result<OpenGate> {
+        self.first.reopen(self.options)
     }
 }
 
-impl GateEnvironment for GateWork<'_> {
+impl GateEnvironment for LocalGateEnvironment<'_> {
     type Error = anyhow::Error;
 
     fn verify(&self) -> anyhow::Result<GateVerification> {
         let opened = self.open()?;
-        Ok(opened.with_gate(|gate| gate.verify(opened.asked()))?)
+        Ok(opened.with_gate(|gate| gate.verify(opened.verifiers()))?)
     }
 
     fn begin_fix(&self) -> anyhow::Result<()> {
         let opened = self.open()?;
-        let author = match &opened.terms.fixer {
+        let author = match &opened.policy.fixer {
             Some(ChosenFixer::Command(FixerCommand { program, .. })) => program.as_str(),
             Some(ChosenFixer::Model) => "model",
             None => return Ok(()),
@@ -59,25 +59,25 @@ impl GateEnvironment for GateWork<'_> {
 
     fn fix(&self, guidance: &str) -> Result<(), String> {
         let opened = self.open().map_err(|error| format!("{error:#}"))?;
-        match &opened.terms.fixer {
+        match &opened.policy.fixer {
             Some(ChosenFixer::Command(FixerCommand { program, args, env, time })) => {
                 let command = Command::new(program).args(args).time(*time);
                 // The command gets no keys except the variables that the configuration names.
                 let given = env
                     .iter()
-                    .filter_map(|name| Some((name, self.asked.environment.variable(name)?)));
+                    .filter_map(|name| Some((name, self.options.environment.variable(name)?)));
                 let command =
                     given.fold(command, |command, (name, value)| command.env(name, value));
-                by_command(&opened, command, guidance)
+                fix_by_command(&opened, command, guidance)
             }
-            Some(ChosenFixer::Model) => by_model(&opened, guidance, self.reporter),
+            Some(ChosenFixer::Model) => fix_by_model(&opened, guidance, self.reporter),
             None => Err("nobody is configured to fix anything".to_owned()),
         }
     }
 }
 
 /// Runs the command that fixes. The command reads the instructions from stdin.
-fn by_command(opened: &Opened, command: Command, guidance: &str) -> Result<(), String> {
+fn fix_by_command(opened: &OpenGate, command: Command, guidance: &str) -> Result<(), String> {
     let plan = opened.made_from.plan.as_deref().unwrap_or_default();
     let run = command
         .folder(&opened.place.root)
@@ -94,12 +94,13 @@ fn by_command(opened: &Opened, command: Command, guidance: &str) -> Result<(), S
     Err(format!("it ended with {}: {}", finished.status, last.trim()))
 }
 
-fn by_model(opened: &Opened, guidance: &str, reporter: &dyn Reporter) -> Result<(), String> {
+fn fix_by_model(opened: &OpenGate, guidance: &str, reporter: &dyn Reporter) -> Result<(), String> {
     let files: Vec<RepoPath> = opened.files();
-    let (models, root) = (&opened.terms.models, &opened.place.root);
-    let told = |error: anyhow::Error| format!("{error:#}");
-    let line = Line::open(&ModelRequest::default(), models, root).map_err(told)?;
-    let fixer = models::fixer(models, Tier::Default, &line).map_err(told)?;
+    let (models, root) = (&opened.policy.models, &opened.place.root);
+    let error_text = |error: anyhow::Error| format!("{error:#}");
+    let model_session =
+        ModelSession::open(&ModelOptions::default(), models, root).map_err(error_text)?;
+    let fixer = models::open_fixer(models, Tier::Default, &model_session).map_err(error_text)?;
     let errand = FixerRequest { brief: BRIEF, findings: guidance, files: &files };
     let mended = fixer.fix(&opened.place.root, &errand).map_err(|error| error.to_string())?;
     for refused in &mended.refused {

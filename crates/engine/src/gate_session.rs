@@ -1,4 +1,4 @@
-//! A gate of a front end: [`Opened`] has its subject, its state and its verifiers.
+//! A gate of a front end: [`OpenGate`] has its subject, its state and its verifiers.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -25,18 +25,18 @@ use assay_rules::Rulebook;
 
 use crate::config::Settings;
 use crate::config::fixer::ChosenFixer;
-use crate::config::models::{Phase as ModelPhase, StoredModels};
+use crate::config::models::{ModelsConfig, Phase as ModelPhase};
 use crate::environment::Environment;
-use crate::models::{self, Line, ModelRequest};
+use crate::models::{self, ModelOptions, ModelSession};
 use crate::queues;
-use crate::unknown::NothingKnown;
+use crate::unknown_outcome::UnknownOutcome;
 
 /// The kind of state of gates, unless the user names a folder.
 const STATE: &str = "gates";
 
 /// The options by which a gate is opened.
 #[derive(Debug, Clone, Copy)]
-pub struct Asked<'a> {
+pub struct GateOptions<'a> {
     /// The environment of the front end.
     pub environment: &'a Environment,
     /// The folder that paths are relative to.
@@ -50,12 +50,12 @@ pub struct Asked<'a> {
     /// The base commit that the user names; `None` to use that of the list.
     pub base: Option<&'a str>,
     /// The choice of models.
-    pub models: AskModels<'a>,
+    pub models: ModelChoice<'a>,
 }
 
 /// The choice of models as verifiers.
 #[derive(Debug, Clone, Copy)]
-pub enum AskModels<'a> {
+pub enum ModelChoice<'a> {
     /// Models are asked if the configuration says so.
     AsConfigured,
     /// A model is asked: the named one, or with `None` the configured one.
@@ -65,7 +65,7 @@ pub enum AskModels<'a> {
 }
 
 /// The location of the state of a gate.
-pub struct Place {
+pub struct GateLocation {
     /// The root of the work tree.
     pub root: PathBuf,
     /// The store of the state.
@@ -75,9 +75,9 @@ pub struct Place {
 }
 
 /// A gate with its subject: plan, change and tree.
-pub struct Opened {
+pub struct OpenGate {
     /// The location of the state.
-    pub place: Place,
+    pub place: GateLocation,
     /// The phase of the gate.
     pub phase: Phase,
     plan: Option<(Plan, String)>,
@@ -86,34 +86,34 @@ pub struct Opened {
     /// The plan and the base that the list is built from.
     pub made_from: GateInputs,
     /// The policy of the gate.
-    pub terms: Rc<Terms>,
+    pub policy: Rc<GatePolicy>,
 }
 
 /// The policy and the verifiers of a gate. They are read once, so that a fixer cannot change them.
-pub struct Terms {
+pub struct GatePolicy {
     rules: Rulebook,
-    leave_out: ExclusionRules,
+    exclusions: ExclusionRules,
     /// The blocking policy.
     pub bar: BlockingPolicy,
     /// The commands that verify items.
     pub verifiers: Vec<CommandVerifier>,
     /// The fixer; `None` if none is configured.
     pub fixer: Option<ChosenFixer>,
-    judge: Option<(ModelJudge, Line)>,
+    judge: Option<(ModelJudge, ModelSession)>,
     /// The configured models.
-    pub models: StoredModels,
+    pub models: ModelsConfig,
     /// Notes for the user on the versions of settings that are used.
     pub notes: Vec<String>,
 }
 
-impl Place {
+impl GateLocation {
     /// Returns the location of the state of a gate.
     pub fn of(
         environment: &Environment,
         folder: &Path,
         phase: Phase,
         state_dir: Option<&Path>,
-    ) -> anyhow::Result<Place> {
+    ) -> anyhow::Result<GateLocation> {
         let root = queues::root(folder)?;
         let state = environment.state_of(&root);
         let files = Phase::ALL
@@ -128,48 +128,52 @@ impl Place {
         let kind = kind.context("the state of the gate cannot be used")?;
         let folder = kind.path().to_owned();
         let keep = GateStore::new(kind.clone(), phase);
-        Ok(Place { root, keep, folder, kind })
+        Ok(GateLocation { root, keep, folder, kind })
     }
 
     /// Returns true if a path, relative to the root, is a state file of a gate.
-    fn is_own(&self, path: &str) -> bool {
+    fn is_state_file(&self, path: &str) -> bool {
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
         let is_named = (name.starts_with("qr-") && name.ends_with(".json"))
             || (name.starts_with(".qr-") && (name.ends_with(".lock") || name.ends_with(".tmp")));
-        is_named && self.inside().as_deref() == Some(folder)
+        is_named && self.relative_folder().as_deref() == Some(folder)
     }
 
     /// Returns the folder of the state relative to the root; `None` if it is outside.
-    fn inside(&self) -> Option<String> {
-        inside(&self.root, &self.folder)
+    fn relative_folder(&self) -> Option<String> {
+        relative_folder(&self.root, &self.folder)
     }
 }
 
 /// Returns a folder relative to the root, with symbolic links resolved; `None` if it is outside.
-fn inside(root: &Path, folder: &Path) -> Option<String> {
+fn relative_folder(root: &Path, folder: &Path) -> Option<String> {
     let (folder, root) = (folder.canonicalize().ok()?, root.canonicalize().ok()?);
     Some(folder.strip_prefix(root).ok()?.to_str()?.to_owned())
 }
 
-impl Opened {
+impl OpenGate {
     /// Opens a gate that has a list, with the plan and the base that the list is built from.
-    pub fn with_list(asked: Asked<'_>) -> anyhow::Result<Opened> {
-        let place = Place::of(asked.environment, asked.folder, asked.phase, asked.state_dir)?;
+    pub fn with_list(options: GateOptions<'_>) -> anyhow::Result<OpenGate> {
+        let place = GateLocation::of(
+            options.environment, options.folder, options.phase, options.state_dir,
+        )?;
         let made_from = place.keep.read().map_err(GateError::from)?.sidecar.inputs;
-        let wanted = wanted(asked, &place, made_from.clone())?;
+        let wanted = requested_inputs(options, &place, made_from.clone())?;
         if made_from.plan.is_some() && wanted.plan != made_from.plan {
-            bail!("{}", of_another("plan", made_from.plan.as_deref()));
+            bail!("{}", mismatch_message("plan", made_from.plan.as_deref()));
         }
         if made_from.base.is_some() && wanted.base != made_from.base {
-            bail!("{}", of_another("base", made_from.base.as_deref()));
+            bail!("{}", mismatch_message("base", made_from.base.as_deref()));
         }
-        Opened::open(asked, place, wanted, None).context(UNKNOWN)
+        OpenGate::open(options, place, wanted, None).context(UNREADABLE_SUBJECT)
     }
 
     /// Opens a gate to build a new list, which replaces a list that exists or was lost.
-    pub fn for_a_list(asked: Asked<'_>, lost: IfDeleted) -> anyhow::Result<Opened> {
-        let place = Place::of(asked.environment, asked.folder, asked.phase, asked.state_dir)?;
-        if asked.state_dir.is_none() {
+    pub fn for_new_list(options: GateOptions<'_>, lost: IfDeleted) -> anyhow::Result<OpenGate> {
+        let place = GateLocation::of(
+            options.environment, options.folder, options.phase, options.state_dir,
+        )?;
+        if options.state_dir.is_none() {
             // Git ignores the state.
             place.kind.create()?;
         }
@@ -178,31 +182,35 @@ impl Opened {
             (before, IfDeleted::Release | IfDeleted::Refuse) => before.map_err(GateError::from)?,
         };
         let before = before.map(|state| state.sidecar.inputs).unwrap_or_default();
-        let wanted = wanted(asked, &place, before)?;
-        Opened::open(asked, place, wanted, None)
+        let wanted = requested_inputs(options, &place, before)?;
+        OpenGate::open(options, place, wanted, None)
     }
 
     /// Opens a gate to show it, with or without a list.
-    pub fn to_look(asked: Asked<'_>) -> anyhow::Result<Opened> {
-        let place = Place::of(asked.environment, asked.folder, asked.phase, asked.state_dir)?;
-        let wanted = wanted(asked, &place, GateInputs::default())?;
-        Opened::open(asked, place, wanted, None)
+    pub fn to_show(options: GateOptions<'_>) -> anyhow::Result<OpenGate> {
+        let place = GateLocation::of(
+            options.environment, options.folder, options.phase, options.state_dir,
+        )?;
+        let wanted = requested_inputs(options, &place, GateInputs::default())?;
+        OpenGate::open(options, place, wanted, None)
     }
 
     /// Opens the same gate again with the current files and the same policy.
-    pub(crate) fn again(&self, asked: Asked<'_>) -> anyhow::Result<Opened> {
-        let place = Place::of(asked.environment, asked.folder, asked.phase, asked.state_dir)?;
-        let terms = Some(Rc::clone(&self.terms));
-        Opened::open(asked, place, self.made_from.clone(), terms).context(UNKNOWN)
+    pub(crate) fn reopen(&self, options: GateOptions<'_>) -> anyhow::Result<OpenGate> {
+        let place = GateLocation::of(
+            options.environment, options.folder, options.phase, options.state_dir,
+        )?;
+        let policy = Some(Rc::clone(&self.policy));
+        OpenGate::open(options, place, self.made_from.clone(), policy).context(UNREADABLE_SUBJECT)
     }
 
     fn open(
-        asked: Asked<'_>,
-        place: Place,
+        options: GateOptions<'_>,
+        place: GateLocation,
         made_from: GateInputs,
-        terms: Option<Rc<Terms>>,
-    ) -> anyhow::Result<Opened> {
-        let phase = asked.phase;
+        policy: Option<Rc<GatePolicy>>,
+    ) -> anyhow::Result<OpenGate> {
+        let phase = options.phase;
         let tree = DirTree::new(place.root.clone());
         let plan = made_from.plan.as_deref().map(|path| read_plan(&tree, path)).transpose()?;
         if plan.is_none() && (phase.is_of_a_plan() || phase == Phase::Reconcile) {
@@ -216,19 +224,19 @@ impl Opened {
             );
         }
         let scope = made_from.base.clone().map_or(Scope::Automatic, Scope::Against);
-        let terms = match terms {
-            Some(terms) => terms,
-            None => Rc::new(Terms::read(asked, &place, &scope)?),
+        let policy = match policy {
+            Some(policy) => policy,
+            None => Rc::new(GatePolicy::read(options, &place, &scope)?),
         };
         let change = match phase.is_of_a_plan() {
             true => None,
             false => {
                 let plan = made_from.plan.as_deref();
-                Some(open_change(&place, &scope, &terms.leave_out, plan)?)
+                Some(open_change(&place, &scope, &policy.exclusions, plan)?)
             }
         };
         let plan = plan.zip(made_from.plan.clone());
-        Ok(Opened { phase, plan, change, tree, made_from, terms, place })
+        Ok(OpenGate { phase, plan, change, tree, made_from, policy, place })
     }
 
     /// Calls `work` with the gate as it is now.
@@ -237,21 +245,21 @@ impl Opened {
         let on_disk: &(dyn Tree + Sync) = &self.tree;
         let tree = self.change.as_ref().map_or(on_disk, Change::tree);
         let subject = Subject::new(plan, self.change.as_ref(), tree)
-            .with_rules(&self.terms.rules)
+            .with_rules(&self.policy.rules)
             .with_judge(self.judge().map(|judge| judge as &dyn SubjectJudge));
-        let (phase, policy) = (self.phase, self.terms.bar);
+        let (phase, policy) = (self.phase, self.policy.bar);
         work(&Gate { phase, subject: &subject, store: &self.place.keep, policy })
     }
 
     /// Returns the model that judges; `None` if no model is asked.
     pub fn judge(&self) -> Option<&ModelJudge> {
-        self.terms.judge.as_ref().map(|(judge, _)| judge)
+        self.policy.judge.as_ref().map(|(judge, _)| judge)
     }
 
     /// Returns the verifiers of items: the commands, and the model.
-    pub fn asked(&self) -> Verifiers<'_> {
+    pub fn verifiers(&self) -> Verifiers<'_> {
         let judge = self.judge().map(|judge| judge as &dyn Judge);
-        Verifiers { commands: &self.terms.verifiers, judge }
+        Verifiers { commands: &self.policy.verifiers, judge }
     }
 
     /// Returns the files that a fixer may have to change: the plan, and the files of the change.
@@ -267,16 +275,20 @@ impl Opened {
     }
 }
 
-impl Terms {
-    fn read(asked: Asked<'_>, place: &Place, scope: &Scope) -> anyhow::Result<Terms> {
-        let settings = read_settings(asked.environment, &place.root, scope, asked.phase)?;
-        Ok(Terms {
+impl GatePolicy {
+    fn read(
+        options: GateOptions<'_>,
+        place: &GateLocation,
+        scope: &Scope,
+    ) -> anyhow::Result<GatePolicy> {
+        let settings = read_settings(options.environment, &place.root, scope, options.phase)?;
+        Ok(GatePolicy {
             bar: settings.gates.bar(),
             verifiers: settings.gates.verifiers(&place.root)?,
             fixer: settings.gates.fixer()?,
-            judge: judge(asked.models, &settings, &place.root)?,
+            judge: open_judge(options.models, &settings, &place.root)?,
             rules: settings.rules,
-            leave_out: settings.leave_out,
+            exclusions: settings.exclusions,
             models: settings.models,
             notes: settings.notes,
         })
@@ -284,18 +296,24 @@ impl Terms {
 }
 
 /// The error if the subject of a gate cannot be read, which is never a pass.
-const UNKNOWN: NothingKnown =
-    NothingKnown("what the gate looks at cannot be had, so nothing is known of it");
+const UNREADABLE_SUBJECT: UnknownOutcome =
+    UnknownOutcome("what the gate looks at cannot be had, so nothing is known of it");
 
 /// Returns the requested inputs, with those of the list for inputs that are not requested.
-fn wanted(asked: Asked<'_>, place: &Place, before: GateInputs) -> anyhow::Result<GateInputs> {
-    let plan =
-        asked.plan.map(|plan| from_root(&place.root, &asked.folder.join(plan))).transpose()?;
-    let base = asked.base.map(str::to_owned);
+fn requested_inputs(
+    options: GateOptions<'_>,
+    place: &GateLocation,
+    before: GateInputs,
+) -> anyhow::Result<GateInputs> {
+    let plan = options
+        .plan
+        .map(|plan| path_from_root(&place.root, &options.folder.join(plan)))
+        .transpose()?;
+    let base = options.base.map(str::to_owned);
     Ok(GateInputs { plan: plan.or(before.plan), base: base.or(before.base), ..before })
 }
 
-fn of_another(what: &str, made_from: Option<&str>) -> String {
+fn mismatch_message(what: &str, made_from: Option<&str>) -> String {
     let made_from = made_from.unwrap_or_default();
     format!(
         "this list is about the {what} `{made_from}`; `assay gate decompose --again` makes one for \
@@ -304,7 +322,7 @@ fn of_another(what: &str, made_from: Option<&str>) -> String {
 }
 
 /// Returns a path relative to the root. Fails if the path is outside.
-fn from_root(root: &Path, path: &Path) -> anyhow::Result<String> {
+fn path_from_root(root: &Path, path: &Path) -> anyhow::Result<String> {
     let shown = path.display();
     let real = path.canonicalize().with_context(|| format!("could not read `{shown}`"))?;
     let inside =
@@ -364,35 +382,38 @@ fn head_or_none(root: &Path) -> Result<Option<String>, GitError> {
 /// Opens the change with untracked files and without the gate's state files. If only the plan is
 /// untracked or changed, the change is the one that was committed before the plan.
 fn open_change(
-    place: &Place,
+    place: &GateLocation,
     scope: &Scope,
-    leave_out: &ExclusionRules,
+    exclusions: &ExclusionRules,
     plan: Option<&str>,
 ) -> anyhow::Result<Change> {
     let open = |untracked| -> anyhow::Result<Change> {
         let selection = Selection { untracked, ..Selection::default() };
         let mut change = assay_change::open(&place.root, scope, &selection)?;
-        change.files.retain(|file| !place.is_own(file.path()));
+        change.files.retain(|file| !place.is_state_file(file.path()));
         Ok(change)
     };
     let mut change = open(true)?;
     if change.files.iter().all(|file| Some(file.path()) == plan) {
         change = open(false)?;
     }
-    change.exclude(leave_out);
+    change.exclude(exclusions);
     Ok(change)
 }
 
-fn judge(
-    asked: AskModels<'_>,
+fn open_judge(
+    choice: ModelChoice<'_>,
     settings: &Settings,
     root: &Path,
-) -> anyhow::Result<Option<(ModelJudge, Line)>> {
-    let only = match asked {
-        AskModels::Yes(only) => only,
-        AskModels::AsConfigured if settings.gates.models => None,
-        AskModels::AsConfigured | AskModels::No => return Ok(None),
+) -> anyhow::Result<Option<(ModelJudge, ModelSession)>> {
+    let only = match choice {
+        ModelChoice::Yes(only) => only,
+        ModelChoice::AsConfigured if settings.gates.models => None,
+        ModelChoice::AsConfigured | ModelChoice::No => return Ok(None),
     };
-    let line = Line::open(&ModelRequest::default(), &settings.models, root)?;
-    Ok(Some((models::gate_judge(&settings.models, only, ModelPhase::Gates, &line)?, line)))
+    let model_session = ModelSession::open(&ModelOptions::default(), &settings.models, root)?;
+    Ok(Some((
+        models::open_judge(&settings.models, only, ModelPhase::Gates, &model_session)?,
+        model_session,
+    )))
 }

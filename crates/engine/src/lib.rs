@@ -24,7 +24,6 @@
 
 pub mod agent_status;
 pub mod agent_team;
-pub mod agent_work;
 pub mod config;
 pub mod dates;
 pub mod delegated_review;
@@ -46,7 +45,8 @@ pub mod reporter;
 pub mod review_progress;
 pub mod review_session;
 pub mod safe_fixes;
-pub mod throwaway;
+pub mod task_handlers;
+pub mod throwaway_repository;
 mod ticket_update;
-pub mod unknown;
+pub mod unknown_outcome;
 pub mod wording;

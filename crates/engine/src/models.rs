@@ -1,5 +1,5 @@
-//! Models of a run: the requested models (`ModelRequest`), the session with budget and cache
-//! (`Line`), and the personas of a review (`Panel`).
+//! Models of a run: the requested models (`ModelOptions`), the session with budget and cache
+//! (`ModelSession`), and the personas of a review (`Panel`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -25,13 +25,13 @@ use assay_rules::redact_text;
 use assay_sandbox::ScratchFolder;
 
 use crate::config::Settings;
-use crate::config::models::{Phase, StoredCaps, StoredModels};
+use crate::config::models::{ModelsConfig, Phase, SpendingCaps};
 use crate::dates::today;
-use crate::memory::{self, Recalled};
+use crate::memory::{self, RecallResult};
 
 /// The options for models of a run.
 #[derive(Debug, Clone, Default)]
-pub struct ModelRequest {
+pub struct ModelOptions {
     /// The model that personas read the change with; empty for the configured models, `None` if the
     /// configuration decides whether personas read the change.
     pub model: Option<String>,
@@ -44,114 +44,114 @@ pub struct ModelRequest {
     /// The purpose of the change; `None` if the caller states none.
     pub purpose: Option<String>,
     /// The spending limits of the run.
-    pub caps: StoredCaps,
+    pub caps: SpendingCaps,
     /// True if personas read the change whenever a model is configured.
-    pub where_configured: bool,
+    pub if_configured: bool,
     /// Token limit for thinking; `None` for the one of reviews.
     pub thinking: Option<u32>,
 }
 
-impl ModelRequest {
+impl ModelOptions {
     /// Returns the requested grouping, or else the configured one.
     fn grouping(&self, configured: Grouping) -> Grouping {
         if self.each_persona { Grouping::EachPersona } else { configured }
     }
 
     /// Returns a request by which personas read whenever a model is configured, as agents do.
-    pub(crate) fn where_configured() -> ModelRequest {
-        ModelRequest::default().or_where_configured()
+    pub(crate) fn if_configured() -> ModelOptions {
+        ModelOptions::default().or_if_configured()
     }
 
     /// Makes personas read also if a model is configured and the request does not decide.
-    pub(crate) fn or_where_configured(self) -> ModelRequest {
-        ModelRequest { where_configured: true, ..self }
+    pub(crate) fn or_if_configured(self) -> ModelOptions {
+        ModelOptions { if_configured: true, ..self }
     }
 
     /// Sets the model, if `name` is given and the request neither names a model nor excludes
     /// models.
-    pub fn or_model(self, name: Option<&str>) -> ModelRequest {
+    pub fn or_model(self, name: Option<&str>) -> ModelOptions {
         let asked = self.model.clone().filter(|asked| !asked.is_empty());
         match (asked, name) {
             (None, Some(name)) if !self.no_models => {
-                ModelRequest { model: Some(name.to_owned()), ..self }
+                ModelOptions { model: Some(name.to_owned()), ..self }
             }
             _ => self,
         }
     }
 
     /// Sets the token limit for thinking.
-    pub(crate) fn with_thinking(self, thinking: Option<u32>) -> ModelRequest {
-        ModelRequest { thinking, ..self }
+    pub(crate) fn with_thinking(self, thinking: Option<u32>) -> ModelOptions {
+        ModelOptions { thinking, ..self }
     }
 
     /// Sets the limits that the request does not set.
-    pub(crate) fn or_within(self, caps: StoredCaps) -> ModelRequest {
-        let StoredCaps { usd, tokens, calls, seconds } = self.caps;
-        let caps = StoredCaps {
+    pub(crate) fn with_default_caps(self, caps: SpendingCaps) -> ModelOptions {
+        let SpendingCaps { usd, tokens, calls, seconds } = self.caps;
+        let caps = SpendingCaps {
             usd: usd.or(caps.usd),
             tokens: tokens.or(caps.tokens),
             calls,
             seconds: seconds.or(caps.seconds),
         };
-        ModelRequest { caps, ..self }
+        ModelOptions { caps, ..self }
     }
 
     /// Limits the time in seconds, whatever else was requested.
-    pub(crate) fn at_most(self, seconds: Option<u64>) -> ModelRequest {
+    pub(crate) fn with_max_seconds(self, seconds: Option<u64>) -> ModelOptions {
         let seconds = self.caps.seconds.into_iter().chain(seconds).min();
-        ModelRequest { caps: StoredCaps { seconds, ..self.caps }, ..self }
+        ModelOptions { caps: SpendingCaps { seconds, ..self.caps }, ..self }
     }
 
     /// Returns the time limit of the run in seconds; `None` if there is none.
-    pub(crate) fn most_seconds(&self) -> Option<u64> {
+    pub(crate) fn max_seconds(&self) -> Option<u64> {
         self.caps.seconds
     }
 
     /// Returns the requested model; `None` if no model is named.
-    pub(crate) fn only(&self) -> Option<&str> {
+    pub(crate) fn requested_model(&self) -> Option<&str> {
         self.model.as_deref().filter(|name| !name.is_empty())
     }
 
     /// Returns a request by which personas read, with the named model or with the configured ones.
-    pub fn with_model(name: Option<&str>) -> ModelRequest {
+    pub fn with_model(name: Option<&str>) -> ModelOptions {
         let model = Some(name.unwrap_or_default().to_owned());
-        ModelRequest { model, ..ModelRequest::default() }
+        ModelOptions { model, ..ModelOptions::default() }
     }
 
     /// Returns a request without models: only the rules and the analysers read.
-    pub(crate) fn none() -> ModelRequest {
-        ModelRequest { no_models: true, ..ModelRequest::default() }
+    pub(crate) fn without_models() -> ModelOptions {
+        ModelOptions { no_models: true, ..ModelOptions::default() }
     }
 
     /// Returns true if personas read the change.
-    pub(crate) fn are_wanted(&self, settings: &Settings) -> bool {
+    pub(crate) fn is_enabled(&self, settings: &Settings) -> bool {
         let asked = self.model.is_some() || !self.personas.is_empty();
-        let configured = self.where_configured && settings.models.is_configured();
+        let configured = self.if_configured && settings.models.is_configured();
         asked || ((settings.uses_models || configured) && !self.no_models)
     }
 }
 
 /// The caching of answers for later runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Keeping {
+pub enum CachePolicy {
     /// Answers are cached.
-    Answers,
+    On,
     /// Answers are not cached.
-    Nothing,
+    Off,
     /// No model is asked, so there are no answers.
-    NoneAsked,
+    NoModels,
 }
 
 /// The model session of one run: one budget and one cache for all of its calls.
 #[derive(Clone)]
-pub struct Line {
+pub struct ModelSession {
     client: Arc<ModelClient>,
     replies: Arc<ScratchFolder>,
     /// The reason why answers of earlier runs are not used; `None` if they are.
     refused: Option<String>,
 }
 
-impl Line {
+impl ModelSession {
     /// Returns the client of the session.
     pub(crate) fn client(&self) -> Arc<ModelClient> {
         Arc::clone(&self.client)
@@ -159,22 +159,22 @@ impl Line {
 
     /// Opens a session for questions outside of a review, with cached answers.
     pub(crate) fn open(
-        request: &ModelRequest,
-        models: &StoredModels,
+        request: &ModelOptions,
+        models: &ModelsConfig,
         root: &Path,
-    ) -> anyhow::Result<Line> {
+    ) -> anyhow::Result<ModelSession> {
         let today = today(models.environment().clock()).map(String::from).unwrap_or_default();
-        Line::new(request, models, root, Keeping::Answers, &today)
+        ModelSession::new(request, models, root, CachePolicy::On, &today)
     }
 
     /// Returns true if the budget or the time of the run is used up.
-    pub(crate) fn is_used_up(&self) -> bool {
+    pub(crate) fn is_exhausted(&self) -> bool {
         let budget = self.client.budget();
         !budget.has_room_for(1, 1, 0) || budget.time_left().is_some_and(|left| left.is_zero())
     }
 
     /// Returns the expenses so far as text.
-    pub(crate) fn spent_in_words(&self) -> String {
+    pub(crate) fn spending_text(&self) -> String {
         let spent = self.client.budget().spent();
         let tokens = format!("{} tokens in {} calls", spent.tokens.total(), spent.calls);
         match spent.micro_usd {
@@ -185,17 +185,17 @@ impl Line {
 
     /// Opens a session, with or without a cache.
     pub fn new(
-        request: &ModelRequest,
-        models: &StoredModels,
+        request: &ModelOptions,
+        models: &ModelsConfig,
         root: &Path,
-        keeping: Keeping,
+        cache_policy: CachePolicy,
         today: &str,
-    ) -> anyhow::Result<Line> {
+    ) -> anyhow::Result<ModelSession> {
         let state = models.environment().state_of(root);
         let replies = ScratchFolder::new("assay-replies-")?;
-        let keeps_answers = keeping == Keeping::Answers && models.keeps_answers();
+        let is_cached = cache_policy == CachePolicy::On && models.caches_answers();
         // A review runs without the cache if the cache is unusable.
-        let (cache, refused) = match keeps_answers.then(|| cache(&state)).transpose() {
+        let (cache, refused) = match is_cached.then(|| open_cache(&state)).transpose() {
             Ok(cache) => (cache, None),
             Err(error) => (None, Some(format!("answers of earlier runs: {error}"))),
         };
@@ -206,12 +206,12 @@ impl Line {
         };
         let budget = models.budget(request.caps, &state, today)?;
         let client = ModelClient::new(stores, budget, models.retry_policy());
-        Ok(Line { client: Arc::new(client), replies: Arc::new(replies), refused })
+        Ok(ModelSession { client: Arc::new(client), replies: Arc::new(replies), refused })
     }
 }
 
 /// Opens the cache of answers. Fails if it came from elsewhere.
-fn cache(state: &State) -> Result<ReplyStore, StateError> {
+fn open_cache(state: &State) -> Result<ReplyStore, StateError> {
     let kind = state.open("cache")?;
     kind.create()?;
     let (to_check, to_seal) = (kind.clone(), kind.clone());
@@ -232,36 +232,46 @@ pub(crate) fn prior_findings(state: &State, change: &Change) -> (Option<String>,
 }
 
 /// Sets up a fixer with the model of a tier.
-pub(crate) fn fixer(models: &StoredModels, tier: Tier, line: &Line) -> anyhow::Result<Fixer> {
+pub(crate) fn open_fixer(
+    models: &ModelsConfig,
+    tier: Tier,
+    model_session: &ModelSession,
+) -> anyhow::Result<Fixer> {
     let nonce = Nonce::draw().context("could not draw a random number")?;
     let model = models.for_review(models.model_of(Phase::Coder))?.of(tier).clone();
     let thinking = models.thinking_of(Phase::Coder).unwrap_or_default();
-    Ok(Fixer { client: line.client.clone(), model, nonce, time: models.time(), thinking })
+    Ok(Fixer {
+        client: model_session.client.clone(),
+        model,
+        nonce,
+        time: models.answer_timeout(),
+        thinking,
+    })
 }
 
 /// Sets up a model that verifies items of gates and criteria of specs.
-pub(crate) fn gate_judge(
-    models: &StoredModels,
+pub(crate) fn open_judge(
+    models: &ModelsConfig,
     only: Option<&str>,
     phase: Phase,
-    line: &Line,
+    model_session: &ModelSession,
 ) -> anyhow::Result<ModelJudge> {
     let nonce = Nonce::draw().context("could not draw a random number")?;
     let only = only.or_else(|| models.model_of(phase));
     let model = models.for_review(only)?.of(Tier::Default).clone();
     let thinking = models.thinking_of(phase).unwrap_or_else(|| models.thinking());
-    let (client, time) = (line.client.clone(), models.time());
+    let (client, time) = (model_session.client.clone(), models.answer_timeout());
     Ok(ModelJudge { client, model, nonce, time, thinking })
 }
 
 /// The options for models of a review.
-pub struct Asked<'a> {
+pub struct ReviewOptions<'a> {
     /// The requested models.
-    pub models: &'a ModelRequest,
+    pub models: &'a ModelOptions,
     /// The caching of answers.
-    pub keeping: Keeping,
+    pub cache_policy: CachePolicy,
     /// The session of an earlier review of the same run; `None` to open one.
-    pub line: Option<Line>,
+    pub model_session: Option<ModelSession>,
     /// A persona in addition to those of the repository: name and content of its file.
     pub also: Option<(String, String)>,
 }
@@ -275,44 +285,46 @@ pub struct Panel {
     /// The data by which the review can be replayed.
     recorded: RecordedModels,
     /// The failure that made the memories of earlier runs incomplete; `None` if they are complete.
-    memory_trouble: Option<String>,
+    memory_warning: Option<String>,
     /// State that is not used, each with the reason.
     pub refused: Vec<String>,
     /// The model session; `None` for a recorded review.
-    line: Option<Line>,
+    model_session: Option<ModelSession>,
 }
 
 impl Panel {
     /// Sets up the personas of a review; `None` if none are wanted.
     pub(crate) fn new(
-        asked: Asked<'_>,
+        options: ReviewOptions<'_>,
         settings: &Settings,
         change: &Change,
         today: &str,
     ) -> anyhow::Result<Option<Panel>> {
-        let Asked { models: request, keeping, line, also } = asked;
-        if !request.are_wanted(settings) {
+        let ReviewOptions { models: request, cache_policy, model_session, also } = options;
+        if !request.is_enabled(settings) {
             return Ok(None);
         }
         let files: Vec<(String, String)> =
             also.into_iter().chain(settings.personas.iter().cloned()).collect();
         let personas = Personas::with_repository_personas(files.clone())?;
-        let named = named(&request.personas, &personas)?;
-        check_apart(&personas, &settings.commands)?;
-        let models = settings.models.for_review(request.only())?;
-        let line = match line {
-            Some(line) => line,
-            None => Line::new(request, &settings.models, &change.root, keeping, today)?,
+        let named = resolve_personas(&request.personas, &personas)?;
+        check_distinct_names(&personas, &settings.commands)?;
+        let models = settings.models.for_review(request.requested_model())?;
+        let model_session = match model_session {
+            Some(model_session) => model_session,
+            None => {
+                ModelSession::new(request, &settings.models, &change.root, cache_policy, today)?
+            }
         };
         let nonce = Nonce::draw().context("could not draw a random number")?;
         let thinking = request.thinking.unwrap_or_else(|| settings.models.thinking());
-        let time = settings.models.time();
+        let time = settings.models.answer_timeout();
         let state = settings.environment.state_of(&change.root);
         let (prior, unknown) = prior_findings(&state, change);
         let source = settings.qa.memory()?;
-        let Recalled { memory, trouble } = match keeping {
-            Keeping::Answers | Keeping::Nothing => memory::recalled(&source, &state, change, today),
-            Keeping::NoneAsked => memory::recalled_here(&source, &state, change, today),
+        let RecallResult { memory, warning } = match cache_policy {
+            CachePolicy::On | CachePolicy::Off => memory::recall(&source, &state, change, today),
+            CachePolicy::NoModels => memory::recall_locally(&source, &state, change, today),
         };
         let tiers = [Tier::Cheap, Tier::Default, Tier::Premium];
         let recorded = RecordedModels {
@@ -328,16 +340,16 @@ impl Panel {
             largest_part: None,
             lookups: settings.lookups.then(BTreeMap::new),
         };
-        let context = PersonaContext::new(line.client.clone(), models, nonce, time);
+        let context = PersonaContext::new(model_session.client.clone(), models, nonce, time);
         let context = context.offer_lookups(settings.lookups);
         Ok(Some(Panel {
             context: Arc::new(context.thinking(thinking).prior(prior).memory(memory)),
             personas,
             at_a_time: settings.models.at_a_time(),
             recorded,
-            memory_trouble: trouble,
-            refused: line.refused.iter().cloned().chain(unknown).collect(),
-            line: Some(line),
+            memory_warning: warning,
+            refused: model_session.refused.iter().cloned().chain(unknown).collect(),
+            model_session: Some(model_session),
         }))
     }
 
@@ -348,15 +360,15 @@ impl Panel {
             personas: Personas::with_repository_personas(recorded.personas.clone())?,
             at_a_time: 1,
             recorded,
-            memory_trouble: None,
+            memory_warning: None,
             refused: Vec::new(),
-            line: None,
+            model_session: None,
         })
     }
 
     /// Returns the model session of the run, for its next review.
-    pub(crate) fn line(&self) -> Option<Line> {
-        self.line.clone()
+    pub(crate) fn model_session(&self) -> Option<ModelSession> {
+        self.model_session.clone()
     }
 
     /// Returns the memories of earlier runs that personas are given.
@@ -365,8 +377,8 @@ impl Panel {
     }
 
     /// Returns the failure that made the memories of earlier runs incomplete.
-    pub(crate) fn memory_trouble(&self) -> Option<&str> {
-        self.memory_trouble.as_deref()
+    pub(crate) fn memory_warning(&self) -> Option<&str> {
+        self.memory_warning.as_deref()
     }
 
     /// Returns the reviewers: the personas that were named, or else all, whose triggers decide.
@@ -388,7 +400,7 @@ impl Panel {
     }
 
     /// Asks for a second look at the findings of a review, if that is configured.
-    pub(crate) fn look_again(
+    pub(crate) fn take_second_looks(
         &self,
         change: &Arc<Change>,
         synthesis: &Synthesis,
@@ -416,8 +428,8 @@ impl Panel {
 
     /// Counts calls in progress as spent: the review was interrupted, and does not wait for them.
     pub(crate) fn abandon(&self) {
-        if let Some(line) = &self.line {
-            line.client.budget().abandon();
+        if let Some(model_session) = &self.model_session {
+            model_session.client.budget().abandon();
         }
     }
 
@@ -433,17 +445,22 @@ impl Panel {
 
     /// Returns the folder with the answers of this run; `None` for a recorded review.
     pub(crate) fn replies(&self) -> Option<PathBuf> {
-        self.line.as_ref().map(|line| line.replies.path().join(REPLIES_DIR))
+        self.model_session
+            .as_ref()
+            .map(|model_session| model_session.replies.path().join(REPLIES_DIR))
     }
 
     /// Returns the files outside of the change that were read for the review.
-    pub(crate) fn others(&self, change: &Change) -> BTreeSet<assay_findings::path::RepoPath> {
+    pub(crate) fn other_files(&self, change: &Change) -> BTreeSet<assay_findings::path::RepoPath> {
         self.context.other_files(change)
     }
 }
 
 /// Validates the names of personas, and returns each once. Fails if a persona is unknown.
-pub(crate) fn named(names: &[String], personas: &Personas) -> anyhow::Result<Vec<String>> {
+pub(crate) fn resolve_personas(
+    names: &[String],
+    personas: &Personas,
+) -> anyhow::Result<Vec<String>> {
     let is_known = |name: &String| personas.get(name).is_some() && name != VALIDATOR;
     if let Some(unknown) = names.iter().find(|name| !is_known(name)) {
         let mut known: Vec<&str> =
@@ -461,7 +478,10 @@ pub(crate) fn named(names: &[String], personas: &Personas) -> anyhow::Result<Vec
 }
 
 /// Fails if another reviewer has the name of a persona.
-pub(crate) fn check_apart(personas: &Personas, commands: &[CommandReviewer]) -> anyhow::Result<()> {
+pub(crate) fn check_distinct_names(
+    personas: &Personas,
+    commands: &[CommandReviewer],
+) -> anyhow::Result<()> {
     let others = commands.iter().map(|command| command.name.as_str());
     let taken = others.chain([assay_rules::REVIEWER]).find(|name| personas.get(name).is_some());
     match taken {

@@ -22,16 +22,16 @@ use assay_store::task::{Moment, Task};
 use serde_json::Value;
 
 use crate::config::agents::AgentSettings;
-use crate::config::jira::StoredJira;
-use crate::config::service::A_MOMENT;
+use crate::config::jira::JiraConfig;
+use crate::config::service::SHORT_WAIT;
 use crate::publish;
 use crate::ticket_update::{TicketEvent, TicketUpdate};
 
 /// The maximum length of the title of a pull request, in characters.
-const TITLE: usize = 200;
+const MAX_TITLE: usize = 200;
 
 /// The maximum length of a task's description in a pull request, in characters.
-const BODY: usize = 4_000;
+const MAX_BODY: usize = 4_000;
 
 /// Returns the notifiers that receive the events of agents.
 pub fn notifiers(root: &Path, settings: &AgentSettings, log: &Log) -> anyhow::Result<Notifiers> {
@@ -39,11 +39,17 @@ pub fn notifiers(root: &Path, settings: &AgentSettings, log: &Log) -> anyhow::Re
     let configuration = &settings.configuration;
     if configuration.github.has_key() || configuration.jira.is_configured() {
         let services = configuration.services();
-        let mail = publish::mail(configuration.environment(), root, &services, A_MOMENT, |_| {})?;
-        let warning = publish::old_outbox(configuration.environment(), root);
+        let mail = publish::open_dispatcher(
+            configuration.environment(),
+            root,
+            &services,
+            SHORT_WAIT,
+            |_| {},
+        )?;
+        let warning = publish::old_outbox_warning(configuration.environment(), root);
         warning.iter().for_each(|warning| log.record(Level::Warning, warning));
         if mail.github.is_some() || mail.jira.is_some() {
-            all.push(Box::new(ByMail {
+            all.push(Box::new(OutboxNotifier {
                 mail,
                 jira: configuration.jira.clone(),
                 clock: configuration.environment().clock().clone(),
@@ -54,19 +60,19 @@ pub fn notifiers(root: &Path, settings: &AgentSettings, log: &Log) -> anyhow::Re
 }
 
 /// A notifier that stores messages in the outbox until they are delivered.
-pub struct ByMail {
+pub struct OutboxNotifier {
     /// The outbox, with the services that it delivers to.
     pub mail: Dispatcher,
     /// The settings of JIRA.
-    pub jira: StoredJira,
+    pub jira: JiraConfig,
     /// The clock for the time of delivery.
     pub clock: Clock,
 }
 
-impl ByMail {
+impl OutboxNotifier {
     /// Returns the message for a notification; `None` if there is none. If a review is posted, the
     /// ticket is updated after it: a review that is superseded says nothing about the last commits.
-    fn letter(&self, word: &Notification<'_>) -> Option<OutboundMessage> {
+    fn message_for(&self, word: &Notification<'_>) -> Option<OutboundMessage> {
         let ticket = self.mail.jira.as_ref().and_then(|_| self.ticket(word));
         match self.review(word) {
             Some(review) => Some(OutboundMessage::Review(ReviewMessage { then: ticket, ..review })),
@@ -87,10 +93,10 @@ impl ByMail {
     /// Returns the update of the ticket; `None` if the task has no ticket, or the agent must not
     /// write there.
     fn ticket(&self, word: &Notification<'_>) -> Option<TicketMessage> {
-        let key: TicketKey = text(word.task, "jira_key")?.parse().ok()?;
+        let key: TicketKey = context_text(word.task, "jira_key")?.parse().ok()?;
         let permit = word.agent.permit();
         permit.check(Capability::WriteInJira).ok()?;
-        let names = self.jira.names(Some(word.agent));
+        let names = self.jira.step_names(Some(word.agent));
         let had_pull = pulls::pull_in_context(&word.task.context).is_some();
         let event = TicketEvent::Change { event: word.event, review: word.review, had_pull };
         let TicketUpdate { kind, text, transition } = event.update(names);
@@ -123,9 +129,9 @@ impl ByMail {
     }
 }
 
-impl Notifier for ByMail {
+impl Notifier for OutboxNotifier {
     fn store(&self, word: &Notification<'_>, log: &TaskLog<'_>) -> Result<(), HandlerError> {
-        if let Some(letter) = self.letter(word) {
+        if let Some(letter) = self.message_for(word) {
             self.mail.enqueue(&letter).map_err(|error| {
                 let why = chain(&error);
                 HandlerError::transient(format!("what came of it cannot be kept to be told: {why}"))
@@ -143,7 +149,7 @@ impl Notifier for ByMail {
 }
 
 /// A publisher that pushes to GitHub and opens pull requests.
-pub struct OnGithub {
+pub struct GithubPublisher {
     /// The root of the repository.
     pub root: PathBuf,
     /// The client of GitHub.
@@ -152,13 +158,13 @@ pub struct OnGithub {
     pub repositories: Vec<RepositoryName>,
 }
 
-impl std::fmt::Debug for OnGithub {
+impl std::fmt::Debug for GithubPublisher {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("OnGithub").field("repositories", &self.repositories).finish_non_exhaustive()
     }
 }
 
-impl ChangePublisher for OnGithub {
+impl ChangePublisher for GithubPublisher {
     fn pull_head(&self, job: &Job<'_>) -> Result<Option<String>, HandlerError> {
         let Some((_, number)) = pulls::pull_in_context(&job.task.context) else { return Ok(None) };
         let Some(repository) = self.repository(job.task) else { return Ok(None) };
@@ -198,10 +204,10 @@ impl ChangePublisher for OnGithub {
     }
 }
 
-impl OnGithub {
+impl GithubPublisher {
     /// Returns the repository that a task belongs to; `None` if it must not be pushed to.
     fn repository(&self, task: &Task) -> Option<RepositoryName> {
-        match text(task, "github_repo") {
+        match context_text(task, "github_repo") {
             Some(named) => {
                 let named: RepositoryName = named.parse().ok()?;
                 self.repositories.iter().find(|own| own.is(&named)).cloned()
@@ -229,7 +235,7 @@ impl OnGithub {
         repository: &RepositoryName,
         number: u64,
     ) -> Result<PullRequest, HandlerError> {
-        let pull = self.github.pull(repository, number).map_err(|error| failed(&error))?;
+        let pull = self.github.pull(repository, number).map_err(|error| task_error(&error))?;
         check_pushable(&pull, repository)?;
         Ok(pull)
     }
@@ -258,17 +264,17 @@ impl OnGithub {
             let found = self.github.pull_of_branch(repository, branch);
             found.map(|found| found.filter(|pull| pull.state == PullState::Open))
         };
-        if let Some(pull) = find().map_err(|error| failed(&error))? {
+        if let Some(pull) = find().map_err(|error| task_error(&error))? {
             return Ok(pull);
         }
-        let base = self.base(repository, base).map_err(|error| failed(&error))?;
+        let base = self.base(repository, base).map_err(|error| task_error(&error))?;
         let opened = self.github.open_pull(repository, &new_pull(job.task, branch, base));
         opened.or_else(|error| {
             // The pull request may have been opened in spite of the error, or by another process
             // just now.
             match find() {
                 Ok(Some(pull)) => Ok(pull),
-                Ok(None) | Err(_) => Err(failed(&error)),
+                Ok(None) | Err(_) => Err(task_error(&error)),
             }
         })
     }
@@ -291,16 +297,16 @@ impl OnGithub {
 }
 
 fn new_pull(task: &Task, branch: &str, base: String) -> NewPull {
-    let ticket = text(task, "jira_key").filter(|key| key.parse::<TicketKey>().is_ok());
+    let ticket = context_text(task, "jira_key").filter(|key| key.parse::<TicketKey>().is_ok());
     let title = match ticket.filter(|key| !task.title.contains(key)) {
         Some(key) => format!("[{key}] {}", task.title),
         None => task.title.clone(),
     };
-    let description = first_chars(&task.description, BODY);
+    let description = first_chars(&task.description, MAX_BODY);
     let body = format!("{description}\n\nTask: `{}`", task.id);
     NewPull {
         // The title of a task may contain invisible characters.
-        title: first_chars(&redact(&one_line(&title)), TITLE).to_owned(),
+        title: first_chars(&redact(&one_line(&title)), MAX_TITLE).to_owned(),
         body: redact(body.trim_start()).into_owned(),
         head: branch.to_owned(),
         base,
@@ -330,11 +336,11 @@ fn may_publish(agent: &AgentConfig) -> bool {
     [Capability::Push, Capability::WriteOnGithub].iter().all(|deed| permit.check(*deed).is_ok())
 }
 
-fn text<'a>(task: &'a Task, key: &str) -> Option<&'a str> {
+fn context_text<'a>(task: &'a Task, key: &str) -> Option<&'a str> {
     task.context.get(key).and_then(Value::as_str).filter(|text| !text.is_empty())
 }
 
-fn failed(error: &ServiceError) -> HandlerError {
+fn task_error(error: &ServiceError) -> HandlerError {
     let is_transient = error.is_transient() || error.is_outcome_unknown();
     HandlerError { error: chain(error), is_transient }
 }
@@ -393,7 +399,7 @@ mod tests {
             message: String::new(),
             is_outcome_unknown,
         };
-        let is_transient = |error: &ServiceError| failed(error).is_transient;
+        let is_transient = |error: &ServiceError| task_error(error).is_transient;
         assert!(!is_transient(&refused(404, false)));
         assert!(is_transient(&refused(502, false)));
         // The write may have succeeded, so the next attempt checks.

@@ -1,4 +1,4 @@
-//! Reviews on pull requests: `Posting` composes a review and posts it, through the outbox if
+//! Reviews on pull requests: `ReviewPost` composes a review and posts it, through the outbox if
 //! possible.
 
 use std::path::Path;
@@ -21,17 +21,17 @@ use assay_store::task::Moment;
 use crate::config::Services;
 use crate::environment::Environment;
 use crate::reporter::Reporter;
-use crate::review_session::Kept;
+use crate::review_session::SavedRun;
 
 /// The longest wait for a service at a time, while the user is shown the reason.
-const AN_HOUR: Duration = Duration::from_secs(60 * 60 + 60);
+const MAX_WAIT: Duration = Duration::from_secs(60 * 60 + 60);
 
 /// The longest wait at a time for messages of earlier runs.
-const BRIEFLY: Duration = Duration::from_secs(5);
+const MAX_WAIT_FOR_EARLIER: Duration = Duration::from_secs(5);
 
 /// The form in which a review is posted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PostAs {
+pub enum PostKind {
     /// Comments on the lines, and a summary.
     Review,
     /// A check run with annotations, which requires the token of an app or of a workflow.
@@ -41,7 +41,7 @@ pub enum PostAs {
 }
 
 /// A review of a pull request that is to be posted.
-pub struct Posting<'a> {
+pub struct ReviewPost<'a> {
     /// The environment of the front end.
     pub environment: &'a Environment,
     /// The repository of the pull request.
@@ -55,43 +55,44 @@ pub struct Posting<'a> {
     /// The services, as configured before the change.
     pub services: &'a Services,
     /// The stored run of the review; `None` if it is not stored.
-    pub kept: Option<&'a Kept>,
+    pub saved_run: Option<&'a SavedRun>,
     /// The receiver of messages on waits and on earlier messages.
     pub reporter: Arc<dyn Reporter>,
 }
 
-impl Posting<'_> {
+impl ReviewPost<'_> {
     /// Posts the review. Returns a line about the result.
-    pub fn post(&self, form: PostAs) -> anyhow::Result<String> {
+    pub fn post(&self, form: PostKind) -> anyhow::Result<String> {
         let root = &self.change.root;
         if !self.services.github.has_key() {
             bail!("there is no token for GitHub: set `GITHUB_TOKEN`, or `github.token_env`");
         }
-        let mail = self.mail(AN_HOUR, {
+        let mail = self.mail(MAX_WAIT, {
             let reporter = Arc::clone(&self.reporter);
             move |text: &str| reporter.note(text)
         })?;
-        let warning = old_outbox(self.environment, root);
+        let warning = old_outbox_warning(self.environment, root);
         warning.iter().for_each(|warning| self.reporter.warn(warning));
         let head = self.change.pull_head().context("the change is no pull request")?;
         match form {
-            PostAs::Review => {
-                let posted = self.by_mail(&mail, head);
-                self.deliver_the_rest();
+            PostKind::Review => {
+                let posted = self.post_through_outbox(&mail, head);
+                self.deliver_earlier_messages();
                 posted
             }
-            PostAs::CheckRun => {
-                let run = check_run(self.synthesis, self.kept.and_then(run_of).as_deref());
-                let told = github(&mail)?.create_check_run(
+            PostKind::CheckRun => {
+                let run =
+                    check_run(self.synthesis, self.saved_run.and_then(replay_command).as_deref());
+                let posted_run = github(&mail)?.create_check_run(
                     &self.repository,
                     "assay",
                     &head.parse()?,
                     &run,
                 )?;
-                let url = told.html_url.map(|url| format!(": {url}")).unwrap_or_default();
+                let url = posted_run.html_url.map(|url| format!(": {url}")).unwrap_or_default();
                 Ok(format!("the check run stands{url}"))
             }
-            PostAs::Sarif => {
+            PostKind::Sarif => {
                 let document = FindingsDocument {
                     findings: Some(&self.synthesis.findings),
                     synthesis: Some(self.synthesis),
@@ -108,9 +109,14 @@ impl Posting<'_> {
     }
 
     /// Stores the review in the outbox and delivers it from there.
-    fn by_mail(&self, mail: &Dispatcher, head: &str) -> anyhow::Result<String> {
-        let draft =
-            draft(self.change, self.synthesis, self.kept, head, self.services.github.when_ready);
+    fn post_through_outbox(&self, mail: &Dispatcher, head: &str) -> anyhow::Result<String> {
+        let draft = compose_draft(
+            self.change,
+            self.synthesis,
+            self.saved_run,
+            head,
+            self.services.github.when_ready,
+        );
         let draft = Box::new(draft);
         let (repository, number) = (self.repository.clone(), self.number);
         let review = ReviewMessage { repository, number, draft, then: None };
@@ -126,8 +132,8 @@ impl Posting<'_> {
 
     /// Tries to deliver messages of earlier runs. The result has no effect on the review that was
     /// just posted.
-    fn deliver_the_rest(&self) {
-        let told = |delivery: &Delivery| match delivery {
+    fn deliver_earlier_messages(&self) {
+        let report = |delivery: &Delivery| match delivery {
             Delivery::Sent(_) | Delivery::Superseded(_) | Delivery::Retrying(_) => {}
             Delivery::DeadLettered(why, place) => self.reporter.warn(&format!(
                 "what was to be told before could not be: {}; it is kept in `{place}`",
@@ -135,8 +141,8 @@ impl Posting<'_> {
             )),
         };
         let delivered = self
-            .mail(BRIEFLY, |_: &str| {})
-            .and_then(|mail| Ok(mail.deliver(Moment::now(self.environment.clock()), &told)?));
+            .mail(MAX_WAIT_FOR_EARLIER, |_: &str| {})
+            .and_then(|mail| Ok(mail.deliver(Moment::now(self.environment.clock()), &report)?));
         if let Err(error) = delivered {
             self.reporter.warn(&format!("what was to be told before still waits: {error:#}"));
         }
@@ -145,9 +151,9 @@ impl Posting<'_> {
     fn mail(
         &self,
         wait: Duration,
-        told: impl Fn(&str) + Send + Sync + Clone + 'static,
+        on_wait: impl Fn(&str) + Send + Sync + Clone + 'static,
     ) -> anyhow::Result<Dispatcher> {
-        mail(self.environment, &self.change.root, self.services, wait, told)
+        open_dispatcher(self.environment, &self.change.root, self.services, wait, on_wait)
     }
 }
 
@@ -157,27 +163,27 @@ fn github(mail: &Dispatcher) -> anyhow::Result<&GitHub> {
 
 /// Returns the command that shows the whole review, which may be too long for the pull request;
 /// `None` if the review cannot be replayed.
-fn run_of(kept: &Kept) -> Option<String> {
-    kept.is_recorded.then(|| format!("assay replay {}", kept.id))
+fn replay_command(saved_run: &SavedRun) -> Option<String> {
+    saved_run.is_recorded.then(|| format!("assay replay {}", saved_run.id))
 }
 
 /// Composes the review to post on a pull request.
-pub(crate) fn draft(
+pub(crate) fn compose_draft(
     change: &Change,
     synthesis: &Synthesis,
-    kept: Option<&Kept>,
+    saved_run: Option<&SavedRun>,
     head: &str,
     when_ready: ReadyAction,
 ) -> ReviewDraft {
     let diff = change.commentable_lines();
-    let run = kept.and_then(run_of);
+    let run = saved_run.and_then(replay_command);
     let around = DraftInputs {
         diff: &diff,
         tree: Some(change.tree()),
         parses: Some(&GrammarCheck),
         head,
         when_ready,
-        resolved: kept.map_or(&[], |kept| &kept.gone),
+        resolved: saved_run.map_or(&[], |saved_run| &saved_run.gone),
         run: run.as_deref(),
     };
     compose(synthesis, &around)
@@ -188,22 +194,22 @@ pub(crate) fn draft(
 ///
 /// The outbox lies outside of the work tree: tests and fixers run inside, and messages that they
 /// write must not be sent with the user's token.
-pub(crate) fn mail(
+pub(crate) fn open_dispatcher(
     environment: &Environment,
     root: &Path,
     services: &Services,
     wait: Duration,
-    told: impl Fn(&str) + Send + Sync + Clone + 'static,
+    on_wait: impl Fn(&str) + Send + Sync + Clone + 'static,
 ) -> anyhow::Result<Dispatcher> {
     let outbox =
         Outbox::in_folder(environment.state_of(root).home_folder("outbox")?, environment.clock());
-    let github = services.github.open(wait, told.clone())?;
-    let jira = services.jira.open(wait, told)?;
+    let github = services.github.open(wait, on_wait.clone())?;
+    let jira = services.jira.open(wait, on_wait)?;
     Ok(Dispatcher { outbox, github, jira })
 }
 
 /// Returns the warning that messages in the work tree are not sent; `None` if there are none, or
 /// the user was warned before.
-pub(crate) fn old_outbox(environment: &Environment, root: &Path) -> Option<String> {
+pub(crate) fn old_outbox_warning(environment: &Environment, root: &Path) -> Option<String> {
     environment.state_of(root).refuse_old_outbox().map(|refused| refused.to_string())
 }

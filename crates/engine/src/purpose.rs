@@ -10,13 +10,13 @@ use assay_change::Scope;
 use assay_store::pulls::{RepositoryName, TicketKey};
 
 use crate::config::Services;
-use crate::config::service::A_MOMENT;
+use crate::config::service::SHORT_WAIT;
 
 /// Returns the title and the body of the pull request that a scope names; `None` if the scope names
 /// no pull request, or there is no token for GitHub.
 pub(crate) fn of_pull(services: &Services, scope: &Scope) -> anyhow::Result<Option<String>> {
     let Scope::Pull { repository, number, .. } = scope else { return Ok(None) };
-    let Some(github) = services.github.open(A_MOMENT, |_| {})? else { return Ok(None) };
+    let Some(github) = services.github.open(SHORT_WAIT, |_| {})? else { return Ok(None) };
     let name: RepositoryName = repository.parse()?;
     let pull = github
         .pull(&name, *number)
@@ -34,7 +34,7 @@ pub(crate) fn of_task(job: &Job<'_>) -> String {
 pub(crate) fn of_ticket(services: &Services, job: &Job<'_>) -> anyhow::Result<Option<String>> {
     let Some(key) = job.context("jira_key") else { return Ok(None) };
     let Ok(ticket) = key.parse::<TicketKey>() else { return Ok(None) };
-    let Some(jira) = services.jira.open(A_MOMENT, |_| {})? else { return Ok(None) };
+    let Some(jira) = services.jira.open(SHORT_WAIT, |_| {})? else { return Ok(None) };
     let issue =
         jira.issue(&ticket, 0).with_context(|| format!("could not read ticket {ticket}"))?;
     let (summary, text) = (issue.header.summary, issue.description);

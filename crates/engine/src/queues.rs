@@ -29,8 +29,8 @@ pub fn root(folder: &Path) -> anyhow::Result<PathBuf> {
 pub fn open(root: &Path, settings: &AgentSettings) -> anyhow::Result<Box<dyn Queue>> {
     let configuration = &settings.configuration;
     let policy = policy(&configuration.task, &configuration.safeguards, &configuration.workflow);
-    match database(settings)? {
-        Some(url) => open_place(settings.configuration.environment(), url, policy),
+    match database_url(settings)? {
+        Some(url) => open_at(settings.configuration.environment(), url, policy),
         None => {
             let queue = open_files(root, policy, configuration.environment().clock())?;
             // A user may want to add a task file before the first worker runs.
@@ -44,7 +44,7 @@ pub fn open(root: &Path, settings: &AgentSettings) -> anyhow::Result<Box<dyn Que
 
 /// Opens the configured queue for reading. A missing file queue is not created.
 pub fn open_to_read(root: &Path, settings: &AgentSettings) -> anyhow::Result<Box<dyn Queue>> {
-    if database(settings)?.is_some() || FileQueue::exists_in(&root.join(FOLDER)) {
+    if database_url(settings)?.is_some() || FileQueue::exists_in(&root.join(FOLDER)) {
         return open(root, settings);
     }
     let queue = FileQueue::empty(Policy::default(), settings.configuration.environment().clock())?;
@@ -55,9 +55,9 @@ pub fn open_to_read(root: &Path, settings: &AgentSettings) -> anyhow::Result<Box
 }
 
 /// Returns the address of the queue's database; `None` if the queue is in files.
-pub(crate) fn database(settings: &AgentSettings) -> anyhow::Result<Option<&str>> {
+pub(crate) fn database_url(settings: &AgentSettings) -> anyhow::Result<Option<&str>> {
     match settings.configuration.queue.url.as_deref() {
-        Some(url) if !is_database(url) => bail!(
+        Some(url) if !is_database_url(url) => bail!(
             "`queue.url` in {} is no address such as `postgres://user@host/database`",
             config::PATH
         ),
@@ -66,7 +66,7 @@ pub(crate) fn database(settings: &AgentSettings) -> anyhow::Result<Option<&str>>
 }
 
 /// Returns the queue of an agent. Fails if the roster has no such agent.
-pub fn of_agent(settings: &AgentSettings, agent: &str) -> anyhow::Result<QueueName> {
+pub fn agent_queue(settings: &AgentSettings, agent: &str) -> anyhow::Result<QueueName> {
     match settings.roster.find(agent) {
         Some(agent) => Ok(agent.queue.clone()),
         None => {
@@ -79,16 +79,16 @@ pub fn of_agent(settings: &AgentSettings, agent: &str) -> anyhow::Result<QueueNa
 
 /// Returns the queue for reviews of pull requests: that of a named agent, or else the configured
 /// one.
-pub fn of_reviewer(settings: &AgentSettings, agent: Option<&str>) -> anyhow::Result<QueueName> {
+pub fn reviewer_queue(settings: &AgentSettings, agent: Option<&str>) -> anyhow::Result<QueueName> {
     match agent {
-        Some(agent) => of_agent(settings, agent),
+        Some(agent) => agent_queue(settings, agent),
         None => Ok(settings.configuration.workflow.reviewer.clone()),
     }
 }
 
 /// The entries of the queue's folder that are no tasks.
 #[derive(Default)]
-pub struct NoTasks {
+pub struct StrayEntries {
     /// The names of the entries that were set aside.
     pub set_aside: Vec<String>,
     /// The entries that another process may still be writing, each with the reason.
@@ -96,20 +96,20 @@ pub struct NoTasks {
 }
 
 /// Finds the entries of the queue's folder that are no tasks.
-pub fn no_tasks(root: &Path, settings: &AgentSettings) -> anyhow::Result<NoTasks> {
+pub fn find_stray_entries(root: &Path, settings: &AgentSettings) -> anyhow::Result<StrayEntries> {
     let folder = root.join(FOLDER);
-    if database(settings)?.is_some() || !FileQueue::exists_in(&folder) {
-        return Ok(NoTasks::default());
+    if database_url(settings)?.is_some() || !FileQueue::exists_in(&folder) {
+        return Ok(StrayEntries::default());
     }
     let doubtful =
         FileQueue::open(&folder, Policy::default(), settings.configuration.environment().clock())?
             .incomplete_files()?;
-    Ok(NoTasks { set_aside: FileQueue::malformed_files(&folder)?, doubtful })
+    Ok(StrayEntries { set_aside: FileQueue::malformed_files(&folder)?, doubtful })
 }
 
 /// Opens the queue at a place that the user names: a folder, the address of a database, or a
 /// variable with either, as `${NAME}`.
-pub fn open_place(
+pub fn open_at(
     environment: &Environment,
     place: &str,
     policy: Policy,
@@ -121,7 +121,7 @@ pub fn open_place(
         value.with_context(|| format!("the variable `{name}` is not set"))
     });
     let place = named.transpose()?.unwrap_or_else(|| place.to_owned());
-    if is_database(&place) {
+    if is_database_url(&place) {
         return Ok(Box::new(PgQueue::open(&place, policy, environment.clock())?));
     }
     if place.contains("://") {
@@ -135,12 +135,12 @@ pub fn open_place(
 }
 
 /// Returns true if the queue cannot be reached now, and a retry may help.
-pub fn is_away(error: &anyhow::Error) -> bool {
+pub fn is_unreachable(error: &anyhow::Error) -> bool {
     error.chain().filter_map(|cause| cause.downcast_ref()).any(QueueError::is_transient)
 }
 
 /// Returns true if a place is the address of a database.
-pub(crate) fn is_database(place: &str) -> bool {
+pub(crate) fn is_database_url(place: &str) -> bool {
     place.starts_with("postgres://") || place.starts_with("postgresql://")
 }
 

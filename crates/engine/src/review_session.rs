@@ -1,5 +1,5 @@
-//! A review from end to end: [`Prepared`] has the inputs, [`Reviewed`] the result. Showing and
-//! publishing are left to the caller.
+//! A review from end to end: [`ReviewSession`] has the inputs, [`CompletedReview`] the result.
+//! Showing and publishing are left to the caller.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -34,16 +34,16 @@ use assay_store::task::Moment;
 use crate::config::{Services, Settings};
 use crate::dates::{time_id, today};
 use crate::environment::Environment;
-use crate::models::{Asked, Keeping, Panel};
+use crate::models::{CachePolicy, Panel, ReviewOptions};
 use crate::purpose;
 use crate::reporter::Reporter;
 use crate::review_progress::{NoProgress, Recorder, ReviewProgress};
 
 /// The maximum size of the changed files that are stored with a run for a replay, in bytes.
-const KEPT_WITH_A_RUN: usize = 8 << 20;
+const MAX_RECORDING_BYTES: usize = 8 << 20;
 
 /// A change with all inputs of its review.
-pub struct Prepared {
+pub struct ReviewSession {
     environment: Environment,
     /// The change to review.
     pub change: Arc<Change>,
@@ -72,7 +72,7 @@ pub struct Prepared {
 
 /// Moves dismissals along with the files that a change renames. If git fails for a file, the file
 /// is not known to be gone, so its dismissals stay.
-pub(crate) fn followed(
+pub(crate) fn apply_renames(
     dismissals: Vec<Dismissal>,
     change: &Change,
 ) -> Result<Vec<Dismissal>, GitError> {
@@ -84,29 +84,29 @@ pub(crate) fn followed(
     Ok(dismissals.into_iter().map(|dismissal| dismissal.following(&renames, exists)).collect())
 }
 
-impl Prepared {
+impl ReviewSession {
     /// Opens a change and reads the settings that apply to it.
     pub fn open(
         environment: &Environment,
         folder: &Path,
         scope: &Scope,
         selection: &Selection,
-        asked: Asked<'_>,
-    ) -> anyhow::Result<Prepared> {
+        options: ReviewOptions<'_>,
+    ) -> anyhow::Result<ReviewSession> {
         let index = environment.variable("GIT_INDEX_FILE").filter(|_| *scope == Scope::Staged);
         let mut change = match index {
             Some(index) => assay_change::open_staged(folder, Path::new(&index), selection)?,
             None => assay_change::open(folder, scope, selection)?,
         };
         let settings = Settings::of(environment, &change)?;
-        change.exclude(&settings.leave_out);
-        if let Some(purpose) = &asked.models.purpose {
+        change.exclude(&settings.exclusions);
+        if let Some(purpose) = &options.models.purpose {
             change.state_purpose(purpose);
         }
         let today = today(environment.clock());
         let date = today.clone().map(String::from).unwrap_or_default();
-        let is_asked = asked.keeping != Keeping::NoneAsked;
-        let panel = Panel::new(asked, &settings, &change, &date)?;
+        let is_asked = options.cache_policy != CachePolicy::NoModels;
+        let panel = Panel::new(options, &settings, &change, &date)?;
         let mut refused: Vec<String> =
             panel.iter().flat_map(|panel| panel.refused.clone()).collect();
         if panel.is_some() && is_asked {
@@ -119,16 +119,16 @@ impl Prepared {
         let state = environment.state_of(&change.root);
         let from_ledger = ledger::dismissals(&state).map_err(anyhow::Error::from);
         let from_ledger = match from_ledger {
-            Ok(dismissed) => Ok(followed(dismissed, &change)?),
+            Ok(dismissed) => Ok(apply_renames(dismissed, &change)?),
             Err(error) => Err(error),
         };
-        let mut dismissals = followed(settings.baseline.dismissals(), &change)?;
+        let mut dismissals = apply_renames(settings.baseline.dismissals(), &change)?;
         dismissals.extend(from_ledger.iter().flatten().cloned());
         let mut reviewers: Vec<Box<dyn Reviewer>> = vec![Box::new(RuleReviewer(settings.rules))];
         let commands = settings.commands.into_iter();
         reviewers.extend(commands.map(|command| Box::new(command) as Box<dyn Reviewer>));
         reviewers.extend(panel.iter().flat_map(Panel::reviewers));
-        Ok(Prepared {
+        Ok(ReviewSession {
             environment: environment.clone(),
             change: Arc::new(change),
             reviewers: reviewers.into(),
@@ -154,14 +154,14 @@ impl Prepared {
         environment: &Environment,
         folder: &Path,
         root: PathBuf,
-    ) -> anyhow::Result<Prepared> {
+    ) -> anyhow::Result<ReviewSession> {
         let recording = Recording::read(folder)?;
         let terms = recording.terms.clone();
         let panel = recording.models.clone().map(|models| Panel::recorded(models, folder));
         let panel = panel.transpose()?;
         let (change, mut reviewers) = recording.open(root);
         reviewers.extend(panel.iter().flat_map(Panel::reviewers));
-        Ok(Prepared {
+        Ok(ReviewSession {
             environment: environment.clone(),
             change: Arc::new(change),
             reviewers: reviewers.into(),
@@ -182,15 +182,15 @@ impl Prepared {
     }
 
     /// Returns the reason why the ledger is unusable; `None` if it is usable.
-    pub fn ledger_trouble(&self) -> Option<String> {
+    pub fn ledger_warning(&self) -> Option<String> {
         let error = self.from_ledger.as_ref().err()?;
         Some(format!("the ledger is not used, so nothing in it counts as dismissed: {error:#}"))
     }
 
     /// Returns the failure that made the memories of earlier runs incomplete; `None` if they are
     /// complete.
-    pub fn memory_trouble(&self) -> Option<&str> {
-        self.panel.as_ref().and_then(Panel::memory_trouble)
+    pub fn memory_warning(&self) -> Option<&str> {
+        self.panel.as_ref().and_then(Panel::memory_warning)
     }
 
     /// Returns the state of the work tree.
@@ -206,12 +206,12 @@ impl Prepared {
         fail_on: Option<&Grade>,
         progress: &dyn ReviewProgress,
         shutdown: &Shutdown,
-    ) -> Reviewed {
+    ) -> CompletedReview {
         self.review_recording(mode, fail_on, &Recorder::new(progress), shutdown)
     }
 
     /// Reviews without showing progress.
-    pub fn review_unseen(&self, mode: ReviewMode) -> Reviewed {
+    pub fn review_without_progress(&self, mode: ReviewMode) -> CompletedReview {
         self.review(mode, None, &NoProgress, &Shutdown::default())
     }
 
@@ -222,14 +222,14 @@ impl Prepared {
     }
 
     /// Removes files from the change before it is read.
-    pub(crate) fn leave_out(&mut self, is_left_out: impl Fn(&FileDiff) -> bool) {
+    pub(crate) fn exclude_files(&mut self, is_excluded: impl Fn(&FileDiff) -> bool) {
         let change = Arc::get_mut(&mut self.change);
         let change = change.expect("a change is shared only while it is read");
-        change.files.retain(|file| !is_left_out(file));
+        change.files.retain(|file| !is_excluded(file));
     }
 
     /// Adds reports from other sources, which can add findings but cover nothing.
-    pub(crate) fn with(mut self, external_reports: Vec<Report>) -> Prepared {
+    pub(crate) fn with_external_reports(mut self, external_reports: Vec<Report>) -> ReviewSession {
         self.external_reports = external_reports;
         self
     }
@@ -240,7 +240,7 @@ impl Prepared {
         fail_on: Option<&Grade>,
         progress: &Recorder<'_>,
         shutdown: &Shutdown,
-    ) -> Reviewed {
+    ) -> CompletedReview {
         let models = self.panel.as_ref().map_or(1, |panel| panel.at_a_time);
         let order = self.panel.as_ref().map(|panel| panel.order(&self.change, &self.reviewers));
         let order = order.unwrap_or(StartOrder::AllAtOnce);
@@ -255,7 +255,7 @@ impl Prepared {
         let mut synthesis = self.synthesis(&review, mode, fail_on.clone());
         if let Some(panel) = self.panel.as_ref().filter(|_| review.interrupted.is_empty()) {
             progress.looking_again();
-            panel.look_again(&self.change, &synthesis, &mut review, shutdown);
+            panel.take_second_looks(&self.change, &synthesis, &mut review, shutdown);
             if !review.interrupted.is_empty() {
                 panel.abandon();
             }
@@ -265,15 +265,15 @@ impl Prepared {
         if !review.interrupted.is_empty() {
             log.push(format!("interrupted: {}", review.interrupted.join(", ")));
         }
-        Reviewed { review, synthesis, log, fail_on, mode }
+        CompletedReview { review, synthesis, log, fail_on, mode }
     }
 
     /// Marks a review whose next step was interrupted: without that step it stays incomplete.
-    pub fn mark_interrupted(&self, reviewed: &mut Reviewed, step: &str) {
+    pub fn mark_interrupted(&self, reviewed: &mut CompletedReview, step: &str) {
         reviewed.review.reports.push(interrupted_report(step));
         reviewed.review.interrupted.push(step.to_owned());
         reviewed.log.push(format!("interrupted: {step}"));
-        let Reviewed { review, fail_on, mode, .. } = &*reviewed;
+        let CompletedReview { review, fail_on, mode, .. } = &*reviewed;
         reviewed.synthesis = self.synthesis(review, *mode, fail_on.clone());
     }
 
@@ -303,7 +303,7 @@ impl Prepared {
 }
 
 /// The result of a review.
-pub struct Reviewed {
+pub struct CompletedReview {
     review: Review,
     /// The synthesis of the review.
     pub synthesis: Synthesis,
@@ -313,7 +313,7 @@ pub struct Reviewed {
 }
 
 /// A stored review.
-pub struct Kept {
+pub struct SavedRun {
     /// The id of the run.
     pub id: String,
     /// True if the run can be replayed.
@@ -322,12 +322,12 @@ pub struct Kept {
     pub gone: Vec<ResolvedFinding>,
     /// The reason why the review is not in the ledger, or the part of the ledger that is unusable;
     /// `None` if there is none.
-    pub trouble: Option<String>,
+    pub warning: Option<String>,
 }
 
-impl Reviewed {
+impl CompletedReview {
     /// Returns true if a reviewer that failed may succeed at a retry.
-    pub(crate) fn may_be_answered_later(&self) -> bool {
+    pub(crate) fn may_succeed_later(&self) -> bool {
         self.review.exchanges.iter().filter_map(|it| it.class).any(FailureClass::is_transient)
     }
 
@@ -337,12 +337,12 @@ impl Reviewed {
     }
 
     /// Stores the review as a run, and in the ledger. An unusable ledger does not fail the call.
-    pub fn keep(&self, prepared: &Prepared) -> anyhow::Result<Kept> {
+    pub fn save(&self, prepared: &ReviewSession) -> anyhow::Result<SavedRun> {
         let now = prepared.environment.clock().now();
         let id = time_id(now);
         // Answers of models cost money, so they are stored for a replay.
         let recording = prepared.panel.as_ref().map(|_| self.recording(prepared));
-        let recording = recording.filter(|recording| recording.bytes() <= KEPT_WITH_A_RUN);
+        let recording = recording.filter(|recording| recording.bytes() <= MAX_RECORDING_BYTES);
         let replies = prepared.panel.as_ref().and_then(Panel::replies);
         let record = RunContent {
             change: &prepared.change,
@@ -357,23 +357,23 @@ impl Reviewed {
         };
         let state = prepared.state();
         record.save(&state, &id)?;
-        let (gone, trouble) = match self.enter(prepared, &id, Moment(now)) {
+        let (gone, warning) = match self.add_to_ledger(prepared, &id, Moment(now)) {
             Ok(gone) => (gone, None),
-            Err(trouble) => (Vec::new(), Some(trouble)),
+            Err(warning) => (Vec::new(), Some(warning)),
         };
-        Ok(Kept { id, is_recorded: recording.is_some(), gone, trouble })
+        Ok(SavedRun { id, is_recorded: recording.is_some(), gone, warning })
     }
 
     /// Adds the review to the ledger, and returns the findings that are gone. Fails with the reason
     /// if the ledger is unusable.
-    fn enter(
+    fn add_to_ledger(
         &self,
-        prepared: &Prepared,
+        prepared: &ReviewSession,
         run: &str,
         at: Moment,
     ) -> Result<Vec<ResolvedFinding>, String> {
         let Ok(dismissals) = &prepared.from_ledger else {
-            return Err(prepared.ledger_trouble().unwrap_or_default());
+            return Err(prepared.ledger_warning().unwrap_or_default());
         };
         let kept = ledger::StoredReview {
             state: &prepared.state(),
@@ -390,13 +390,13 @@ impl Reviewed {
     }
 
     /// Records the review into a folder, from which it can be replayed anywhere.
-    pub fn record(&self, prepared: &Prepared, folder: &Path) -> anyhow::Result<()> {
+    pub fn record(&self, prepared: &ReviewSession, folder: &Path) -> anyhow::Result<()> {
         let replies = prepared.panel.as_ref().and_then(Panel::replies);
         self.recording(prepared).save_with(replies.as_deref(), folder)?;
         Ok(())
     }
 
-    fn recording(&self, prepared: &Prepared) -> Recording {
+    fn recording(&self, prepared: &ReviewSession) -> Recording {
         let terms = RecordedPolicy {
             fail_on: self.fail_on.clone(),
             require: prepared.require,
@@ -406,7 +406,7 @@ impl Reviewed {
             today: prepared.today.clone(),
         };
         let panel = prepared.panel.as_ref();
-        let mut others = panel.map(|panel| panel.others(&prepared.change)).unwrap_or_default();
+        let mut others = panel.map(|panel| panel.other_files(&prepared.change)).unwrap_or_default();
         others.extend(self.review.named_files());
         let models = panel.map(Panel::record);
         Recording::new(&prepared.change, &others, terms, models, &self.review)
@@ -415,19 +415,19 @@ impl Reviewed {
 
 /// The delays before retries for the ref of a pull request, which GitHub creates shortly after the
 /// pull request is opened.
-const PULL_WAITS: [Duration; 3] =
+const PULL_RETRY_DELAYS: [Duration; 3] =
     [Duration::from_secs(1), Duration::from_secs(2), Duration::from_secs(4)];
 
 /// Opens a change, and retries a few times if the ref of its pull request is missing.
-pub fn retry_unknown_pull<T>(
+pub fn retry_missing_pull<T>(
     reporter: &Arc<dyn Reporter>,
     open: impl Fn() -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
-    let is_unknown_pull =
+    let is_missing_pull =
         |error: &anyhow::Error| matches!(error.downcast_ref(), Some(GitError::UnknownPull { .. }));
-    for wait in PULL_WAITS {
+    for wait in PULL_RETRY_DELAYS {
         match open() {
-            Err(error) if is_unknown_pull(&error) => {
+            Err(error) if is_missing_pull(&error) => {
                 let why = format!("{error:#}; tried again in {} s", wait.as_secs());
                 reporter.note(&why);
                 Shutdown::default().wait(wait);

@@ -13,8 +13,8 @@ use assay_review::fixer::FixerResult;
 use assay_review::runs::{self, StoredFix};
 
 use crate::environment::Environment;
-use crate::models::{Asked, Keeping, Line, ModelRequest, Panel};
-use crate::review_session::{Prepared, Reviewed};
+use crate::models::{CachePolicy, ModelOptions, ModelSession, Panel, ReviewOptions};
+use crate::review_session::{CompletedReview, ReviewSession};
 use crate::wording::count;
 
 /// Applies the safe fixes of a review that was just made.
@@ -27,7 +27,7 @@ fn apply_safe(change: &Change, synthesis: &Synthesis) -> anyhow::Result<FixPlan>
 }
 
 /// Returns true if a finding blocks that was not there before the fixes.
-fn breaks_something(before: &Synthesis, after: &Synthesis) -> bool {
+fn adds_blocking_finding(before: &Synthesis, after: &Synthesis) -> bool {
     let was_there = |finding: &Finding| {
         before.findings.iter().any(|old| old.fingerprint == finding.fingerprint)
     };
@@ -35,15 +35,15 @@ fn breaks_something(before: &Synthesis, after: &Synthesis) -> bool {
 }
 
 /// The outcome of applying the safe fixes of a review.
-pub enum Autofix {
+pub enum AutofixOutcome {
     /// The fixes stay.
     Applied {
         /// The fixes that were applied.
         fixes: Vec<StoredFix>,
         /// The session of the change with the fixes.
-        session: Box<Prepared>,
+        session: Box<ReviewSession>,
         /// The review of the change with the fixes.
-        review: Box<Reviewed>,
+        review: Box<CompletedReview>,
     },
     /// The fixes made the review worse, and were reverted.
     MadeWorse,
@@ -55,32 +55,32 @@ pub enum Autofix {
 /// the model session of the first review, since a run has one budget. Reverts the fixes if they
 /// make the review worse.
 pub fn autofix(
-    prepared: &Prepared,
-    reviewed: &Reviewed,
-    review_again: impl FnOnce(Option<Line>) -> anyhow::Result<(Prepared, Reviewed)>,
-) -> anyhow::Result<Autofix> {
+    prepared: &ReviewSession,
+    reviewed: &CompletedReview,
+    review_again: impl FnOnce(Option<ModelSession>) -> anyhow::Result<(ReviewSession, CompletedReview)>,
+) -> anyhow::Result<AutofixOutcome> {
     let plan = apply_safe(&prepared.change, &reviewed.synthesis)?;
-    keep_or_undo(plan, prepared, reviewed, review_again)
+    keep_or_revert(plan, prepared, reviewed, review_again)
 }
 
 /// Reviews a change again after fixes, and reverts them if they make the review worse.
-fn keep_or_undo(
+fn keep_or_revert(
     plan: FixPlan,
-    prepared: &Prepared,
-    reviewed: &Reviewed,
-    review_again: impl FnOnce(Option<Line>) -> anyhow::Result<(Prepared, Reviewed)>,
-) -> anyhow::Result<Autofix> {
-    let (session, review) = review_again(prepared.panel.as_ref().and_then(Panel::line))?;
-    let is_worse = breaks_something(&reviewed.synthesis, &review.synthesis);
+    prepared: &ReviewSession,
+    reviewed: &CompletedReview,
+    review_again: impl FnOnce(Option<ModelSession>) -> anyhow::Result<(ReviewSession, CompletedReview)>,
+) -> anyhow::Result<AutofixOutcome> {
+    let (session, review) = review_again(prepared.panel.as_ref().and_then(Panel::model_session))?;
+    let is_worse = adds_blocking_finding(&reviewed.synthesis, &review.synthesis);
     if review.is_interrupted() || is_worse {
         plan.undo(&prepared.change.root);
         return Ok(match review.is_interrupted() {
-            true => Autofix::Interrupted,
-            false => Autofix::MadeWorse,
+            true => AutofixOutcome::Interrupted,
+            false => AutofixOutcome::MadeWorse,
         });
     }
     let fixes = plan.files.into_iter().flat_map(|file| file.fixes).collect();
-    Ok(Autofix::Applied { fixes, session: Box::new(session), review: Box::new(review) })
+    Ok(AutofixOutcome::Applied { fixes, session: Box::new(session), review: Box::new(review) })
 }
 
 /// Applies the safe fixes of the change in a folder, unless they make the review worse. Returns a
@@ -91,12 +91,17 @@ pub(crate) fn safe_fixes(
     base: &str,
 ) -> anyhow::Result<Vec<String>> {
     let scope = Scope::Against(base.to_owned());
-    let models = ModelRequest::none();
+    let models = ModelOptions::without_models();
     let review = || {
-        let asked = Asked { models: &models, keeping: Keeping::Nothing, line: None, also: None };
+        let options = ReviewOptions {
+            models: &models,
+            cache_policy: CachePolicy::Off,
+            model_session: None,
+            also: None,
+        };
         let selection = Selection::default();
-        let prepared = Prepared::open(environment, folder, &scope, &selection, asked)?;
-        let reviewed = prepared.review_unseen(ReviewMode::Autofix);
+        let prepared = ReviewSession::open(environment, folder, &scope, &selection, options)?;
+        let reviewed = prepared.review_without_progress(ReviewMode::Autofix);
         anyhow::Ok((prepared, reviewed))
     };
     let (prepared, reviewed) = review()?;
@@ -104,16 +109,16 @@ pub(crate) fn safe_fixes(
     if plan.files.is_empty() {
         return Ok(Vec::new());
     }
-    Ok(match keep_or_undo(plan, &prepared, &reviewed, |_| review())? {
-        Autofix::Applied { fixes, .. } => {
+    Ok(match keep_or_revert(plan, &prepared, &reviewed, |_| review())? {
+        AutofixOutcome::Applied { fixes, .. } => {
             fixes.iter().map(|fix| format!("safe fix in {}: {}", fix.file, fix.title)).collect()
         }
-        Autofix::MadeWorse | Autofix::Interrupted => Vec::new(),
+        AutofixOutcome::MadeWorse | AutofixOutcome::Interrupted => Vec::new(),
     })
 }
 
 /// Returns a line for each edit of a model, and for each edit that was refused.
-pub(crate) fn told(mended: FixerResult) -> Vec<String> {
+pub(crate) fn describe_edits(mended: FixerResult) -> Vec<String> {
     let FixerResult { summary, applied, refused } = mended;
     let edits = format!("{} by a model: {summary}", count(applied, "edit"));
     let refused = refused.into_iter().map(|why| format!("an edit was refused: {why}"));
@@ -147,13 +152,13 @@ mod tests {
     #[test]
     fn a_new_finding_breaks_something_only_if_it_blocks() {
         let before = synthesis(&[("CRITICAL", "the key is logged")]);
-        assert!(!breaks_something(&before, &before));
-        assert!(!breaks_something(&before, &synthesis(&[])));
+        assert!(!adds_blocking_finding(&before, &before));
+        assert!(!adds_blocking_finding(&before, &synthesis(&[])));
         let worse =
             synthesis(&[("CRITICAL", "the key is logged"), ("CRITICAL", "no lock is taken")]);
-        assert!(breaks_something(&before, &worse));
+        assert!(adds_blocking_finding(&before, &worse));
         let minor = synthesis(&[("CRITICAL", "the key is logged"), ("LOW", "a name is misspelt")]);
-        assert!(!breaks_something(&before, &minor));
+        assert!(!adds_blocking_finding(&before, &minor));
     }
 
     #[test]

@@ -100,7 +100,7 @@ mod tests {
     }
 
     /// Returns the kind, the transition or `stays`, and the text.
-    fn told(event: &TicketEvent<'_>) -> String {
+    fn update_text(event: &TicketEvent<'_>) -> String {
         let TicketUpdate { kind, text, transition } = event.update(names());
         format!("{kind}, {}: {text}", transition.unwrap_or_else(|| "stays".to_owned()))
     }
@@ -117,7 +117,7 @@ mod tests {
             (ChangeEvent::Escalated { reason: "no end".to_owned() }, None),
         ];
         let told = events.each_ref().map(|(event, review)| {
-            told(&TicketEvent::Change { event, review: *review, had_pull: false })
+            update_text(&TicketEvent::Change { event, review: *review, had_pull: false })
         });
         let expected = [
             "code-review, In Review: `topic` is ready to be reviewed",
@@ -138,7 +138,7 @@ mod tests {
             NotificationKind::HandedOver { rounds: 3, reason: "no progress".to_owned() },
         ];
         let told = events.map(|kind| {
-            told(&TicketEvent::Loop {
+            update_text(&TicketEvent::Loop {
                 news: &LoopNotification { kind, identity: [0; 16] },
                 spec: "001",
             })

@@ -28,7 +28,7 @@ pub struct Comment {
 
 /// Returns the comments without repetitions. Of comments with the same location and the same words,
 /// the first is retained.
-pub fn without_repetitions(comments: &[Comment]) -> Vec<Comment> {
+pub fn deduplicate(comments: &[Comment]) -> Vec<Comment> {
     let mut known: HashMap<_, Vec<&Comment>> = HashMap::new();
     let mut first = Vec::new();
     for comment in comments {
@@ -48,7 +48,7 @@ pub fn without_repetitions(comments: &[Comment]) -> Vec<Comment> {
 }
 
 /// Returns a path without `file://` and without a leading `./`, and with slashes as separators.
-pub fn normal_path(path: &str) -> String {
+pub fn normalize_path(path: &str) -> String {
     let path = path.trim().replace('\\', "/");
     let mut rest = path.strip_prefix("file://").unwrap_or(&path);
     while let Some(short) = rest.strip_prefix("./") {
@@ -60,7 +60,7 @@ pub fn normal_path(path: &str) -> String {
 /// Returns true if two paths name the same file: they are equal, or equal after the prefix `a/` or
 /// `b/` of a diff, or one is absolute and ends with the other.
 pub fn is_same_file(a: &str, b: &str) -> bool {
-    let (a, b) = (normal_path(a), normal_path(b));
+    let (a, b) = (normalize_path(a), normalize_path(b));
     let stands_for = |long: &str, short: &str| {
         let behind_prefix = long.strip_prefix("a/").or_else(|| long.strip_prefix("b/"));
         let is_below = || long.strip_suffix(short).is_some_and(|folder| folder.ends_with('/'));

@@ -10,7 +10,7 @@ use assay_findings::claim_similarity::ComparedTexts;
 use assay_findings::read::repair_json;
 use serde_json::Value;
 
-use crate::comment::{Comment, without_repetitions};
+use crate::comment::{Comment, deduplicate};
 use crate::matching::{Verdict, distance};
 use crate::set::{Case, Label};
 
@@ -57,7 +57,7 @@ impl JudgedPairs {
     /// Returns the pairs of a case that a judge decides on. Pairs with the same words are returned
     /// once.
     pub fn of_case(self, case: &Case, comments: &[Comment]) -> Vec<JudgedPair> {
-        let comments = without_repetitions(comments);
+        let comments = deduplicate(comments);
         let said = comments.iter().map(|comment| comment.text.as_str());
         let labels = case.labels.iter().map(|label| label.comment.as_str());
         let texts = ComparedTexts::of(said.chain(labels));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::comment::{Comment, without_repetitions};
+use crate::comment::{Comment, deduplicate};
 use crate::matching::{MatchRule, WordRule, distance, match_case};
 use crate::set::Case;
 
@@ -148,7 +148,7 @@ pub struct CaseScore {
 ///
 /// A repeated comment counts once.
 pub fn score_case(case: &Case, result: &CaseResult, rule: &MatchRule) -> CaseScore {
-    let comments = &without_repetitions(&result.comments);
+    let comments = &deduplicate(&result.comments);
     let found = match_case(&case.id, comments, &case.labels, rule);
     let is_hit = |at: usize| found.matches.iter().any(|it| it.comment == at);
     let is_named = |label: usize| found.matches.iter().any(|it| it.label == label);

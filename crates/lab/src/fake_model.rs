@@ -5,7 +5,8 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 use assay_testkit::model::{
-    Answer, Asked, Dialect, FakeModel, Fault, Options, Received, Rules, Script, SmallReview,
+    Answer, Dialect, FakeModel, Fault, Options, PromptRequest, ReceivedRequest, Rules, Script,
+    SmallReview,
 };
 
 /// Serves until the process is interrupted.
@@ -26,8 +27,8 @@ pub(crate) fn run(port: u16, script: Option<&Path>, dialect: &str) -> anyhow::Re
             Box::new(rules.with_context(|| format!("`{}` is no script", path.display()))?)
         }
     };
-    let options = Options { port, told: Some(Box::new(tell)), ..Options::default() };
-    let answer = move |asked: &Asked| match only {
+    let options = Options { port, told: Some(Box::new(print_request)), ..Options::default() };
+    let answer = move |asked: &PromptRequest| match only {
         Some(only) if only != asked.dialect => Answer::fault(Fault::status(404)),
         _ => script.answer(asked),
     };
@@ -40,8 +41,8 @@ pub(crate) fn run(port: u16, script: Option<&Path>, dialect: &str) -> anyhow::Re
 
 /// Prints a request on stderr.
 #[allow(clippy::print_stderr, reason = "a chore says there how it goes")]
-fn tell(received: &Received) {
-    let Received { method, path, status, body, refused, .. } = received;
+fn print_request(received: &ReceivedRequest) {
+    let ReceivedRequest { method, path, status, body, refused, .. } = received;
     let why = refused.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
     eprintln!("{method} {path} ({} bytes): {status}{why}", body.len());
 }

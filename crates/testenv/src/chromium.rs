@@ -12,15 +12,15 @@ use std::time::{Duration, Instant};
 use crate::folder::PrivateFolder;
 
 /// The instruction that is shown if no Chromium is installed.
-pub const HOW: &str = "install Chromium, such as by `apt-get install chromium`";
+pub const INSTALL_HINT: &str = "install Chromium, such as by `apt-get install chromium`";
 
 /// The timeout for the start of the browser, and for its port to close.
-const PATIENCE: Duration = Duration::from_secs(60);
+const BROWSER_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A shell script that kills the browser and its children when the process that started them is
 /// gone, for whatever reason: the script's stdin is then at its end, since no process holds the
 /// other end.
-const KEEPER: &str = r#""$@" & browser=$!; read -r _; kill -KILL 0; wait "$browser""#;
+const SUPERVISOR_SCRIPT: &str = r#""$@" & browser=$!; read -r _; kill -KILL 0; wait "$browser""#;
 
 const FLAGS: [&str; 16] = [
     "--headless",
@@ -69,7 +69,7 @@ impl PrivateChromium {
     }
 
     fn try_start(url: &str) -> io::Result<PrivateChromium> {
-        let program = program().ok_or_else(|| io::Error::other(HOW))?;
+        let program = program().ok_or_else(|| io::Error::other(INSTALL_HINT))?;
         let args: Vec<&OsStr> = FLAGS.iter().map(OsStr::new).chain([OsStr::new(url)]).collect();
         PrivateChromium::start_program(&program, &args)
     }
@@ -81,7 +81,7 @@ impl PrivateChromium {
         let log = fs::File::create(folder.path().join("log"))?;
         let mut command = Command::new("sh");
         command
-            .args(["-c", KEEPER, "keeper"])
+            .args(["-c", SUPERVISOR_SCRIPT, "keeper"])
             .arg(program)
             .args(args)
             .arg(format!("--user-data-dir={}", folder.path().join("profile").display()))
@@ -108,7 +108,9 @@ impl PrivateChromium {
         drop(keeper.stdin.take());
         let _ = keeper.wait();
         let start = Instant::now();
-        while TcpStream::connect(("127.0.0.1", self.port)).is_ok() && start.elapsed() < PATIENCE {
+        while TcpStream::connect(("127.0.0.1", self.port)).is_ok()
+            && start.elapsed() < BROWSER_TIMEOUT
+        {
             std::thread::sleep(Duration::from_millis(10));
         }
     }
@@ -124,7 +126,7 @@ impl PrivateChromium {
                 let port = address.rsplit(':').next().unwrap_or_default();
                 return port.parse().map_err(io::Error::other);
             }
-            if start.elapsed() > PATIENCE || PrivateChromium::has_ended(&log) {
+            if start.elapsed() > BROWSER_TIMEOUT || PrivateChromium::has_ended(&log) {
                 return Err(io::Error::other(format!("the browser does not start: {log}")));
             }
             std::thread::sleep(Duration::from_millis(10));

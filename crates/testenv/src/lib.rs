@@ -19,7 +19,7 @@ pub mod workspace;
 /// Returns the number of cases for a property test: `PROPTEST_CASES` if it is set, as by `cargo
 /// xtask soak`, else `usual`. The configuration of proptest ignores the variable if the
 /// configuration itself contains a number.
-pub fn cases(usual: u32) -> u32 {
+pub fn cases(default: u32) -> u32 {
     let variable = std::env::var("PROPTEST_CASES").ok();
-    variable.and_then(|cases| cases.parse().ok()).unwrap_or(usual)
+    variable.and_then(|cases| cases.parse().ok()).unwrap_or(default)
 }

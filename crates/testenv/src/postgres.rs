@@ -17,10 +17,10 @@ use crate::folder::PrivateFolder;
 pub const SERVER: &str = "ASSAY_TEST_POSTGRES";
 
 /// The instruction that is shown if no PostgreSQL is installed.
-pub const HOW: &str = "install PostgreSQL, such as by `apt-get install postgresql`";
+pub const INSTALL_HINT: &str = "install PostgreSQL, such as by `apt-get install postgresql`";
 
 /// The timeout for the start of a server.
-const PATIENCE: Duration = Duration::from_secs(60);
+const START_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The database user that owns the server's databases.
 const USER: &str = "tester";
@@ -30,11 +30,12 @@ const PASSWORD: &str = "not-a-secret";
 
 /// A shell script that ends the server when the process that started the server is gone, for
 /// whatever reason: the script's stdin is then at its end, since no process holds the other end.
-const KEEPER: &str = r#""$@" & server=$!; read -r _; kill -QUIT "$server" 2>/dev/null; wait"#;
+const SUPERVISOR_SCRIPT: &str =
+    r#""$@" & server=$!; read -r _; kill -QUIT "$server" 2>/dev/null; wait"#;
 
 /// The durability of a server's writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Durable {
+pub enum ServerDurability {
     /// The server writes to the disk before it answers.
     Yes,
     /// Data survives a crash of the server, but not a crash of the machine.
@@ -49,7 +50,7 @@ pub struct PrivatePostgres {
     programs: PathBuf,
     owner: Option<(u32, u32)>,
     port: u16,
-    durable: Durable,
+    durable: ServerDurability,
     keeper: Option<Child>,
 }
 
@@ -68,8 +69,8 @@ pub fn programs() -> Option<PathBuf> {
 impl PrivatePostgres {
     /// Starts a server with its files below a folder, or below the system's temporary folder if the
     /// server's user could not reach the given one.
-    pub fn start(below: &Path, durable: Durable) -> io::Result<PrivatePostgres> {
-        let programs = programs().ok_or_else(|| io::Error::other(HOW))?;
+    pub fn start(below: &Path, durable: ServerDurability) -> io::Result<PrivatePostgres> {
+        let programs = programs().ok_or_else(|| io::Error::other(INSTALL_HINT))?;
         let owner = unprivileged();
         fs::create_dir_all(below)?;
         let below = below.canonicalize()?;
@@ -110,11 +111,12 @@ impl PrivatePostgres {
     /// Starts the server again after it was stopped.
     pub fn resume(&mut self) -> io::Result<()> {
         let port = self.port.to_string();
-        let fsync = format!("fsync={}", if self.durable == Durable::Yes { "on" } else { "off" });
+        let fsync =
+            format!("fsync={}", if self.durable == ServerDurability::Yes { "on" } else { "off" });
         let log = fs::File::create(self.folder.path().join("log"))?;
         let mut command = Command::new("sh");
         command
-            .args(["-c", KEEPER, "keeper"])
+            .args(["-c", SUPERVISOR_SCRIPT, "keeper"])
             .arg(self.programs.join("postgres"))
             .arg("-D")
             .arg(self.data())
@@ -188,7 +190,7 @@ impl PrivatePostgres {
             if said.lines().nth(7).is_some_and(|line| line.trim() == "ready") {
                 return Ok(());
             }
-            if start.elapsed() > PATIENCE {
+            if start.elapsed() > START_TIMEOUT {
                 let log = fs::read_to_string(self.folder.path().join("log"))?;
                 return Err(io::Error::other(format!("the server does not start: {log}")));
             }
@@ -218,7 +220,7 @@ pub fn schema() -> String {
     let server = std::env::var(SERVER).unwrap_or_else(|_| {
         let below = std::env::temp_dir();
         let start = || {
-            let server = PrivatePostgres::start(&below, Durable::No);
+            let server = PrivatePostgres::start(&below, ServerDurability::No);
             server.expect("this test needs a PostgreSQL that can be started")
         };
         SERVER_OF_THIS_PROCESS.get_or_init(start).url()

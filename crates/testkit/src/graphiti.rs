@@ -29,12 +29,12 @@ pub struct Memory {
     /// The entities, as JSON of the answer.
     pub nodes: Vec<Value>,
     /// The behaviour of the server.
-    pub manner: Manner,
+    pub manner: Behaviour,
 }
 
 /// The behaviour of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Manner {
+pub enum Behaviour {
     /// Answers are JSON objects.
     Json,
     /// Answers are streams, with an unrelated event first.
@@ -51,7 +51,7 @@ pub enum Manner {
 
 /// A valid tool call.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Called {
+pub struct ToolCall {
     /// The name of the tool.
     pub tool: String,
     /// The arguments of the call.
@@ -71,7 +71,7 @@ struct State {
     /// The sessions that are initialized, and those that are confirmed by the client.
     greeted: BTreeSet<String>,
     ready: BTreeSet<String>,
-    calls: Vec<Called>,
+    calls: Vec<ToolCall>,
     problems: Vec<String>,
 }
 
@@ -86,7 +86,7 @@ enum Answer {
 }
 
 /// An invalid request: the status and the reason.
-struct Wrong(u16, String);
+struct RequestError(u16, String);
 
 impl Memory {
     /// Creates a memory with facts about a group.
@@ -101,7 +101,7 @@ impl Memory {
             group: group.to_owned(),
             facts: facts.iter().map(fact).collect(),
             nodes: Vec::new(),
-            manner: Manner::Json,
+            manner: Behaviour::Json,
         }
     }
 }
@@ -131,7 +131,7 @@ impl FakeGraphiti {
     }
 
     /// Returns all tool calls so far.
-    pub fn calls(&self) -> Vec<Called> {
+    pub fn calls(&self) -> Vec<ToolCall> {
         self.state.lock().unwrap().calls.clone()
     }
 
@@ -149,9 +149,9 @@ impl FakeGraphiti {
         while let Some(request) = Request::read(stream)? {
             request.finish(stream)?;
             match memory.manner {
-                Manner::Silent => return wait_for_the_end(stream),
-                Manner::Endless => return endless(stream),
-                Manner::Json | Manner::Stream | Manner::Failing | Manner::NoNodes => {}
+                Behaviour::Silent => return wait_for_the_end(stream),
+                Behaviour::Endless => return endless(stream),
+                Behaviour::Json | Behaviour::Stream | Behaviour::Failing | Behaviour::NoNodes => {}
             }
             let answer = self.answer(&request, memory);
             match &answer {
@@ -163,39 +163,43 @@ impl FakeGraphiti {
     }
 
     /// Records an invalid request, and sends the error.
-    fn refuse(&self, mut stream: &TcpStream, Wrong(status, why): &Wrong) -> io::Result<()> {
+    fn refuse(
+        &self,
+        mut stream: &TcpStream,
+        RequestError(status, why): &RequestError,
+    ) -> io::Result<()> {
         self.state.lock().unwrap().problems.push(why.clone());
         stream.write_all(&head(*status, &[], Some(why.len())))?;
         stream.write_all(why.as_bytes())
     }
 
-    fn answer(&self, request: &Request, memory: &Memory) -> Result<Answer, Wrong> {
+    fn answer(&self, request: &Request, memory: &Memory) -> Result<Answer, RequestError> {
         if request.path() != PATH {
-            return Err(Wrong(404, format!("there is no {}", request.path())));
+            return Err(RequestError(404, format!("there is no {}", request.path())));
         }
         match request.method.as_str() {
-            "POST" => self.posted(request, memory),
-            "DELETE" => self.ended(request),
-            other => Err(Wrong(405, format!("{other} is not allowed"))),
+            "POST" => self.handle_post(request, memory),
+            "DELETE" => self.end_session(request),
+            other => Err(RequestError(405, format!("{other} is not allowed"))),
         }
     }
 
-    fn posted(&self, request: &Request, memory: &Memory) -> Result<Answer, Wrong> {
+    fn handle_post(&self, request: &Request, memory: &Memory) -> Result<Answer, RequestError> {
         let header = |name: &str| request.header(name).unwrap_or_default();
         let takes = |kind: &str| header("accept").contains(kind);
         if header("content-type") != "application/json" {
-            return Err(Wrong(400, "the content-type is not JSON".to_owned()));
+            return Err(RequestError(400, "the content-type is not JSON".to_owned()));
         }
         if !takes("application/json") || !takes("text/event-stream") {
-            return Err(Wrong(406, "both kinds of answers have to be taken".to_owned()));
+            return Err(RequestError(406, "both kinds of answers have to be taken".to_owned()));
         }
-        let body: Value =
-            serde_json::from_slice(&request.body).map_err(|error| Wrong(400, error.to_string()))?;
+        let body: Value = serde_json::from_slice(&request.body)
+            .map_err(|error| RequestError(400, error.to_string()))?;
         if body["jsonrpc"] != "2.0" {
-            return Err(Wrong(400, "this is not JSON-RPC 2.0".to_owned()));
+            return Err(RequestError(400, "this is not JSON-RPC 2.0".to_owned()));
         }
         match (body["method"].as_str().unwrap_or_default(), body.get("id")) {
-            ("initialize", Some(id)) => self.greeted(request, id, &body["params"]),
+            ("initialize", Some(id)) => self.initialize(request, id, &body["params"]),
             ("notifications/initialized", None) => {
                 let session = self.session(request)?;
                 self.state.lock().unwrap().ready.insert(session);
@@ -204,21 +208,26 @@ impl FakeGraphiti {
             ("tools/call", Some(id)) => {
                 let session = self.session(request)?;
                 if !self.state.lock().unwrap().ready.contains(&session) {
-                    return Err(Wrong(400, "the session is not begun".to_owned()));
+                    return Err(RequestError(400, "the session is not begun".to_owned()));
                 }
-                Ok(self.called(id, &body["params"], memory))
+                Ok(self.call_tool(id, &body["params"], memory))
             }
-            (method, _) => Err(Wrong(400, format!("nobody sends `{method}` like this"))),
+            (method, _) => Err(RequestError(400, format!("nobody sends `{method}` like this"))),
         }
     }
 
-    fn greeted(&self, request: &Request, id: &Value, params: &Value) -> Result<Answer, Wrong> {
+    fn initialize(
+        &self,
+        request: &Request,
+        id: &Value,
+        params: &Value,
+    ) -> Result<Answer, RequestError> {
         let is_whole = params["protocolVersion"].is_string()
             && params["capabilities"].is_object()
             && params["clientInfo"]["name"].is_string()
             && params["clientInfo"]["version"].is_string();
         if !is_whole || request.header("mcp-session-id").is_some() {
-            return Err(Wrong(400, "this is no greeting".to_owned()));
+            return Err(RequestError(400, "this is no greeting".to_owned()));
         }
         let mut state = self.state.lock().unwrap();
         state.sessions += 1;
@@ -232,15 +241,15 @@ impl FakeGraphiti {
         Ok(Answer::Result { id: id.clone(), result, session: Some(session) })
     }
 
-    fn ended(&self, request: &Request) -> Result<Answer, Wrong> {
+    fn end_session(&self, request: &Request) -> Result<Answer, RequestError> {
         let session = self.session(request)?;
         self.state.lock().unwrap().greeted.remove(&session);
         Ok(Answer::Heard(200))
     }
 
     /// Returns the session of a request. Fails if the request does not name it and its version.
-    fn session(&self, request: &Request) -> Result<String, Wrong> {
-        let wrong = |status, why: &str| Wrong(status, why.to_owned());
+    fn session(&self, request: &Request) -> Result<String, RequestError> {
+        let wrong = |status, why: &str| RequestError(status, why.to_owned());
         let session = request.header("mcp-session-id");
         let session = session.ok_or_else(|| wrong(400, "there is no session id"))?;
         if !self.state.lock().unwrap().greeted.contains(session) {
@@ -252,7 +261,7 @@ impl FakeGraphiti {
         }
     }
 
-    fn called(&self, id: &Value, params: &Value, memory: &Memory) -> Answer {
+    fn call_tool(&self, id: &Value, params: &Value, memory: &Memory) -> Answer {
         let (tool, arguments) = (params["name"].as_str().unwrap_or_default(), &params["arguments"]);
         let result = |value: Value, is_error: bool| Answer::Result {
             id: id.clone(),
@@ -263,7 +272,7 @@ impl FakeGraphiti {
             }),
             session: None,
         };
-        let no_nodes = memory.manner == Manner::NoNodes && tool == "search_nodes";
+        let no_nodes = memory.manner == Behaviour::NoNodes && tool == "search_nodes";
         let Some(fields) = fields(tool).filter(|_| !no_nodes) else {
             let message = format!("Unknown tool: {tool}");
             return Answer::Error { id: id.clone(), message };
@@ -272,9 +281,9 @@ impl FakeGraphiti {
             self.state.lock().unwrap().problems.push(format!("{tool}: {why}"));
             return result(json!(why), true);
         }
-        let call = Called { tool: tool.to_owned(), arguments: arguments.clone() };
+        let call = ToolCall { tool: tool.to_owned(), arguments: arguments.clone() };
         self.state.lock().unwrap().calls.push(call);
-        if memory.manner == Manner::Failing {
+        if memory.manner == Behaviour::Failing {
             return result(json!({ "error": "the graph is away" }), false);
         }
         let is_known = arguments["group_ids"] == json!([memory.group]);
@@ -351,7 +360,7 @@ fn check(fields: &[Field], arguments: &Value) -> Result<(), String> {
     Ok(())
 }
 
-fn send(mut stream: &TcpStream, answer: &Answer, manner: Manner) -> io::Result<()> {
+fn send(mut stream: &TcpStream, answer: &Answer, manner: Behaviour) -> io::Result<()> {
     let message = match answer {
         Answer::Heard(status) => return stream.write_all(&head(*status, &[], Some(0))),
         Answer::Result { id, result, .. } => {
@@ -363,7 +372,7 @@ fn send(mut stream: &TcpStream, answer: &Answer, manner: Manner) -> io::Result<(
         }
     };
     let (kind, body) = match manner {
-        Manner::Stream => {
+        Behaviour::Stream => {
             let news = json!({
                 "jsonrpc": "2.0", "method": "notifications/message",
                 "params": { "level": "info", "data": "looking" },

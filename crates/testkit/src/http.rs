@@ -16,7 +16,7 @@ pub(crate) struct Request {
 }
 
 /// The maximum size of a head, in bytes.
-const LONGEST_HEAD: usize = 256 * 1024;
+const MAX_HEAD_BYTES: usize = 256 * 1024;
 
 impl Request {
     /// Reads a request, except for the last byte of its body: a connection that is closed with
@@ -74,7 +74,7 @@ impl Request {
 fn read_head(mut stream: &TcpStream) -> io::Result<Option<Vec<u8>>> {
     let mut head = Vec::new();
     let mut byte = [0];
-    while !head.ends_with(b"\r\n\r\n") && head.len() < LONGEST_HEAD {
+    while !head.ends_with(b"\r\n\r\n") && head.len() < MAX_HEAD_BYTES {
         match stream.read_exact(&mut byte) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use serde_json::{Value, json};
 
-use crate::web::{Answer, Asked, Served, Service};
+use crate::web::{Answer, RunningService, Service, ServiceRequest};
 
 /// The valid API key.
 pub const KEY: &str = "lin_api_0123456789abcdef";
@@ -63,8 +63,8 @@ struct Comment {
 
 impl FakeLinear {
     /// Serves the fake over TCP.
-    pub fn serve(&self) -> Served {
-        Served::start(Arc::new(self.clone()))
+    pub fn serve(&self) -> RunningService {
+        RunningService::start(Arc::new(self.clone()))
     }
 
     /// Injects a fault into the next request with an operation.
@@ -74,8 +74,8 @@ impl FakeLinear {
 
     /// Returns the title, description and state of each issue.
     pub fn issues(&self) -> Vec<(String, String, String)> {
-        let told = |it: &Issue| (it.title.clone(), it.description.clone(), it.state.clone());
-        self.state().issues.iter().map(told).collect()
+        let summary = |it: &Issue| (it.title.clone(), it.description.clone(), it.state.clone());
+        self.state().issues.iter().map(summary).collect()
     }
 
     /// Returns the texts of all comments in order.
@@ -104,7 +104,7 @@ impl FakeLinear {
 }
 
 impl Service for FakeLinear {
-    fn answer(&self, asked: &Asked) -> Option<Answer> {
+    fn answer(&self, asked: &ServiceRequest) -> Option<Answer> {
         let mut state = self.state();
         let body: Value = serde_json::from_slice(&asked.body).unwrap_or_default();
         let name = body["operationName"].as_str().unwrap_or_default().to_owned();
@@ -132,7 +132,7 @@ fn refusal(status: u16, message: &str, code: &str) -> Answer {
 }
 
 impl State {
-    fn answer(&mut self, asked: &Asked, name: &str, body: &Value) -> Answer {
+    fn answer(&mut self, asked: &ServiceRequest, name: &str, body: &Value) -> Answer {
         if asked.header("authorization") != Some(KEY) {
             return refusal(
                 401,
@@ -151,7 +151,7 @@ impl State {
             fields == ["operationName", "query", "variables"]
         });
         let done = match is_named && is_whole {
-            true => self.carry_out(name, &body["variables"]),
+            true => self.execute(name, &body["variables"]),
             false => Err("Must provide operation".to_owned()),
         };
         match done {
@@ -163,7 +163,7 @@ impl State {
         }
     }
 
-    fn carry_out(&mut self, name: &str, variables: &Value) -> Result<Value, String> {
+    fn execute(&mut self, name: &str, variables: &Value) -> Result<Value, String> {
         match name {
             "AssayIssue" => {
                 let id = only(variables, ["id"])?[0].clone();
@@ -172,12 +172,12 @@ impl State {
                 let at =
                     at.or(number.map(|number| number - 1).filter(|at| *at < self.issues.len()));
                 let at = at.ok_or("Entity not found: Issue")?;
-                Ok(json!({ "issue": self.told(at) }))
+                Ok(json!({ "issue": self.issue_json(at) }))
             }
             "AssayFindIssue" => {
                 let id = only(variables, ["id"])?[0].clone();
                 let found = self.issues.iter().position(|it| it.id == id);
-                let nodes: Vec<Value> = found.map(|at| self.told(at)).into_iter().collect();
+                let nodes: Vec<Value> = found.map(|at| self.issue_json(at)).into_iter().collect();
                 Ok(json!({ "issues": { "nodes": nodes } }))
             }
             "AssayTeam" => {
@@ -197,7 +197,7 @@ impl State {
                 }
                 let state = "Backlog".to_owned();
                 self.issues.push(Issue { id, title, description, state });
-                let issue = self.told(self.issues.len() - 1);
+                let issue = self.issue_json(self.issues.len() - 1);
                 Ok(json!({ "issueCreate": { "success": true, "issue": issue } }))
             }
             "AssayMoveIssue" => {
@@ -232,7 +232,7 @@ impl State {
         self.issues.iter().any(|it| it.id == id) || self.comments.iter().any(|it| it.id == id)
     }
 
-    fn told(&self, at: usize) -> Value {
+    fn issue_json(&self, at: usize) -> Value {
         let issue = &self.issues[at];
         let state = json!({ "id": format!("state-{}", issue.state), "name": issue.state });
         json!({ "id": issue.id, "identifier": format!("{TEAM_KEY}-{}", at + 1), "state": state })

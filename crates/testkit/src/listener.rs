@@ -12,12 +12,12 @@ use std::time::{Duration, Instant};
 #[derive(Debug)]
 pub(crate) struct Listener {
     address: SocketAddr,
-    open: Arc<Open>,
+    open: Arc<OpenConnections>,
     listening: Option<JoinHandle<()>>,
 }
 
 /// The open connections.
-pub(crate) struct Open {
+pub(crate) struct OpenConnections {
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -30,12 +30,12 @@ struct State {
 
 /// An entry in the list of open connections, which is removed when the connection ends in any way.
 /// A connection stays open while it is listed.
-struct Listed<'a> {
-    open: &'a Open,
+struct ConnectionGuard<'a> {
+    open: &'a OpenConnections,
     id: u64,
 }
 
-impl Drop for Listed<'_> {
+impl Drop for ConnectionGuard<'_> {
     fn drop(&mut self) {
         self.open.state().connections.remove(&self.id);
         self.open.changed.notify_all();
@@ -46,11 +46,11 @@ impl Listener {
     /// Starts to listen on a port, or on any free port if it is 0. Fails if the port is in use.
     pub(crate) fn start(
         port: u16,
-        converse: impl Fn(&Open, &TcpStream) + Send + Sync + 'static,
+        converse: impl Fn(&OpenConnections, &TcpStream) + Send + Sync + 'static,
     ) -> io::Result<Listener> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
         let address = listener.local_addr()?;
-        let open = Arc::new(Open { state: Mutex::default(), changed: Condvar::new() });
+        let open = Arc::new(OpenConnections { state: Mutex::default(), changed: Condvar::new() });
         let listening = thread::spawn({
             let open = Arc::clone(&open);
             move || open.listen(&listener, &converse)
@@ -107,14 +107,18 @@ impl Drop for Listener {
     }
 }
 
-impl Open {
+impl OpenConnections {
     fn state(&self) -> MutexGuard<'_, State> {
         // No code panics while it holds this lock.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Accepts connections until the end, and waits for their threads.
-    fn listen(&self, listener: &TcpListener, converse: &(impl Fn(&Open, &TcpStream) + Sync)) {
+    fn listen(
+        &self,
+        listener: &TcpListener,
+        converse: &(impl Fn(&OpenConnections, &TcpStream) + Sync),
+    ) {
         thread::scope(|scope| {
             for (id, stream) in (0..).zip(listener.incoming()) {
                 let mut state = self.state();
@@ -124,7 +128,7 @@ impl Open {
                 let Ok(stream) = stream.map(Arc::new) else { continue };
                 state.connections.insert(id, Arc::clone(&stream));
                 drop(state);
-                let listed = Listed { open: self, id };
+                let listed = ConnectionGuard { open: self, id };
                 scope.spawn(move || {
                     let listed = listed;
                     converse(listed.open, &stream);
@@ -148,7 +152,7 @@ impl Open {
     }
 }
 
-impl fmt::Debug for Open {
+impl fmt::Debug for OpenConnections {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Open").finish_non_exhaustive()
     }

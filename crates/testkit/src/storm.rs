@@ -22,10 +22,10 @@ pub const CONFIGURATION: &str =
     "safeguards: { max_queue_size: 1000000 }\ngithub: { repositories: [octo/storm] }\n";
 
 /// The delay before a delivery is retried.
-const AGAIN: Duration = Duration::from_millis(10);
+const RETRY_DELAY: Duration = Duration::from_millis(10);
 
 /// The maximum number of attempts of a delivery.
-const TRIES: usize = 3_000;
+const MAX_ATTEMPTS: usize = 3_000;
 
 /// A running `assay serve`, which is killed when the value is dropped.
 #[derive(Debug)]
@@ -108,7 +108,7 @@ impl Drop for Server {
 
 /// The size of a storm.
 #[derive(Debug, Clone, Copy)]
-pub struct Size {
+pub struct StormSize {
     /// The number of deliveries.
     pub deliveries: usize,
     /// The number of concurrent deliveries.
@@ -119,7 +119,7 @@ pub struct Size {
 
 /// The result of a storm.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct StormResult {
     /// The number of times that each task was reported as new.
     pub tasks: BTreeMap<String, usize>,
     /// The number of retried deliveries.
@@ -135,7 +135,7 @@ fn about(number: usize) -> (u64, usize) {
 
 /// Sends deliveries until each is answered with 2xx. The server is killed after random numbers of
 /// answers and started again.
-pub fn storm(program: &Path, folder: &Path, size: Size, seed: u64) -> io::Result<Outcome> {
+pub fn storm(program: &Path, folder: &Path, size: StormSize, seed: u64) -> io::Result<StormResult> {
     let variables = [("GITHUB_WEBHOOK_SECRET", SECRET)];
     let server = Server::start(program, folder, &["--listen", "127.0.0.1:0"], &variables)?;
     let address = server.address().to_owned();
@@ -170,11 +170,11 @@ pub fn storm(program: &Path, folder: &Path, size: Size, seed: u64) -> io::Result
         }
         senders.into_iter().try_for_each(|sender| sender.join().unwrap())
     })?;
-    Ok(Outcome { tasks: tasks.into_inner().unwrap(), again: again.into_inner() })
+    Ok(StormResult { tasks: tasks.into_inner().unwrap(), again: again.into_inner() })
 }
 
 /// Returns the numbers of answers after which the server is killed: one in each part of the storm.
-fn when(size: Size, seed: u64) -> Vec<usize> {
+fn when(size: StormSize, seed: u64) -> Vec<usize> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let part = size.deliveries / (size.kills + 1);
     let somewhere = |kill: usize| {
@@ -195,7 +195,7 @@ impl Sender<'_> {
     fn send(&mut self, number: usize) -> io::Result<(String, bool, usize)> {
         let (pull, head) = about(number);
         let body = pull_request("synchronize", REPOSITORY, pull, &commit(head)).to_string();
-        for tries in 1..=TRIES {
+        for tries in 1..=MAX_ATTEMPTS {
             let connection = match self.connection.take() {
                 Some(connection) => Ok(connection),
                 None => Connection::open(self.address),
@@ -212,18 +212,18 @@ impl Sender<'_> {
                     let task = answer.json()["task"].as_str().unwrap_or_default().to_owned();
                     return Ok((task, answer.status == 202, tries));
                 }
-                Ok(answer) if answer.status == 503 => thread::sleep(AGAIN),
+                Ok(answer) if answer.status == 503 => thread::sleep(RETRY_DELAY),
                 Ok(answer) => return Err(io::Error::other(answer.body)),
-                Err(_) => thread::sleep(AGAIN),
+                Err(_) => thread::sleep(RETRY_DELAY),
             }
         }
-        Err(io::Error::other(format!("delivery {number} was not taken in {TRIES} tries")))
+        Err(io::Error::other(format!("delivery {number} was not taken in {MAX_ATTEMPTS} tries")))
     }
 }
 
 /// Checks that each reported task is in the queue once, and no other task. Returns the number of
 /// tasks.
-pub fn check(folder: &Path, size: Size, outcome: &Outcome) -> Result<usize, String> {
+pub fn check(folder: &Path, size: StormSize, outcome: &StormResult) -> Result<usize, String> {
     let queues = folder.join(".agent-communication/queues/qa");
     let mut files: Vec<PathBuf> = std::fs::read_dir(queues)
         .and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect())
@@ -252,9 +252,9 @@ pub fn check(folder: &Path, size: Size, outcome: &Outcome) -> Result<usize, Stri
 
 /// The durations of answers.
 #[derive(Debug, Default)]
-pub struct Times(Vec<Duration>);
+pub struct ResponseTimes(Vec<Duration>);
 
-impl Times {
+impl ResponseTimes {
     /// Returns the 99th percentile.
     pub fn p99(&mut self) -> Duration {
         self.0.sort_unstable();
@@ -264,11 +264,11 @@ impl Times {
 
 /// Sends deliveries to a server that is not killed. Returns the total duration, and that of each
 /// answer.
-pub fn time(address: &str, size: Size, first: usize) -> io::Result<(Duration, Times)> {
+pub fn time(address: &str, size: StormSize, first: usize) -> io::Result<(Duration, ResponseTimes)> {
     let bodies: Vec<String> = (first..first + size.deliveries)
         .map(|n| pull_request("opened", REPOSITORY, n as u64 + 1, &commit(n + 1)).to_string())
         .collect();
-    let (next, times) = (AtomicUsize::new(0), Mutex::new(Times::default()));
+    let (next, times) = (AtomicUsize::new(0), Mutex::new(ResponseTimes::default()));
     let start = Instant::now();
     thread::scope(|scope| {
         let sender = || -> io::Result<()> {

@@ -1,5 +1,5 @@
-//! A fake web service: [`Service`] answers a request ([`Asked`]), in process or over TCP
-//! ([`Served`]).
+//! A fake web service: [`Service`] answers a request ([`ServiceRequest`]), in process or over TCP
+//! ([`RunningService`]).
 
 use std::fmt;
 use std::io::{self, Write as _};
@@ -11,7 +11,7 @@ use crate::http::{Request, head};
 
 /// A request.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Asked {
+pub struct ServiceRequest {
     /// The method, such as `GET`.
     pub method: String,
     /// The path with its query.
@@ -22,7 +22,7 @@ pub struct Asked {
     pub body: Vec<u8>,
 }
 
-impl fmt::Debug for Asked {
+impl fmt::Debug for ServiceRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // The headers contain a token.
         f.debug_struct("Asked")
@@ -32,7 +32,7 @@ impl fmt::Debug for Asked {
     }
 }
 
-impl Asked {
+impl ServiceRequest {
     /// Returns a header; the case of its name is ignored.
     pub fn header(&self, name: &str) -> Option<&str> {
         let is_meant = |(known, _): &&(String, String)| known.eq_ignore_ascii_case(name);
@@ -113,18 +113,18 @@ impl Answer {
 /// A fake service that answers requests.
 pub trait Service: Send + Sync + 'static {
     /// Answers a request; `None` if the connection is cut.
-    fn answer(&self, asked: &Asked) -> Option<Answer>;
+    fn answer(&self, asked: &ServiceRequest) -> Option<Answer>;
 }
 
 /// A service on this machine, which runs until the process ends.
 #[derive(Debug, Clone, Copy)]
-pub struct Served {
+pub struct RunningService {
     address: SocketAddr,
 }
 
-impl Served {
+impl RunningService {
     /// Starts a service on any free port.
-    pub fn start(service: Arc<dyn Service>) -> Served {
+    pub fn start(service: Arc<dyn Service>) -> RunningService {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let address = listener.local_addr().unwrap();
         thread::spawn(move || {
@@ -134,7 +134,7 @@ impl Served {
                 thread::spawn(move || drop(converse(&stream, &*service)));
             }
         });
-        Served { address }
+        RunningService { address }
     }
 
     /// Returns the address of the service.
@@ -147,7 +147,7 @@ fn converse(mut stream: &TcpStream, service: &dyn Service) -> io::Result<()> {
     while let Some(request) = Request::read(stream)? {
         request.finish(stream)?;
         let Request { method, target, headers, body, .. } = request;
-        let Some(answer) = service.answer(&Asked { method, target, headers, body }) else {
+        let Some(answer) = service.answer(&ServiceRequest { method, target, headers, body }) else {
             return Ok(());
         };
         let fields: Vec<(&str, String)> =

@@ -8,7 +8,7 @@ use ring::hmac;
 use serde_json::{Value, json};
 
 /// The time limit of an answer.
-const PATIENCE: Duration = Duration::from_secs(60);
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Returns the signature of a body for the header `X-Hub-Signature-256`.
 pub fn signature(secret: &str, body: &[u8]) -> String {
@@ -97,7 +97,7 @@ impl Connection {
     pub fn open(address: &str) -> io::Result<Connection> {
         let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_read_timeout(Some(RESPONSE_TIMEOUT))?;
         Ok(Connection { stream, address: address.to_owned() })
     }
 

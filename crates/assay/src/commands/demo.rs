@@ -4,16 +4,16 @@ use std::path::PathBuf;
 
 use assay_base::shutdown::Shutdown;
 use assay_change::{Scope, Selection};
-use assay_engine::models::{Asked, Keeping, ModelRequest};
-use assay_engine::review_session::Prepared;
-use assay_engine::throwaway::ThrowawayRepository;
+use assay_engine::models::{CachePolicy, ModelOptions, ReviewOptions};
+use assay_engine::review_session::ReviewSession;
+use assay_engine::throwaway_repository::ThrowawayRepository;
 use assay_findings::gate::ReviewMode;
 
 use super::print;
 use crate::exit::Exit;
 use crate::process::environment;
 use crate::progress::Progress;
-use crate::terminal::{self, Told};
+use crate::terminal::{self, PrintOptions};
 
 /// A file of the throw-away repository: its path, and its text before and after the change.
 struct DemoFile {
@@ -58,22 +58,22 @@ fn rates() -> String {
 
 pub(crate) fn run() -> anyhow::Result<Exit> {
     let folder = make_repository()?;
-    let prepared = Prepared::open(
+    let prepared = ReviewSession::open(
         environment(),
         &folder,
         &Scope::Automatic,
         &Selection::default(),
-        Asked {
-            models: &ModelRequest::default(),
-            keeping: Keeping::Nothing,
-            line: None,
+        ReviewOptions {
+            models: &ModelOptions::default(),
+            cache_policy: CachePolicy::Off,
+            model_session: None,
             also: None,
         },
     )?;
     let reviewed =
         prepared.review(ReviewMode::ReportOnly, None, &Progress::new(), &Shutdown::default());
-    reviewed.keep(&prepared)?;
-    terminal::print(&prepared.change, &reviewed.synthesis, &Told::default())?;
+    reviewed.save(&prepared)?;
+    terminal::print(&prepared.change, &reviewed.synthesis, &PrintOptions::default())?;
     let shown = folder.display();
     print(&format!(
         "\nThe repository is {shown}. What to type next:\n  \

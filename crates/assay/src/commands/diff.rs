@@ -11,7 +11,7 @@ use clap::ValueEnum;
 
 use super::print_json;
 use crate::exit::Exit;
-use crate::output::Styled;
+use crate::output::StyledStdout;
 use crate::process::state_of;
 
 /// Arguments of `assay diff`.
@@ -53,7 +53,7 @@ fn read(root: &Path, id: &str) -> anyhow::Result<ComparedRun> {
 const DIM: Style = Style::new().dimmed();
 
 fn show(comparison: &Comparison) -> anyhow::Result<()> {
-    let mut out = Styled::new();
+    let mut out = StyledStdout::new();
     let colour = |colour| Style::new().bold().fg_color(Some(Color::Ansi(colour)));
     if comparison.findings.is_empty() {
         writeln!(out, "the findings are the same")?;

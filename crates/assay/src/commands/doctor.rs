@@ -8,7 +8,7 @@ use assay_engine::diagnosis::{Diagnosis, Health, diagnose};
 use assay_findings::write::escape;
 
 use crate::exit::Exit;
-use crate::output::Styled;
+use crate::output::StyledStdout;
 use crate::process::environment;
 
 /// Arguments of `assay doctor`.
@@ -28,7 +28,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
 
 fn show(lines: &[Diagnosis]) -> anyhow::Result<()> {
     let colour = |colour| Style::new().bold().fg_color(Some(Color::Ansi(colour)));
-    let mut out = Styled::new();
+    let mut out = StyledStdout::new();
     for line in lines {
         let (style, sign) = match line.health {
             Health::Good => (colour(AnsiColor::Green), "ok  "),

@@ -25,7 +25,7 @@ use clap::{Subcommand, ValueEnum};
 use serde_json::{Map, Value};
 
 use super::{ModeArg, ledger, parse_severity, print, print_json, read_file, read_stdin};
-use crate::exit::{Exit, Unusable};
+use crate::exit::{Exit, UnusableInput};
 use crate::process;
 
 /// Subcommands of `assay findings`.
@@ -163,7 +163,7 @@ pub(crate) fn run(step: Step) -> anyhow::Result<Exit> {
         Step::Validate { tier } => validate(tier),
         Step::Synthesize(args) => run_synthesize(&args),
         Step::Render(args) => render(&args),
-        Step::Same { measure } => same(measure),
+        Step::Same { measure } => compare_pair(measure),
         Step::Recurring => {
             let question: RecurrenceQuery = from_stdin()?;
             print_json(&script_api::find_recurring(&question))?;
@@ -190,12 +190,12 @@ fn validate(tier: TierArg) -> anyhow::Result<Exit> {
         TierArg::Full => ReportTier::Full,
         TierArg::Compact => ReportTier::Compact,
     };
-    let validated = script_api::validate(&within_limit(read_stdin()?)?, tier);
+    let validated = script_api::validate(&check_size(read_stdin()?)?, tier);
     print_json(&validated)?;
     Ok(if validated.valid { Exit::Ready } else { Exit::NotReady })
 }
 
-fn same(measure: MeasureArg) -> anyhow::Result<Exit> {
+fn compare_pair(measure: MeasureArg) -> anyhow::Result<Exit> {
     let pair: IssuePair = from_stdin()?;
     let measure = match measure {
         MeasureArg::Alike => SimilarityMeasure::TitleWords,
@@ -205,17 +205,17 @@ fn same(measure: MeasureArg) -> anyhow::Result<Exit> {
     Ok(Exit::Ready)
 }
 
-fn within_limit(bytes: Vec<u8>) -> anyhow::Result<Vec<u8>> {
+fn check_size(bytes: Vec<u8>) -> anyhow::Result<Vec<u8>> {
     if bytes.len() > MAX_TEXT {
-        bail!(Unusable(format!("the input has more than {MAX_TEXT} bytes")));
+        bail!(UnusableInput(format!("the input has more than {MAX_TEXT} bytes")));
     }
     Ok(bytes)
 }
 
 fn from_stdin<T: serde::de::DeserializeOwned>() -> anyhow::Result<T> {
-    let bytes = within_limit(read_stdin()?)?;
+    let bytes = check_size(read_stdin()?)?;
     serde_json::from_slice(&bytes)
-        .map_err(|error| Unusable(format!("the input does not fit: {error}")).into())
+        .map_err(|error| UnusableInput(format!("the input does not fit: {error}")).into())
 }
 
 fn run_synthesize(args: &SynthesizeArgs) -> anyhow::Result<Exit> {
@@ -241,7 +241,7 @@ fn run_synthesize(args: &SynthesizeArgs) -> anyhow::Result<Exit> {
             changed: changed.as_ref(),
             mode: args.mode.into(),
             fail_on: args.fail_on.clone(),
-            memory: previous.as_ref().map(memory),
+            memory: previous.as_ref().map(known_findings),
             dismissals: &dismissals,
             today: process::today(),
             ..SynthesisInputs::default()
@@ -266,7 +266,7 @@ fn json_file<T: serde::de::DeserializeOwned>(path: &Path) -> anyhow::Result<T> {
 }
 
 /// Returns all findings of an earlier synthesis, including dismissed and resolved ones.
-fn memory(previous: &Synthesis) -> EarlierFindings<'_> {
+fn known_findings(previous: &Synthesis) -> EarlierFindings<'_> {
     let lists =
         [&previous.findings, &previous.pre_existing, &previous.held_back, &previous.dismissed];
     EarlierFindings {
@@ -299,18 +299,18 @@ fn read_report(path: &Path, root: Option<&str>) -> anyhow::Result<Report> {
 }
 
 /// The input of `render` other than findings, from the object around them.
-struct Wrapping {
+struct RenderContext {
     summary: Option<String>,
     context: Map<String, Value>,
     review_id: Option<String>,
     cycle: Option<u32>,
 }
 
-impl Wrapping {
-    fn of(input: &Value) -> Wrapping {
+impl RenderContext {
+    fn of(input: &Value) -> RenderContext {
         let text = |key: &str| input.get(key).and_then(Value::as_str).map(str::to_owned);
         let context = input.get("context").and_then(Value::as_object).cloned().unwrap_or_default();
-        Wrapping {
+        RenderContext {
             summary: text("summary"),
             review_id: text("review_id"),
             cycle: input.get("cycle").and_then(Value::as_u64).and_then(|n| u32::try_from(n).ok()),
@@ -320,19 +320,19 @@ impl Wrapping {
 }
 
 fn render(args: &RenderArgs) -> anyhow::Result<Exit> {
-    let bytes = within_limit(read_stdin()?)?;
+    let bytes = check_size(read_stdin()?)?;
     let input: Value = serde_json::from_slice(&bytes)
-        .map_err(|error| Unusable(format!("the input is not JSON: {error}")))?;
-    let mut wrapping = Wrapping::of(&input);
+        .map_err(|error| UnusableInput(format!("the input is not JSON: {error}")))?;
+    let mut render_context = RenderContext::of(&input);
     if let Some(key) = &args.jira_key {
-        wrapping.context.insert("jira_key".to_owned(), key.as_str().into());
+        render_context.context.insert("jira_key".to_owned(), key.as_str().into());
     }
     if let Some(number) = args.pr {
-        wrapping.context.insert("pr_number".to_owned(), number.into());
+        render_context.context.insert("pr_number".to_owned(), number.into());
     }
     let synthesis: Option<Synthesis> = match input.get("verdict").is_some_and(Value::is_object) {
         true => Some(serde_json::from_value(input.clone()).map_err(|error| {
-            Unusable(format!("the input looks like a synthesis and is none: {error}"))
+            UnusableInput(format!("the input looks like a synthesis and is none: {error}"))
         })?),
         false => None,
     };
@@ -340,12 +340,12 @@ fn render(args: &RenderArgs) -> anyhow::Result<Exit> {
     let document = FindingsDocument {
         findings: synthesis.as_ref().map(|s| s.findings.as_slice()).or(listed.as_deref()),
         synthesis: synthesis.as_ref(),
-        summary: wrapping.summary.as_deref(),
+        summary: render_context.summary.as_deref(),
         repository: args.repository.as_deref(),
         commit: args.commit.as_deref(),
-        review_id: args.review_id.as_deref().or(wrapping.review_id.as_deref()),
-        cycle: args.cycle.or(wrapping.cycle),
-        context: wrapping.context,
+        review_id: args.review_id.as_deref().or(render_context.review_id.as_deref()),
+        cycle: args.cycle.or(render_context.cycle),
+        context: render_context.context,
         version: env!("CARGO_PKG_VERSION"),
         report: None,
     };
@@ -360,16 +360,18 @@ fn listed_findings(input: &Value) -> anyhow::Result<Option<Vec<Finding>>> {
         Value::Object(object) => match object.get("findings") {
             Some(Value::Null) => return Ok(None),
             Some(list @ Value::Array(_)) => list,
-            _ => bail!(Unusable("the input has no `findings`".to_owned())),
+            _ => bail!(UnusableInput("the input has no `findings`".to_owned())),
         },
-        _ => bail!(Unusable("the input is neither a synthesis nor a list of findings".to_owned())),
+        _ => bail!(UnusableInput(
+            "the input is neither a synthesis nor a list of findings".to_owned()
+        )),
     };
     if list.as_array().is_some_and(Vec::is_empty) {
         return Ok(Some(Vec::new()));
     }
     let wrapped = serde_json::json!({ "findings": list }).to_string();
     let Some(votes) = read::read(&wrapped, None).votes else {
-        bail!(Unusable("none of the items is a finding".to_owned()));
+        bail!(UnusableInput("none of the items is a finding".to_owned()));
     };
     let reviewer = Reviewer::new("review", ReviewerKind::Persona);
     let ground = Grounder::new(None, None);

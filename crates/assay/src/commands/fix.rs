@@ -8,7 +8,7 @@ use assay_review::fix::FixPlan;
 use assay_review::runs::{self, StoredFix};
 
 use crate::exit::Exit;
-use crate::output::Styled;
+use crate::output::StyledStdout;
 use crate::process::state_of;
 use crate::terminal;
 
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     if !args.check {
         plan.apply(&root)?;
     }
-    let mut out = Styled::new();
+    let mut out = StyledStdout::new();
     terminal::write_plan(&mut out, &plan, args.check)?;
     if !others.is_empty() {
         let noun = if others.len() == 1 { "fix needs" } else { "fixes need" };

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
-use assay_engine::finding_ledger::{Dismissal, FindingLedger, Since, Span};
+use assay_engine::finding_ledger::{DismissRequest, FindingLedger, Since, TimeSpan};
 use assay_findings::grade::Grade;
 use assay_findings::identity::Day;
 use assay_review::ledger::{self, FileGlob};
@@ -45,7 +45,7 @@ pub(crate) struct ListArgs {
     since: Option<Since>,
     /// List findings at least this old (`7d`, `2w`, `12h`)
     #[arg(long, value_name = "TIME")]
-    age: Option<Span>,
+    age: Option<TimeSpan>,
     /// The output format
     #[arg(long, value_enum, default_value = "terminal")]
     format: Output,
@@ -127,7 +127,7 @@ fn day(text: &str) -> Result<Day, String> {
 
 /// The JSON output of `list`.
 #[derive(Serialize)]
-struct Listed<'a> {
+struct ListOutput<'a> {
     version: u32,
     /// The number of reviews in the ledger: with none, the state of findings is unknown.
     runs: u64,
@@ -136,7 +136,7 @@ struct Listed<'a> {
 
 /// The JSON output of `show`.
 #[derive(Serialize)]
-struct Shown<'a> {
+struct ShowOutput<'a> {
     version: u32,
     #[serde(flatten)]
     history: &'a History,
@@ -148,7 +148,7 @@ pub(super) fn list(args: &ListArgs) -> anyhow::Result<Exit> {
     let now = process::clock().now();
     let Some(ledger) = ledger::open_read_only(&state_of(&root))? else {
         match args.format {
-            Output::Json => print_json(&Listed { version: VERSION, runs: 0, findings: &[] })?,
+            Output::Json => print_json(&ListOutput { version: VERSION, runs: 0, findings: &[] })?,
             Output::Terminal => super::print("the ledger is empty; `assay review` fills it\n")?,
         }
         return Ok(Exit::Ready);
@@ -160,16 +160,16 @@ pub(super) fn list(args: &ListArgs) -> anyhow::Result<Exit> {
     }
     match args.format {
         Output::Json => {
-            print_json(&Listed { version: VERSION, runs: ledger.runs()?, findings: &entries })?;
+            print_json(&ListOutput { version: VERSION, runs: ledger.runs()?, findings: &entries })?;
         }
         Output::Terminal => {
-            terminal::ledger::print_list(&entries, wanted(args.state), Moment(now))?;
+            terminal::ledger::print_list(&entries, state_filter(args.state), Moment(now))?;
         }
     }
     Ok(Exit::Ready)
 }
 
-fn wanted(state: StateArg) -> Option<FindingState> {
+fn state_filter(state: StateArg) -> Option<FindingState> {
     match state {
         StateArg::Open => Some(FindingState::Open),
         StateArg::Gone => Some(FindingState::Gone),
@@ -181,7 +181,7 @@ fn wanted(state: StateArg) -> Option<FindingState> {
 impl ListArgs {
     fn filter(&self, now: Timestamp) -> anyhow::Result<FindingFilter> {
         Ok(FindingFilter {
-            state: wanted(self.state),
+            state: state_filter(self.state),
             impact: self.severity.as_ref().map(|grade| grade.impact().level()),
             category: self.category.clone(),
             reviewer: self.reviewer.clone(),
@@ -196,7 +196,7 @@ pub(super) fn show(args: &ShowArgs) -> anyhow::Result<Exit> {
     let root = assay_change::root(&args.folder)?;
     let history = FindingLedger::open_to_read(environment(), &root)?.history(&args.id)?;
     match args.format {
-        Output::Json => print_json(&Shown { version: VERSION, history: &history })?,
+        Output::Json => print_json(&ShowOutput { version: VERSION, history: &history })?,
         Output::Terminal => terminal::ledger::print_history(&history)?,
     }
     Ok(Exit::Ready)
@@ -205,10 +205,10 @@ pub(super) fn show(args: &ShowArgs) -> anyhow::Result<Exit> {
 /// Dismisses findings.
 pub(super) fn dismiss(args: &DismissArgs) -> anyhow::Result<Exit> {
     let root = assay_change::root(&args.folder)?;
-    let dismissal = Dismissal::new(environment(), &args.reason, args.until.as_ref())?;
+    let dismissal = DismissRequest::new(environment(), &args.reason, args.until.as_ref())?;
     let mut ledger = FindingLedger::open(environment(), &root)?;
     let by = user_name(&root);
-    tell("dismissed", &ledger.dismiss(&args.ids, &by, &dismissal)?)
+    print_entries("dismissed", &ledger.dismiss(&args.ids, &by, &dismissal)?)
 }
 
 /// Accepts a ledger that assay did not write here.
@@ -225,10 +225,10 @@ pub(super) fn adopt(args: &AdoptArgs) -> anyhow::Result<Exit> {
 pub(super) fn reopen(args: &ReopenArgs) -> anyhow::Result<Exit> {
     let root = assay_change::root(&args.folder)?;
     let mut ledger = FindingLedger::open(environment(), &root)?;
-    tell("reopened", &ledger.reopen(&args.ids, &user_name(&root))?)
+    print_entries("reopened", &ledger.reopen(&args.ids, &user_name(&root))?)
 }
 
-fn tell(what: &str, entries: &[FindingEntry]) -> anyhow::Result<Exit> {
+fn print_entries(what: &str, entries: &[FindingEntry]) -> anyhow::Result<Exit> {
     for entry in entries {
         terminal::ledger::print_line(what, entry)?;
     }

@@ -16,19 +16,19 @@ use assay_serve::mcp::{Server, stdio};
 use assay_serve::servers::ServerContext;
 use clap::ValueEnum;
 
-use crate::doors::{self, TokenPlace};
 use crate::exit::Exit;
 use crate::messages::Stderr;
 use crate::output;
 use crate::process::{environment, state_of};
 use crate::signals;
+use crate::token::{self, TokenFile};
 
 /// Arguments of `assay mcp`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// The server to run
     #[arg(value_enum)]
-    server: Name,
+    server: ServerName,
     /// Serve streamable HTTP at an address, such as 127.0.0.1:0, instead of stdin and stdout
     #[arg(long, value_name = "ADDRESS")]
     http: Option<SocketAddr>,
@@ -62,7 +62,7 @@ pub(crate) struct Args {
 
 /// The servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Name {
+enum ServerName {
     /// Tasks of agents, and their findings
     TaskQueue,
     /// Reviews that the model of the agent reads
@@ -77,10 +77,10 @@ enum Name {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let root = queues::root(&args.folder)?;
-    if args.server != Name::Electron && (args.port.is_some() || args.allow_eval) {
+    if args.server != ServerName::Electron && (args.port.is_some() || args.allow_eval) {
         bail!("`--port` and `--allow-eval` are for the server `electron` only");
     }
-    if !matches!(args.server, Name::Github | Name::Jira) && args.agent.is_some() {
+    if !matches!(args.server, ServerName::Github | ServerName::Jira) && args.agent.is_some() {
         bail!("`--agent` is for the servers `github` and `jira` only");
     }
     let context = ServerContext {
@@ -90,11 +90,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         version: env!("CARGO_PKG_VERSION"),
     };
     let server = match args.server {
-        Name::TaskQueue => context.task_queue()?,
-        Name::Review => context.review(),
-        Name::Electron => context.electron(args.port, args.allow_eval)?,
-        Name::Github => context.github(args.agent.as_deref())?,
-        Name::Jira => context.jira(args.agent.as_deref())?,
+        ServerName::TaskQueue => context.task_queue()?,
+        ServerName::Review => context.review(),
+        ServerName::Electron => context.electron(args.port, args.allow_eval)?,
+        ServerName::Github => context.github(args.agent.as_deref())?,
+        ServerName::Jira => context.jira(args.agent.as_deref())?,
     };
     match args.http {
         None => serve_stdio(&server)?,
@@ -114,13 +114,13 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
 pub(super) fn serve_stdio(server: &Server) -> anyhow::Result<()> {
     let shutdown = Shutdown::default();
     signals::end_server(shutdown.clone());
-    let (input, output) = streams()?;
+    let (input, output) = duplicate_stdio()?;
     stdio::serve(server, input, output, &shutdown)?;
     Ok(())
 }
 
 /// Duplicates stdin and stdout as files.
-fn streams() -> anyhow::Result<(File, File)> {
+fn duplicate_stdio() -> anyhow::Result<(File, File)> {
     let input = io::stdin().as_fd().try_clone_to_owned().context("could not use stdin")?;
     let output = output::duplicate().context("could not use stdout")?;
     Ok((input.into(), output))
@@ -133,9 +133,9 @@ fn access(args: &Args, root: &Path, server: &str) -> anyhow::Result<AccessPolicy
         return Ok(AccessPolicy { token: None, hosts });
     }
     let file = || match &args.token_file {
-        Some(path) => Ok(TokenPlace::Named(path.clone())),
-        None => Ok(TokenPlace::Own(state_of(root).open("mcp")?, format!("{server}.token"))),
+        Some(path) => Ok(TokenFile::Named(path.clone())),
+        None => Ok(TokenFile::InState(state_of(root).open("mcp")?, format!("{server}.token"))),
     };
-    let token = doors::token(args.token_env.as_deref(), file)?;
+    let token = token::load_token(args.token_env.as_deref(), file)?;
     Ok(AccessPolicy { token: Some(token), hosts })
 }

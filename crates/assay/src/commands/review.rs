@@ -6,11 +6,11 @@ use std::sync::Arc;
 use anyhow::{anyhow, bail};
 use assay_base::shutdown::Shutdown;
 use assay_change::{Scope, Selection};
-use assay_engine::models::{Asked, Keeping};
-use assay_engine::publish::{PostAs, Posting};
+use assay_engine::models::{CachePolicy, ReviewOptions};
+use assay_engine::publish::{PostKind, ReviewPost};
 use assay_engine::reporter::Reporter;
-use assay_engine::review_session::{Kept, Prepared, retry_unknown_pull};
-use assay_engine::safe_fixes::{Autofix, autofix};
+use assay_engine::review_session::{ReviewSession, SavedRun, retry_missing_pull};
+use assay_engine::safe_fixes::{AutofixOutcome, autofix};
 use assay_engine::wording::count;
 use assay_findings::finding::Finding;
 use assay_findings::gate::ReviewMode;
@@ -37,7 +37,7 @@ use crate::terminal;
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    what: What,
+    what: ChangeArgs,
     /// The output format
     #[arg(long, value_enum, default_value = "terminal")]
     format: Output,
@@ -81,7 +81,7 @@ pub(crate) struct Args {
 
 /// Options that select the change.
 #[derive(clap::Args)]
-struct What {
+struct ChangeArgs {
     /// Compare the branch and the work tree with their merge base with this branch or commit
     #[arg(long, value_name = "REF", conflicts_with_all = ["staged", "commit", "pr"])]
     base: Option<String>,
@@ -129,12 +129,12 @@ enum PostForm {
     Sarif,
 }
 
-impl From<PostForm> for PostAs {
-    fn from(form: PostForm) -> PostAs {
+impl From<PostForm> for PostKind {
+    fn from(form: PostForm) -> PostKind {
         match form {
-            PostForm::Review => PostAs::Review,
-            PostForm::CheckRun => PostAs::CheckRun,
-            PostForm::Sarif => PostAs::Sarif,
+            PostForm::Review => PostKind::Review,
+            PostForm::CheckRun => PostKind::CheckRun,
+            PostForm::Sarif => PostKind::Sarif,
         }
     }
 }
@@ -145,7 +145,7 @@ fn pull_request(text: &str) -> Result<Scope, String> {
         .ok_or_else(|| format!("`{text}` is no pull request such as `owner/repo#7`"))
 }
 
-impl What {
+impl ChangeArgs {
     fn scope(&self) -> Scope {
         match (&self.base, self.staged, &self.commit, &self.pr) {
             (Some(base), _, _, _) => Scope::Against(base.clone()),
@@ -163,7 +163,7 @@ impl What {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     if let Some(folder) = &args.replay {
-        signals::stop_commands_too();
+        signals::stop_commands_on_signal();
         let here = assay_change::root(&args.what.folder);
         let here = here.unwrap_or_else(|_| args.what.folder.clone());
         let (fail_on, all) = (args.fail_on.as_ref(), args.all_findings);
@@ -171,27 +171,27 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     }
     let (scope, selection) = (args.what.scope(), args.what.selection());
     let shows_only = args.roster || args.dry_run;
-    let keeping = match args.mode {
-        _ if shows_only => Keeping::NoneAsked,
-        Some(ModeArg::ReportOnly) => Keeping::Nothing,
-        _ => Keeping::Answers,
+    let cache_policy = match args.mode {
+        _ if shows_only => CachePolicy::NoModels,
+        Some(ModeArg::ReportOnly) => CachePolicy::Off,
+        _ => CachePolicy::On,
     };
     if let Some(folder) = &args.record {
         recording::check_folder(folder)?;
     }
     let interrupts = ReviewInterrupts::watch();
-    let models = args.models.request()?;
-    let open = |line| {
-        let asked = Asked { models: &models, keeping, line, also: None };
-        Prepared::open(environment(), &args.what.folder, &scope, &selection, asked)
+    let models = args.models.options()?;
+    let open = |model_session| {
+        let options = ReviewOptions { models: &models, cache_policy, model_session, also: None };
+        ReviewSession::open(environment(), &args.what.folder, &scope, &selection, options)
     };
     let reporter: Arc<dyn Reporter> = Arc::new(Stderr);
-    let opened = retry_unknown_pull(&reporter, || open(None));
+    let opened = retry_missing_pull(&reporter, || open(None));
     if !interrupts.begin_reading() {
-        return show_nothing_read(args);
+        return show_interrupted(args);
     }
     let mut prepared = opened?;
-    prepared.memory_trouble().into_iter().for_each(warn);
+    prepared.memory_warning().into_iter().for_each(warn);
     if shows_only {
         let cost = if args.dry_run { CostEstimates::Included } else { CostEstimates::Omitted };
         let roster = build_roster(&prepared.change, &prepared.reviewers, cost);
@@ -209,18 +209,20 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let shutdown = interrupts.shutdown();
     let mut reviewed = prepared.review(mode, args.fail_on.as_ref(), &Progress::new(), shutdown);
     if mode == ReviewMode::Autofix && !reviewed.is_interrupted() {
-        let review_again = |line| {
-            let mended = open(line)?;
+        let review_again = |model_session| {
+            let mended = open(model_session)?;
             let again = mended.review(mode, args.fail_on.as_ref(), &Progress::new(), shutdown);
             Ok((mended, again))
         };
         match autofix(&prepared, &reviewed, review_again)? {
-            Autofix::Interrupted => {
+            AutofixOutcome::Interrupted => {
                 warn("the safe fixes were taken back: their review was interrupted");
                 prepared.mark_interrupted(&mut reviewed, "review of the fixes");
             }
-            Autofix::MadeWorse => warn("the safe fixes made something worse, and were taken back"),
-            Autofix::Applied { fixes, session, review } => {
+            AutofixOutcome::MadeWorse => {
+                warn("the safe fixes made something worse, and were taken back")
+            }
+            AutofixOutcome::Applied { fixes, session, review } => {
                 (prepared, reviewed) = (*session, *review);
                 let applied = count(fixes.len(), "safe fix");
                 prepared.notes.push(format!("{applied} applied; `git diff` shows what changed"));
@@ -231,15 +233,15 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     // A review that cannot be stored is still shown.
     let kept = match args.mode {
         Some(ModeArg::ReportOnly) => Ok(None),
-        _ => reviewed.keep(&prepared).map(Some),
+        _ => reviewed.save(&prepared).map(Some),
     };
     if let Some(folder) = &args.record {
         reviewed.record(&prepared, folder)?;
     }
     let run = kept.as_ref().ok().and_then(|kept| Some(kept.as_ref()?.id.as_str()));
     let trouble = match &kept {
-        Ok(Some(kept)) => kept.trouble.clone(),
-        Ok(None) | Err(_) => prepared.ledger_trouble(),
+        Ok(Some(kept)) => kept.warning.clone(),
+        Ok(None) | Err(_) => prepared.ledger_warning(),
     };
     if let Some(reason) = &args.accept {
         trouble.iter().for_each(|trouble| warn(trouble));
@@ -274,7 +276,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         return Ok(if exit == Exit::Ready { Exit::Incomplete } else { exit });
     }
     if mode == ReviewMode::Interactive {
-        let Prepared { baseline, change, .. } = &mut prepared;
+        let ReviewSession { baseline, change, .. } = &mut prepared;
         let accepted = interactive::ask(baseline, change, &reviewed.synthesis)?;
         let accepted: Vec<_> = accepted.iter().map(|(f, why)| (*f, why.as_str())).collect();
         record_accepted(&prepared, run, &accepted);
@@ -283,12 +285,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
 }
 
 /// Prints that the review was interrupted before the change was read.
-fn show_nothing_read(args: &Args) -> anyhow::Result<Exit> {
+fn show_interrupted(args: &Args) -> anyhow::Result<Exit> {
     let report = interrupted_report("the change");
     let synthesis = synthesize(&[report], &SynthesisInputs::default());
     match args.mode {
         Some(ModeArg::Headless) => show_headless(&synthesis)?,
-        _ => match written(args.format, &synthesis) {
+        _ => match render(args.format, &synthesis) {
             Some(text) => print_safely(&text)?,
             None => print(&format!(
                 "{}\n  the review was interrupted before the change was read\n",
@@ -303,26 +305,26 @@ fn show_nothing_read(args: &Args) -> anyhow::Result<Exit> {
 fn post(
     form: PostForm,
     scope: &Scope,
-    prepared: &Prepared,
+    prepared: &ReviewSession,
     synthesis: &Synthesis,
-    kept: Option<&Kept>,
+    saved_run: Option<&SavedRun>,
 ) -> bool {
     let posted = match scope {
         Scope::Pull { repository, number, .. } => {
             repository.parse().map_err(Into::into).and_then(|repository| {
                 let (number, change) = (*number, &prepared.change);
                 let services = &prepared.services;
-                let posting = Posting {
+                let post = ReviewPost {
                     environment: environment(),
                     repository,
                     number,
                     change,
                     synthesis,
                     services,
-                    kept,
+                    saved_run,
                     reporter: Arc::new(Stderr),
                 };
-                posting.post(form.into())
+                post.post(form.into())
             })
         }
         Scope::Automatic | Scope::Against(_) | Scope::Staged | Scope::Commits(_) => {
@@ -344,7 +346,7 @@ pub(super) fn replay(
     fail_on: Option<&Grade>,
     all_findings: bool,
 ) -> anyhow::Result<Exit> {
-    let prepared = Prepared::recorded(environment(), recording, root)?;
+    let prepared = ReviewSession::recorded(environment(), recording, root)?;
     let reviewed =
         prepared.review(ReviewMode::ReportOnly, fail_on, &Progress::new(), &Shutdown::default());
     show(format, &prepared, &reviewed.synthesis, None, all_findings)?;
@@ -353,7 +355,7 @@ pub(super) fn replay(
 
 /// Adds all findings to the baseline.
 fn accept(
-    mut prepared: Prepared,
+    mut prepared: ReviewSession,
     synthesis: &Synthesis,
     reason: &str,
     run: Option<&str>,
@@ -379,8 +381,8 @@ fn accept(
 
 /// Records in the ledger which findings were accepted into the baseline, if the run is in the
 /// ledger.
-fn record_accepted(prepared: &Prepared, run: Option<&str>, accepted: &[(&Finding, &str)]) {
-    let Some(run) = run.filter(|_| !accepted.is_empty() && prepared.ledger_trouble().is_none())
+fn record_accepted(prepared: &ReviewSession, run: Option<&str>, accepted: &[(&Finding, &str)]) {
+    let Some(run) = run.filter(|_| !accepted.is_empty() && prepared.ledger_warning().is_none())
     else {
         return;
     };
@@ -403,23 +405,23 @@ fn show_headless(synthesis: &Synthesis) -> anyhow::Result<()> {
 
 fn show(
     format: Output,
-    prepared: &Prepared,
+    prepared: &ReviewSession,
     synthesis: &Synthesis,
     run: Option<&str>,
     all_findings: bool,
 ) -> anyhow::Result<()> {
-    match written(format, synthesis) {
+    match render(format, synthesis) {
         Some(text) => print_safely(&text),
         None => {
-            let told = terminal::Told { run, all_findings, notes: &prepared.notes };
-            terminal::print(&prepared.change, synthesis, &told)
+            let options = terminal::PrintOptions { run, all_findings, notes: &prepared.notes };
+            terminal::print(&prepared.change, synthesis, &options)
         }
     }
 }
 
 /// Renders a review in a format for programs; `None` for the terminal, which shows the change as
 /// well.
-fn written(format: Output, synthesis: &Synthesis) -> Option<String> {
+fn render(format: Output, synthesis: &Synthesis) -> Option<String> {
     let form = match format {
         Output::Terminal => return None,
         Output::Json => return Some(write::pretty(synthesis)),

@@ -14,10 +14,10 @@ use assay_serve::auth::AccessPolicy;
 use assay_serve::hooks::{HookContext, Hooks};
 use assay_serve::http_server::{HttpListener, HttpServer};
 
-use crate::doors::{self, TokenPlace};
 use crate::exit::Exit;
 use crate::process::{self, environment, state_of};
 use crate::signals;
+use crate::token::{self, TokenFile};
 
 /// Arguments of `assay serve`.
 #[derive(clap::Args)]
@@ -45,14 +45,18 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let settings = AgentSettings::on_disk(environment(), &root)?;
     let state = state_of(&root);
     let own = state.open("serve")?;
-    let log = Arc::new(|line: &str| say(&format!("{} {line}", process::clock().now())));
-    let setup =
-        HookContext::from_settings(&settings, queues::open(&root, &settings)?.into(), say, log)?;
+    let log = Arc::new(|line: &str| print_to_stderr(&format!("{} {line}", process::clock().now())));
+    let setup = HookContext::from_settings(
+        &settings,
+        queues::open(&root, &settings)?.into(),
+        print_to_stderr,
+        log,
+    )?;
     let file = || match args.token_file.clone() {
-        Some(path) => Ok(TokenPlace::Named(path)),
-        None => Ok(TokenPlace::Own(own, "token".to_owned())),
+        Some(path) => Ok(TokenFile::Named(path)),
+        None => Ok(TokenFile::InState(own, "token".to_owned())),
     };
-    let token = doors::token(args.token_env.as_deref(), file)?;
+    let token = token::load_token(args.token_env.as_deref(), file)?;
     let access = AccessPolicy { token: Some(token), hosts: args.allow_host.clone() };
     let listener = HttpListener::bind(args.listen, access.clone())?;
     let (queue, reviewer) = (Arc::clone(&setup.queue), setup.reviewer.clone());
@@ -60,12 +64,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let hooks = hooks.context("the triggers could not be set up")?;
     let shutdown = Shutdown::default();
     signals::end_server(shutdown.clone());
-    say(&format!("listening on {}", listener.url()));
+    print_to_stderr(&format!("listening on {}", listener.url()));
     listener.serve(HttpServer { hooks, queue, reviewer }, &shutdown)?;
     Ok(Exit::Ready)
 }
 
 /// Writes a line to stderr. A closed stderr is ignored.
-fn say(line: &str) {
+fn print_to_stderr(line: &str) {
     let _ = writeln!(io::stderr(), "{}", escape::escape_hidden(line));
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::bail;
 use assay_base::shutdown::Shutdown;
 use assay_engine::config::agents::AgentSettings;
-use assay_engine::config::service::A_MOMENT;
+use assay_engine::config::service::SHORT_WAIT;
 use assay_engine::queues;
 use assay_findings::write::escape;
 use assay_serve::polling::{
@@ -26,7 +26,7 @@ use crate::process::{self, environment};
 use crate::signals;
 
 /// The longest wait between polls, whatever a service requests.
-const LONGEST_REST: Duration = Duration::from_secs(24 * 3_600);
+const MAX_POLL_INTERVAL: Duration = Duration::from_secs(24 * 3_600);
 
 /// Arguments of `assay watch-prs`.
 #[derive(clap::Args)]
@@ -60,7 +60,7 @@ pub(crate) struct Args {
 
 impl Args {
     /// Returns true if the command handles signals itself.
-    pub(crate) fn sees_to_signals(&self) -> bool {
+    pub(crate) fn handles_signals(&self) -> bool {
         !self.once
     }
 }
@@ -68,25 +68,25 @@ impl Args {
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let root = queues::root(&args.folder)?;
     let settings = AgentSettings::on_disk(environment(), &root)?;
-    let watch = Watch::new(args, &settings)?;
+    let watch = PullWatcher::new(args, &settings)?;
     // The reason of a wait for GitHub is reported only if the wait fails.
-    let patience = Arc::new(SystemClock::new(process::clock(), A_MOMENT, |_| ()));
+    let patience = Arc::new(SystemClock::new(process::clock(), SHORT_WAIT, |_| ()));
     let poller = watch.polling(&root, &settings, Arc::clone(&patience))?;
     match args.once {
-        true => watch.look_once(poller),
-        false => watch.look_again_and_again(poller, patience),
+        true => watch.poll_once(poller),
+        false => watch.poll_until_shutdown(poller, patience),
     }
 }
 
 /// The arguments with the values of the configuration.
-struct Watch<'a> {
+struct PullWatcher<'a> {
     args: &'a Args,
     repositories: Vec<RepositoryName>,
     reviewers: QueueName,
 }
 
-impl Watch<'_> {
-    fn new<'a>(args: &'a Args, settings: &AgentSettings) -> anyhow::Result<Watch<'a>> {
+impl PullWatcher<'_> {
+    fn new<'a>(args: &'a Args, settings: &AgentSettings) -> anyhow::Result<PullWatcher<'a>> {
         let repositories = match args.repositories.is_empty() {
             true => settings.configuration.github.repositories.clone(),
             false => args.repositories.clone(),
@@ -98,8 +98,8 @@ impl Watch<'_> {
                 assay_engine::config::PATH
             );
         }
-        let reviewers = queues::of_reviewer(settings, args.agent.as_deref())?;
-        Ok(Watch { args, repositories, reviewers })
+        let reviewers = queues::reviewer_queue(settings, args.agent.as_deref())?;
+        Ok(PullWatcher { args, repositories, reviewers })
     }
 
     fn polling(
@@ -115,7 +115,7 @@ impl Watch<'_> {
         };
         let status = match self.args.jira_status.clone() {
             Some(name) => {
-                let tickets = settings.configuration.jira.required(A_MOMENT, |_| ())?;
+                let tickets = settings.configuration.jira.required(SHORT_WAIT, |_| ())?;
                 Some(TicketStatusFilter { name, tickets })
             }
             None => None,
@@ -134,45 +134,45 @@ impl Watch<'_> {
         ))
     }
 
-    fn look_once(&self, mut poller: PullPoller) -> anyhow::Result<Exit> {
+    fn poll_once(&self, mut poller: PullPoller) -> anyhow::Result<Exit> {
         let looked = poller.poll();
-        self.tell_queued(&looked)?;
-        tell_passed_over(&looked);
-        Troubles::default().tell(&looked);
+        self.print_queued(&looked)?;
+        print_skipped(&looked);
+        ReportedErrors::default().update(&looked);
         Ok(if looked.failed.is_empty() { Exit::Ready } else { Exit::Incomplete })
     }
 
-    fn look_again_and_again(
+    fn poll_until_shutdown(
         &self,
         mut poller: PullPoller,
         patience: Arc<SystemClock>,
     ) -> anyhow::Result<Exit> {
         let shutdown = Shutdown::default();
         let requester = shutdown.clone();
-        signals::at_first(move || {
+        signals::on_first_signal(move || {
             requester.request();
             patience.cancel();
         });
         let names: Vec<&str> = self.repositories.iter().map(RepositoryName::as_str).collect();
         let every = Duration::from_secs(self.args.every);
         note(&format!("looking at {} every {} s", names.join(", "), every.as_secs()));
-        let mut troubles = Troubles::default();
+        let mut reported = ReportedErrors::default();
         while output::is_open() {
             let looked = poller.poll();
-            self.tell_queued(&looked)?;
+            self.print_queued(&looked)?;
             // An error after a shutdown request is a consequence of the request.
             if shutdown.is_requested() {
                 return Ok(Exit::Ready);
             }
-            troubles.tell(&looked);
-            if shutdown.wait(poller.delay(every).min(LONGEST_REST)) {
+            reported.update(&looked);
+            if shutdown.wait(poller.delay(every).min(MAX_POLL_INTERVAL)) {
                 return Ok(Exit::Ready);
             }
         }
         Ok(Exit::Ready)
     }
 
-    fn tell_queued(&self, looked: &PollReport) -> anyhow::Result<()> {
+    fn print_queued(&self, looked: &PollReport) -> anyhow::Result<()> {
         if self.args.json {
             let is_quiet =
                 looked.queued.is_empty() && looked.skipped.is_empty() && looked.failed.is_empty();
@@ -184,14 +184,14 @@ impl Watch<'_> {
         let queue = &self.reviewers;
         for (id, pull) in &looked.queued {
             let title = escape::one_line(&pull.title);
-            let line = format!("{}: {id} waits in `{queue}`  {title}\n", named(pull));
+            let line = format!("{}: {id} waits in `{queue}`  {title}\n", pull_name(pull));
             print_safely(&line)?;
         }
         Ok(())
     }
 }
 
-fn named(pull: &Pull) -> String {
+fn pull_name(pull: &Pull) -> String {
     format!("{}#{}", pull.repository, pull.number)
 }
 
@@ -223,10 +223,10 @@ fn as_json(looked: &PollReport) -> Value {
 
 /// Prints the pull requests that were skipped with their reasons; those that were queued before are
 /// only counted.
-fn tell_passed_over(looked: &PollReport) {
+fn print_skipped(looked: &PollReport) {
     let is_there = |why: &SkipReason| matches!(why, SkipReason::AlreadyThere(_));
     for (pull, why) in looked.skipped.iter().filter(|(_, why)| !is_there(why)) {
-        note(&format!("{}: passed over, {why}", named(pull)));
+        note(&format!("{}: passed over, {why}", pull_name(pull)));
     }
     match looked.skipped.iter().filter(|(_, why)| is_there(why)).count() {
         0 => {}
@@ -237,16 +237,16 @@ fn tell_passed_over(looked: &PollReport) {
 
 /// The errors that were reported; an error is reported again only if it differs.
 #[derive(Default)]
-struct Troubles(BTreeSet<(RepositoryName, String)>);
+struct ReportedErrors(BTreeSet<(RepositoryName, String)>);
 
-impl Troubles {
-    fn tell(&mut self, looked: &PollReport) {
+impl ReportedErrors {
+    fn update(&mut self, looked: &PollReport) {
         let trouble =
             |(name, error): &(RepositoryName, PollError)| (name.clone(), error.dedup_key());
         let now: BTreeSet<(RepositoryName, String)> = looked.failed.iter().map(trouble).collect();
-        let mut told = self.0.clone();
+        let mut known = self.0.clone();
         for failed in &looked.failed {
-            if told.insert(trouble(failed)) {
+            if known.insert(trouble(failed)) {
                 warn(&format!("{}: {}", failed.0, failed.1));
             }
         }

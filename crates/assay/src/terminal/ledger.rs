@@ -11,17 +11,17 @@ use assay_store::ledger::{FindingOutcome, FindingState};
 use assay_store::task::Moment;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use super::{BOLD, CYAN, DIM, GREEN, RED, WIDTH, YELLOW, wrapped};
-use crate::output::{self, Styled};
+use super::{BOLD, CYAN, DIM, GREEN, RED, WIDTH, YELLOW, wrap};
+use crate::output::{self, StyledStdout};
 
 /// The width of an id.
-const ID: usize = 12;
+const ID_WIDTH: usize = 12;
 
 /// The width of all gaps between columns.
-const GAPS: usize = 10;
+const GAPS_WIDTH: usize = 10;
 
 /// The minimum width of a place.
-const MIN_PLACE: usize = 16;
+const MIN_PLACE_WIDTH: usize = 16;
 
 /// The widths of the columns.
 struct Columns {
@@ -39,13 +39,13 @@ pub(crate) fn print_list(
     state: Option<FindingState>,
     now: Moment,
 ) -> anyhow::Result<()> {
-    let mut out = Styled::new();
+    let mut out = StyledStdout::new();
     let kind = state.map(|state| format!("{} ", state.as_str())).unwrap_or_default();
     if entries.is_empty() {
         writeln!(out, "no {kind}finding is like that")?;
         return Ok(());
     }
-    let room = output::is_terminal().then(columns);
+    let room = output::is_terminal().then(terminal_width);
     let columns = Columns::of(entries, state.is_none(), now, room);
     let heading = columns.row(["ID", "SEVERITY", "STATE", "AGE", "PLACE", "FINDING"]);
     writeln!(out, "{DIM}{heading}{DIM:#}")?;
@@ -59,14 +59,14 @@ pub(crate) fn print_list(
         let (age, state) = (age(entry, now), entry.state.as_str());
         let severity = escape::one_line(&entry.severity);
         let row = columns.row([&entry.id, &severity, state, &age, &place, &title]);
-        writeln!(out, "{}", columns.coloured(&row, entry))?;
+        writeln!(out, "{}", columns.colour_severity(&row, entry))?;
     }
     writeln!(out, "\n{}", count(entries.len(), &format!("{kind}finding")))?;
     Ok(())
 }
 
 /// Returns the width of the terminal. Tables are not limited to a width that reads well.
-fn columns() -> usize {
+fn terminal_width() -> usize {
     let size = terminal_size::terminal_size();
     size.map_or(*WIDTH, |(width, _)| usize::from(width.0).saturating_sub(1))
 }
@@ -84,25 +84,26 @@ impl Columns {
         };
         let age = widest("AGE", &|entry| age(entry, now));
         let place = widest("PLACE", &place);
-        let left = room.map(|room| room.saturating_sub(ID + severity + state + age + GAPS));
+        let left =
+            room.map(|room| room.saturating_sub(ID_WIDTH + severity + state + age + GAPS_WIDTH));
         // The title is more important than the place.
-        let most = left.map_or(place, |left| (left * 2 / 5).max(MIN_PLACE));
+        let most = left.map_or(place, |left| (left * 2 / 5).max(MIN_PLACE_WIDTH));
         Columns { severity, state, age, place: place.min(most), room }
     }
 
     fn row(&self, [id, severity, state, age, place, title]: [&str; 6]) -> String {
-        let mut row = format!("{}  {}  ", padded(id, ID), padded(severity, self.severity));
+        let mut row = format!("{}  {}  ", pad(id, ID_WIDTH), pad(severity, self.severity));
         if self.state > 0 {
-            row.push_str(&format!("{}  ", padded(state, self.state)));
+            row.push_str(&format!("{}  ", pad(state, self.state)));
         }
-        row.push_str(&format!("{}  {}  ", padded(age, self.age), padded(place, self.place)));
+        row.push_str(&format!("{}  {}  ", pad(age, self.age), pad(place, self.place)));
         let left = self.room.map(|room| room.saturating_sub(row.width()).max(16));
         row.push_str(&left.map_or(title.to_owned(), |left| cut_end(title, left)));
         row
     }
 
     /// Colours the severity of a row.
-    fn coloured(&self, row: &str, entry: &FindingEntry) -> String {
+    fn colour_severity(&self, row: &str, entry: &FindingEntry) -> String {
         let style = style_of(entry);
         let (id, rest) = row.split_at(entry.id.len());
         let (severity, rest) = rest.split_at(2 + escape::one_line(&entry.severity).len());
@@ -122,13 +123,13 @@ fn style_of(entry: &FindingEntry) -> Style {
 /// Prints the action that was taken on a finding.
 pub(crate) fn print_line(what: &str, entry: &FindingEntry) -> anyhow::Result<()> {
     let line = format!("{} {} ({})", entry.id, entry.title, place(entry));
-    writeln!(Styled::new(), "{GREEN}{what}{GREEN:#} {}", escape::one_line(&line))?;
+    writeln!(StyledStdout::new(), "{GREEN}{what}{GREEN:#} {}", escape::one_line(&line))?;
     Ok(())
 }
 
 /// Prints the history of a finding.
 pub(crate) fn print_history(history: &History) -> anyhow::Result<()> {
-    let mut out = Styled::new();
+    let mut out = StyledStdout::new();
     let entry = &history.entry;
     let style = style_of(entry);
     let title = escape::one_line(&entry.title);
@@ -148,9 +149,9 @@ pub(crate) fn print_history(history: &History) -> anyhow::Result<()> {
         fact("rule", rule)?;
     }
     fact("found by", &entry.reviewers.join(", "))?;
-    fact("first seen", &minute(entry.first_seen))?;
-    fact("last seen", &minute(entry.last_seen))?;
-    fact("last look", &minute(entry.last_look))?;
+    fact("first seen", &format_minute(entry.first_seen))?;
+    fact("last seen", &format_minute(entry.last_seen))?;
+    fact("last look", &format_minute(entry.last_look))?;
     if let Ok(finding) = serde_json::from_value::<Finding>(history.finding.clone()) {
         write_finding(&mut out, &finding)?;
     }
@@ -177,10 +178,10 @@ pub(crate) fn print_history(history: &History) -> anyhow::Result<()> {
 
 fn write_finding(out: &mut impl Write, finding: &Finding) -> anyhow::Result<()> {
     if !finding.description.is_empty() {
-        writeln!(out, "\n  {}", wrapped(&escape::one_line(&finding.description), 2, "  "))?;
+        writeln!(out, "\n  {}", wrap(&escape::one_line(&finding.description), 2, "  "))?;
     }
     if let Some(fix) = &finding.suggested_fix {
-        writeln!(out, "  {}", wrapped(&escape::one_line(&format!("fix: {fix}")), 2, "  "))?;
+        writeln!(out, "  {}", wrap(&escape::one_line(&format!("fix: {fix}")), 2, "  "))?;
     }
     if !finding.evidence.is_empty() {
         writeln!(out, "\n{BOLD}evidence{BOLD:#}")?;
@@ -199,23 +200,23 @@ enum Event<'a> {
 }
 
 /// The width before the text of an event: the time, and the kind of event.
-const STAMP: usize = 38;
+const STAMP_WIDTH: usize = 38;
 
 impl Event<'_> {
     fn write(&self, out: &mut impl Write, at: Moment) -> anyhow::Result<()> {
         let (style, word, text) = match self {
             Event::Decided(word, text) => (YELLOW, *word, text.clone()),
             Event::Look(look) => {
-                let (style, word) = in_words(look);
-                (style, word, told(look))
+                let (style, word) = outcome_label(look);
+                (style, word, describe_run(look))
             }
         };
-        let indent = " ".repeat(STAMP);
-        let text = wrapped(&escape::one_line(&text), STAMP, &indent);
-        writeln!(out, "  {DIM}{}{DIM:#}  {style}{word:<12}{style:#}  {text}", minute(at))?;
+        let indent = " ".repeat(STAMP_WIDTH);
+        let text = wrap(&escape::one_line(&text), STAMP_WIDTH, &indent);
+        writeln!(out, "  {DIM}{}{DIM:#}  {style}{word:<12}{style:#}  {text}", format_minute(at))?;
         if let Event::Look(look) = self {
             for vote in &look.votes {
-                let line = format!("{indent}{}", wrapped(&said(vote), STAMP, &indent));
+                let line = format!("{indent}{}", wrap(&describe_vote(vote), STAMP_WIDTH, &indent));
                 writeln!(out, "{DIM}{line}{DIM:#}")?;
             }
         }
@@ -223,7 +224,7 @@ impl Event<'_> {
     }
 }
 
-fn in_words(look: &RunOutcome) -> (Style, &'static str) {
+fn outcome_label(look: &RunOutcome) -> (Style, &'static str) {
     match look.outcome {
         FindingOutcome::Raised if look.why.is_some() => (YELLOW, "left alone"),
         FindingOutcome::Raised => (RED, "seen"),
@@ -234,14 +235,14 @@ fn in_words(look: &RunOutcome) -> (Style, &'static str) {
     }
 }
 
-fn told(look: &RunOutcome) -> String {
+fn describe_run(look: &RunOutcome) -> String {
     let line = look.line.map(|line| format!(":{line}")).unwrap_or_default();
     let place = look.file.as_ref().map(|file| format!("{file}{line} in ")).unwrap_or_default();
     let why = look.why.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
     format!("{place}run {} ({}){why}", look.run, look.change)
 }
 
-fn said(vote: &ReviewerVote) -> String {
+fn describe_vote(vote: &ReviewerVote) -> String {
     let sure = vote.confidence.map(|sure| format!(", {sure}% sure")).unwrap_or_default();
     escape::one_line(&format!("{}: {}{sure}", vote.reviewer, vote.severity))
 }
@@ -259,12 +260,12 @@ fn age(entry: &FindingEntry, now: Moment) -> String {
     }
 }
 
-fn minute(at: Moment) -> String {
+fn format_minute(at: Moment) -> String {
     at.0.strftime("%Y-%m-%d %H:%M UTC").to_string()
 }
 
 /// Pads a text with blanks.
-fn padded(text: &str, width: usize) -> String {
+fn pad(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(text.width())))
 }
 
@@ -273,7 +274,7 @@ fn cut_end(text: &str, room: usize) -> String {
     if text.width() <= room {
         return text.to_owned();
     }
-    format!("{}…", fitting(text.chars(), room))
+    format!("{}…", take_fitting(text.chars(), room))
 }
 
 /// Truncates a text at its start, because the end of a path says more.
@@ -281,12 +282,12 @@ fn cut_front(text: &str, room: usize) -> String {
     if text.width() <= room {
         return text.to_owned();
     }
-    let end: String = fitting(text.chars().rev(), room).chars().rev().collect();
+    let end: String = take_fitting(text.chars().rev(), room).chars().rev().collect();
     format!("…{end}")
 }
 
 /// Takes characters while they fit, with room for an ellipsis.
-fn fitting(chars: impl Iterator<Item = char>, room: usize) -> String {
+fn take_fitting(chars: impl Iterator<Item = char>, room: usize) -> String {
     let mut left = room.saturating_sub(1);
     chars
         .map_while(|c| {

@@ -9,7 +9,7 @@ use assay_review::roster::{Roster, RosterEntry};
 use assay_review::{Estimate, Interest};
 
 use super::{BOLD, DIM, GREEN};
-use crate::output::Styled;
+use crate::output::StyledStdout;
 
 /// Prints the reviewers of a change, and the reasons.
 pub(crate) fn print_roster(
@@ -17,7 +17,7 @@ pub(crate) fn print_roster(
     with_models: bool,
     with_cost: bool,
 ) -> anyhow::Result<()> {
-    let mut out = Styled::new();
+    let mut out = StyledStdout::new();
     let depth = match roster.depth {
         Depth::Lite => "lite",
         Depth::Full => "full",
@@ -30,26 +30,30 @@ pub(crate) fn print_roster(
         };
         writeln!(out, "  {style}{word}{style:#}  {name}: {}", escape::one_line(reason))?;
         if let Some(estimate) = estimate {
-            writeln!(out, "         {DIM}{}{DIM:#}", escape::one_line(&in_words(estimate)))?;
+            writeln!(
+                out,
+                "         {DIM}{}{DIM:#}",
+                escape::one_line(&describe_estimate(estimate))
+            )?;
         }
     }
     match (with_models, with_cost) {
         (false, true) => writeln!(out, "no model is asked: nothing is sent, and nothing is spent")?,
         (false, false) => writeln!(out, "no model is asked; with --models personas read it too")?,
-        (true, true) => writeln!(out, "{}", total(roster))?,
+        (true, true) => writeln!(out, "{}", describe_total(roster))?,
         (true, false) => {}
     }
     Ok(())
 }
 
 /// Formats the expected cost of a reading.
-fn in_words(estimate: &Estimate) -> String {
+fn describe_estimate(estimate: &Estimate) -> String {
     let calls = count(estimate.calls, "call");
-    let price = price(estimate.usual_micro_usd, estimate.most_micro_usd);
+    let price = describe_price(estimate.usual_micro_usd, estimate.most_micro_usd);
     format!("{calls} to {}, about {} tokens, {price}", estimate.model, estimate.tokens)
 }
 
-fn price(usual: Option<u64>, most: Option<u64>) -> String {
+fn describe_price(usual: Option<u64>, most: Option<u64>) -> String {
     let usd = |micro: u64| micro as f64 / 1_000_000.0;
     match usual.zip(most) {
         Some((usual, most)) => format!("about ${:.2}, ${:.2} at most", usd(usual), usd(most)),
@@ -58,7 +62,7 @@ fn price(usual: Option<u64>, most: Option<u64>) -> String {
 }
 
 /// Formats the expected cost of all readings, without second looks.
-fn total(roster: &Roster) -> String {
+fn describe_total(roster: &Roster) -> String {
     let estimates = || roster.entries.iter().filter_map(|entry| entry.estimate.as_ref());
     let calls: usize = estimates().map(|estimate| estimate.calls).sum();
     let tokens: u64 = estimates().map(|estimate| estimate.tokens).sum();
@@ -68,6 +72,6 @@ fn total(roster: &Roster) -> String {
         "in all {}, about {tokens} tokens, {}; nothing was sent. Second looks at what is found \
          come on top.",
         count(calls, "call"),
-        price(usual, most)
+        describe_price(usual, most)
     )
 }

@@ -34,7 +34,7 @@ impl Source {
     }
 
     fn line(&self, number: u32) -> Option<String> {
-        self.shown.get((number as usize).checked_sub(1)?).map(|line| fit(line))
+        self.shown.get((number as usize).checked_sub(1)?).map(|line| printable(line))
     }
 
     /// Prints the lines around a finding.
@@ -53,9 +53,10 @@ impl Source {
                 continue;
             }
             let (start, length) = self.mark(finding, line, &text);
-            let skipped = start.saturating_sub(room() / 2) * usize::from(start + 8 > room());
+            let skipped =
+                start.saturating_sub(line_width() / 2) * usize::from(start + 8 > line_width());
             let shown = cut(&text, skipped);
-            let length = length.clamp(1, room().saturating_sub(start - skipped).max(1));
+            let length = length.clamp(1, line_width().saturating_sub(start - skipped).max(1));
             let (indent, carets) = (" ".repeat(start - skipped), "^".repeat(length));
             writeln!(out, "  {DIM}{number:>5} |{DIM:#} {shown}")?;
             writeln!(out, "  {DIM}      |{DIM:#} {indent}{style}{carets}{style:#}")?;
@@ -72,10 +73,10 @@ impl Source {
         let Some(before) = raw.get(..column as usize - 1) else { return whole };
         let from = raw.as_ptr() as usize - self.text.as_ptr() as usize;
         let before_shown = Redaction::of(&self.text).part(from..from + before.len());
-        let start = fit(&before_shown).width();
+        let start = printable(&before_shown).width();
         let quote = finding.evidence.first().map(|quote| quote.trim_matches('`'));
         let length = match quote {
-            Some(quote) if raw[before.len()..].starts_with(quote) => fit(quote).width(),
+            Some(quote) if raw[before.len()..].starts_with(quote) => printable(quote).width(),
             _ => shown.trim_end().width().saturating_sub(start),
         };
         (start, length)
@@ -108,7 +109,7 @@ pub(super) fn write_change(
     let gone: Vec<&str> = before.iter().map(String::as_str).skip(first - 1).take(count).collect();
     let come = after.iter().map(String::as_str).skip(first - 1);
     let come: Vec<&str> = come.take(replacement.text().lines().count()).collect();
-    let skipped = same_start(&gone, &come);
+    let skipped = common_prefix(&gone, &come);
     write_side(out, RED, '-', &gone, skipped)?;
     write_side(out, GREEN, '+', &come, skipped)
 }
@@ -123,11 +124,11 @@ fn with_replacement(before: &str, replacement: &Replacement) -> String {
 }
 
 /// Returns the length of the common start of long lines, so that the difference can be shown.
-fn same_start(gone: &[&str], come: &[&str]) -> usize {
-    let [gone, come] = [gone, come].map(|lines| lines.first().map(|line| fit(line)));
+fn common_prefix(gone: &[&str], come: &[&str]) -> usize {
+    let [gone, come] = [gone, come].map(|lines| lines.first().map(|line| printable(line)));
     let (Some(gone), Some(come)) = (gone, come) else { return 0 };
     let same = gone.chars().zip(come.chars()).take_while(|(a, b)| a == b).count();
-    if same > room() / 2 { same.saturating_sub(room() / 4) } else { 0 }
+    if same > line_width() / 2 { same.saturating_sub(line_width() / 4) } else { 0 }
 }
 
 fn write_side(
@@ -138,7 +139,7 @@ fn write_side(
     skipped: usize,
 ) -> anyhow::Result<()> {
     for line in lines.iter().take(MAX_FIX_LINES) {
-        let line = cut(&fit(line), skipped);
+        let line = cut(&printable(line), skipped);
         writeln!(out, "       {style}{sign} {line}{style:#}")?;
     }
     if lines.len() > MAX_FIX_LINES {
@@ -149,22 +150,22 @@ fn write_side(
 }
 
 /// Returns the width for a source line.
-fn room() -> usize {
+fn line_width() -> usize {
     WIDTH.saturating_sub(MARGIN)
 }
 
 /// Makes a line printable: tabs as blanks, control characters visible.
-fn fit(line: &str) -> String {
+fn printable(line: &str) -> String {
     escape::escape_hidden(&line.replace('\t', "    ")).into_owned()
 }
 
 /// Returns the part of a line that is shown, with a mark at each cut.
 fn cut(line: &str, skipped: usize) -> String {
-    let mut shown: String = line.chars().skip(skipped).take(room()).collect();
+    let mut shown: String = line.chars().skip(skipped).take(line_width()).collect();
     if skipped > 0 {
         shown.replace_range(..shown.chars().next().map_or(0, char::len_utf8), "…");
     }
-    if line.chars().count() > skipped + room() {
+    if line.chars().count() > skipped + line_width() {
         shown.push('…');
     }
     shown

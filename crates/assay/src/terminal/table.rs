@@ -10,34 +10,34 @@ use crate::output;
 const GAP: usize = 2;
 
 /// The minimum width of the last column before other columns are cut.
-const SHORTEST: usize = 10;
+const MIN_LAST_BEFORE_CUT: usize = 10;
 
 /// The minimum width of the last column if complete names leave no room for it.
 const MIN_LAST: usize = 40;
 
 /// The room for a table.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Room {
+pub(crate) enum TableWidth {
     /// A screen with this many columns: every column may be cut so that a row fits into a line.
     Screen(usize),
     /// A file or a pipe: names stay complete, and only the last column is cut.
-    Page,
+    Unlimited,
 }
 
-impl Room {
+impl TableWidth {
     /// Returns the current room on stdout.
-    pub(crate) fn on_stdout() -> Room {
+    pub(crate) fn on_stdout() -> TableWidth {
         let columns = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
         match columns.filter(|columns| *columns > 0 && output::is_terminal()) {
             // Some terminals start a new line after a line that fills the last column.
-            Some(columns) => Room::Screen(columns - 1),
-            None => Room::Page,
+            Some(columns) => TableWidth::Screen(columns - 1),
+            None => TableWidth::Unlimited,
         }
     }
 }
 
 /// Formats rows of text under a heading. Control characters are made visible.
-pub(crate) fn table(heading: &[&str], rows: &[Vec<String>], room: Room) -> String {
+pub(crate) fn table(heading: &[&str], rows: &[Vec<String>], room: TableWidth) -> String {
     let heading = heading.iter().map(|&text| text.to_owned()).collect();
     let clean = |row: &Vec<String>| row.iter().map(|cell| escape::one_line(cell)).collect();
     let rows: Vec<Vec<String>> = std::iter::once(heading).chain(rows.iter().map(clean)).collect();
@@ -46,18 +46,18 @@ pub(crate) fn table(heading: &[&str], rows: &[Vec<String>], room: Room) -> Strin
     };
     let columns = 0..rows[0].len();
     let below = columns.clone().map(|column| widest(&rows[1..], column)).collect::<Vec<usize>>();
-    let widths = fitted(columns.map(|column| widest(&rows, column)).collect(), &below, room);
+    let widths = fit_widths(columns.map(|column| widest(&rows, column)).collect(), &below, room);
     let mut text = String::new();
     for row in &rows {
         let mut line = String::new();
         for (cell, &width) in row.iter().zip(&widths) {
-            let cell = shortened(cell, width);
+            let cell = truncate(cell, width);
             line.push_str(&cell);
             line.push_str(&" ".repeat(width.saturating_sub(cell.width()) + GAP));
         }
         match room {
-            Room::Screen(columns) => text.push_str(&shortened(line.trim_end(), columns)),
-            Room::Page => text.push_str(line.trim_end()),
+            TableWidth::Screen(columns) => text.push_str(&truncate(line.trim_end(), columns)),
+            TableWidth::Unlimited => text.push_str(line.trim_end()),
         }
         text.push('\n');
     }
@@ -66,12 +66,12 @@ pub(crate) fn table(heading: &[&str], rows: &[Vec<String>], room: Room) -> Strin
 
 /// Returns the widths of columns. If they do not fit, the last column is cut first, then headings
 /// that are wider than their columns, then the widest column, from the left.
-fn fitted(mut widths: Vec<usize>, below: &[usize], room: Room) -> Vec<usize> {
+fn fit_widths(mut widths: Vec<usize>, below: &[usize], room: TableWidth) -> Vec<usize> {
     let Some(last) = widths.len().checked_sub(1) else { return widths };
     let taken = |widths: &[usize]| widths.iter().sum::<usize>() + last * GAP;
     let columns = match room {
-        Room::Screen(columns) => columns,
-        Room::Page => {
+        TableWidth::Screen(columns) => columns,
+        TableWidth::Unlimited => {
             // Complete names may fill a line, and the last column must stay readable.
             let before = taken(&widths) - widths[last];
             widths[last] = widths[last].min(MAX_WIDTH.saturating_sub(before).max(MIN_LAST));
@@ -79,7 +79,7 @@ fn fitted(mut widths: Vec<usize>, below: &[usize], room: Room) -> Vec<usize> {
         }
     };
     let before = taken(&widths) - widths[last];
-    widths[last] = widths[last].min(columns.saturating_sub(before).max(SHORTEST));
+    widths[last] = widths[last].min(columns.saturating_sub(before).max(MIN_LAST_BEFORE_CUT));
     for width in &mut widths {
         *width = (*width).min(columns);
     }
@@ -99,7 +99,7 @@ fn fitted(mut widths: Vec<usize>, below: &[usize], room: Room) -> Vec<usize> {
 }
 
 /// Truncates a text to a width, with a mark at the cut.
-fn shortened(text: &str, width: usize) -> String {
+fn truncate(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();
     }
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(room: Room, expected: Expect) {
+    fn check(room: TableWidth, expected: Expect) {
         let row = |cells: [&str; 3]| cells.map(str::to_owned).to_vec();
         let rows = [
             row(["a", "pending", "a short title"]),
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn columns_stand_below_each_other_and_the_last_one_is_cut() {
         check(
-            Room::Screen(37),
+            TableWidth::Screen(37),
             expect![[r#"
                 ID            STATUS   TITLE
                 a             pending  a short title
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn a_line_is_no_wider_than_the_screen() {
         check(
-            Room::Screen(26),
+            TableWidth::Screen(26),
             expect![[r#"
                 ID       STATUS   TITLE
                 a        pending  a short…
@@ -155,7 +155,7 @@ mod tests {
             "#]],
         );
         check(
-            Room::Screen(4),
+            TableWidth::Screen(4),
             expect![[r#"
                 …  …
                 a  …
@@ -168,14 +168,14 @@ mod tests {
     #[test]
     fn names_are_whole_where_a_program_reads_them() {
         let rows = [vec!["n".repeat(200), "a title".to_owned()]];
-        let text = table(&["ID", "TITLE"], &rows, Room::Page);
+        let text = table(&["ID", "TITLE"], &rows, TableWidth::Unlimited);
         assert!(text.contains(&"n".repeat(200)), "{text}");
     }
 
     #[test]
     fn letters_that_take_no_room_take_no_time() {
         let rows = [vec!["a".to_owned(), format!("b{}", "\u{301}c".repeat(1_000_000))]];
-        let text = table(&["ID", "TITLE"], &rows, Room::Screen(40));
+        let text = table(&["ID", "TITLE"], &rows, TableWidth::Screen(40));
         assert!(text.len() < 1_000, "{}", text.len());
     }
 }

@@ -7,11 +7,11 @@ use std::path::Path;
 use assay_testkit::pages::{Answer, Pages};
 use serde_json::{Value, json};
 
-use super::mcp::{Talk, answers, call, modern};
-use super::{Ran, assay_with};
+use super::mcp::{McpSession, answers, call, modern};
+use super::{AssayRun, assay_with};
 
 /// Sends lines to the server for a port.
-fn talk(folder: &Path, args: &[&str], port: &str, lines: &[Value]) -> Ran {
+fn talk(folder: &Path, args: &[&str], port: &str, lines: &[Value]) -> AssayRun {
     let said: String = lines.iter().map(|line| format!("{line}\n")).collect();
     let args = [&["mcp", "electron"], args].concat();
     assay_with(folder, &args, said.as_bytes(), &[("ELECTRON_DEBUG_PORT", port)])
@@ -237,8 +237,8 @@ mod on_chromium {
         assert_eq!(told["result"]["structuredContent"]["result"]["value"], "onesecond");
     }
 
-    fn start(folder: &Path, port: u16) -> Talk {
+    fn start(folder: &Path, port: u16) -> McpSession {
         let port = port.to_string();
-        Talk::start(folder, &["electron", "--allow-eval", "--port", &port], &[])
+        McpSession::start(folder, &["electron", "--allow-eval", "--port", &port], &[])
     }
 }

@@ -8,8 +8,8 @@ use assay_testkit::github::{self as fake, Access, NewPull, sha};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::mcp::{Talk, answers, call, modern};
-use super::{Ran, assay_with};
+use super::mcp::{McpSession, answers, call, modern};
+use super::{AssayRun, assay_with};
 
 const REPO: &str = "octo/demo";
 const TOKEN: &str = "t-never-to-be-seen";
@@ -18,23 +18,23 @@ const DIFF: &str = "diff --git a/a.txt b/a.txt\nnew file mode 100644\n--- /dev/n
                     @@ -0,0 +1 @@\n+a\n";
 
 /// A repository that is configured for a fake GitHub with a pull request.
-struct Stage {
+struct GithubFixture {
     folder: TempDir,
     github: Arc<fake::GitHub>,
     served: Option<fake::Server>,
 }
 
-impl Stage {
-    fn new() -> Stage {
-        let github = Arc::new(fake::GitHub::new(Arc::new(fake::Clock::real())));
+impl GithubFixture {
+    fn new() -> GithubFixture {
+        let github = Arc::new(fake::GitHub::new(Arc::new(fake::GitHubClock::real())));
         github.add_repository(REPO);
         github.add_token("assay-bot", TOKEN, Access::User);
         github.open_pull(REPO, NewPull::new("ann", "feature", &sha("head 1"), DIFF));
         let served = Arc::clone(&github).serve();
         let folder = tempfile::tempdir().unwrap();
-        let stage = Stage { folder, github, served: Some(served) };
-        stage.configure("token_env: DEMO_TOKEN");
-        stage
+        let fixture = GithubFixture { folder, github, served: Some(served) };
+        fixture.configure("token_env: DEMO_TOKEN");
+        fixture
     }
 
     /// Writes the configuration, with a line for the source of the token.
@@ -45,7 +45,7 @@ impl Stage {
         fs::write(self.folder.path().join("config/agent-framework.yaml"), text).unwrap();
     }
 
-    fn run(&self, args: &[&str], variables: &[(&str, &str)], lines: &[Value]) -> Ran {
+    fn run(&self, args: &[&str], variables: &[(&str, &str)], lines: &[Value]) -> AssayRun {
         let said: String = lines.iter().map(|line| format!("{line}\n")).collect();
         let kept = self.folder.path().join("state");
         let kept = [("XDG_STATE_HOME", kept.to_str().unwrap())];
@@ -88,7 +88,7 @@ fn push() -> Value {
 
 #[test]
 fn its_tools_are_listed() {
-    let told = Stage::new().results(&[], &[], &[modern(1, "tools/list", json!({}))]);
+    let told = GithubFixture::new().results(&[], &[], &[modern(1, "tools/list", json!({}))]);
     let tools = told[0]["tools"].as_array().unwrap();
     let names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
     assert_eq!(
@@ -106,8 +106,8 @@ fn its_tools_are_listed() {
 fn an_agent_does_what_it_is_permitted_however_it_is_named() {
     let by_variable: &[(&str, &str)] = &[("ASSAY_AGENT", "qa-2")];
     for (args, variables) in [(&["--agent", "qa"] as &[&str], &[] as &[_]), (&[], by_variable)] {
-        let stage = Stage::new();
-        let told = stage.results(args, variables, &[get(), comment(), push()]);
+        let fixture = GithubFixture::new();
+        let told = fixture.results(args, variables, &[get(), comment(), push()]);
         assert_eq!(told[0]["structuredContent"]["title"], "Merge feature", "{}", told[0]);
         assert_eq!(told[1]["isError"], false, "{}", told[1]);
         assert_eq!(
@@ -115,48 +115,48 @@ fn an_agent_does_what_it_is_permitted_however_it_is_named() {
             "agent `qa` may not push to GitHub: it needs the permission `push`, see \
              `config/agents.yaml`"
         );
-        assert_eq!(stage.github.visible(REPO, 1), "comment\n  assay-bot: Thanks.\n");
-        assert_eq!(stage.asked().len(), 2, "{:?}", stage.asked());
+        assert_eq!(fixture.github.visible(REPO, 1), "comment\n  assay-bot: Thanks.\n");
+        assert_eq!(fixture.asked().len(), 2, "{:?}", fixture.asked());
     }
 }
 
 #[test]
 fn an_agent_is_nobody_else_and_a_person_may_do_all() {
-    let stage = Stage::new();
+    let fixture = GithubFixture::new();
     let engineer = [("ASSAY_AGENT", "engineer")];
-    let told = stage.results(&["--agent", "qa"], &[], &[push()]);
+    let told = fixture.results(&["--agent", "qa"], &[], &[push()]);
     assert!(refusal(&told[0]).starts_with("agent `qa` may not push"), "{}", told[0]);
-    assert_eq!(stage.results(&[], &engineer, &[push()])[0]["isError"], false);
-    assert_eq!(stage.github.branch(REPO, "fix"), Some(sha("main")));
+    assert_eq!(fixture.results(&[], &engineer, &[push()])[0]["isError"], false);
+    assert_eq!(fixture.github.branch(REPO, "fix"), Some(sha("main")));
     // A new fixture, since writes to one GitHub are a second apart.
-    let stage = Stage::new();
-    assert_eq!(stage.results(&[], &[], &[push()])[0]["isError"], false);
+    let fixture = GithubFixture::new();
+    assert_eq!(fixture.results(&[], &[], &[push()])[0]["isError"], false);
 }
 
 #[test]
 fn permissions_are_those_of_the_repository_that_the_agent_works_for() {
-    let stage = Stage::new();
-    let agents = stage.folder.path().join("config/agents.yaml");
+    let fixture = GithubFixture::new();
+    let agents = fixture.folder.path().join("config/agents.yaml");
     fs::write(agents, "- id: qa\n  permissions: [read]\n").unwrap();
     // The configuration in the work tree of an agent's program has no effect.
     let tree = tempfile::tempdir().unwrap();
     fs::create_dir(tree.path().join("config")).unwrap();
     let text = "- id: qa\n  permissions: [read, github, push]\n";
     fs::write(tree.path().join("config/agents.yaml"), text).unwrap();
-    let root = stage.folder.path().to_str().unwrap();
+    let root = fixture.folder.path().to_str().unwrap();
     let variables = [("ASSAY_ROOT", root), ("DEMO_TOKEN", TOKEN), ("ASSAY_AGENT", "qa")];
     let said = format!("{}\n", comment());
     let ran = assay_with(tree.path(), &["mcp", "github"], said.as_bytes(), &variables);
     let told = &answers(&ran)[0]["result"];
     assert!(refusal(told).starts_with("agent `qa` may not write on GitHub"), "{told}");
-    assert_eq!(stage.asked(), [""; 0]);
+    assert_eq!(fixture.asked(), [""; 0]);
 }
 
 #[test]
 fn a_server_that_cannot_be_is_told_of() {
-    let stage = Stage::new();
+    let fixture = GithubFixture::new();
     let check = |args: &[&str], variables: &[(&str, &str)], expected: &str| {
-        let ran = stage.run(args, variables, &[get()]);
+        let ran = fixture.run(args, variables, &[get()]);
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{args:?}: {}", ran.stderr);
         assert!(ran.stderr.contains(expected), "{args:?}: {}", ran.stderr);
         assert!(!ran.stderr.contains(TOKEN), "{args:?}: {}", ran.stderr);
@@ -167,22 +167,22 @@ fn a_server_that_cannot_be_is_told_of() {
     check(&["--agent", "engineer"], &[("ASSAY_AGENT", "qa")], "`ASSAY_AGENT` is `qa`");
     check(&[], &[("XDG_STATE_HOME", ""), ("HOME", "")], "set `HOME` or `XDG_STATE_HOME`");
     // A token for GitHub itself is not sent to another address.
-    stage.configure("");
+    fixture.configure("");
     check(&[], &[("GITHUB_TOKEN", TOKEN)], "name it by `github.token_env`");
-    stage.configure("token_env: A\n  token_command: [cat, token]");
+    fixture.configure("token_env: A\n  token_command: [cat, token]");
     check(&[], &[], "there are both `token_env` and `token_command`");
-    stage.configure("token: t-never-to-be-seen");
+    fixture.configure("token: t-never-to-be-seen");
     check(&[], &[], "unknown field `token`");
-    stage.configure("token_env: DEMO_TOKEN\n  repositories: [demo]");
+    fixture.configure("token_env: DEMO_TOKEN\n  repositories: [demo]");
     check(&[], &[], "`config/agent-framework.yaml`, line 4");
-    assert_eq!(stage.asked(), [""; 0]);
+    assert_eq!(fixture.asked(), [""; 0]);
 }
 
 #[test]
 fn without_a_token_or_with_a_wrong_one_the_tools_say_so() {
-    let stage = Stage::new();
+    let fixture = GithubFixture::new();
     let told = |variables: &[(&str, &str)]| {
-        let ran = stage.run(&[], variables, &[get(), comment()]);
+        let ran = fixture.run(&[], variables, &[get(), comment()]);
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{}", ran.stdout);
         let told = answers(&ran);
         told.iter().map(|answer| refusal(&answer["result"]).to_owned()).collect::<Vec<_>>()
@@ -193,7 +193,7 @@ fn without_a_token_or_with_a_wrong_one_the_tools_say_so() {
             "GitHub cannot be used: there is no key: set the variable `DEMO_TOKEN`"
         );
     }
-    assert_eq!(stage.asked(), [""; 0]);
+    assert_eq!(fixture.asked(), [""; 0]);
     for refusal in told(&[("DEMO_TOKEN", "t-wrong-and-secret")]) {
         assert!(
             refusal.ends_with("with status 401: Bad credentials (the token is wrong, or too old)"),
@@ -205,23 +205,23 @@ fn without_a_token_or_with_a_wrong_one_the_tools_say_so() {
 
 #[test]
 fn a_repository_that_is_not_configured_is_not_asked_about() {
-    let stage = Stage::new();
-    stage.github.add_repository("octo/secret");
+    let fixture = GithubFixture::new();
+    fixture.github.add_repository("octo/secret");
     let other = call(1, "github_get_pr", &json!({ "pr_number": 1, "repo": "octo/secret" }));
-    let told = stage.results(&[], &[], &[other]);
+    let told = fixture.results(&[], &[], &[other]);
     assert_eq!(
         refusal(&told[0]),
         "`octo/secret` is not among `github.repositories` of the configuration: octo/demo"
     );
-    assert_eq!(stage.asked(), [""; 0]);
+    assert_eq!(fixture.asked(), [""; 0]);
 }
 
 #[test]
 fn a_github_that_is_gone_is_said_to_be() {
-    let mut stage = Stage::new();
-    let url = stage.github.root();
-    drop(stage.served.take());
-    let told = stage.results(&[], &[], &[comment()]);
+    let mut fixture = GithubFixture::new();
+    let url = fixture.github.root();
+    drop(fixture.served.take());
+    let told = fixture.results(&[], &[], &[comment()]);
     let expected =
         format!("GitHub at `{url}/` did not answer `POST /repos/octo/demo/issues/1/comments`");
     assert!(refusal(&told[0]).starts_with(&expected), "{}", told[0]);
@@ -230,13 +230,13 @@ fn a_github_that_is_gone_is_said_to_be() {
 
 #[test]
 fn the_token_is_in_no_answer_no_file_and_no_list_of_processes() {
-    let stage = Stage::new();
-    let folder = stage.folder.path();
+    let fixture = GithubFixture::new();
+    let folder = fixture.folder.path();
     fs::write(folder.join("token"), format!("{TOKEN}\n")).unwrap();
-    stage.configure("token_command: [cat, token]");
+    fixture.configure("token_command: [cat, token]");
     let kept = folder.join("state");
     let kept = [("XDG_STATE_HOME", kept.to_str().unwrap())];
-    let mut talk = Talk::start(folder, &["github"], &kept);
+    let mut talk = McpSession::start(folder, &["github"], &kept);
     let told = [talk.say(&get()), talk.say(&comment())];
     for answer in &told {
         assert_eq!(answer["result"]["isError"], false, "{answer}");

@@ -10,10 +10,12 @@ use std::sync::LazyLock;
 
 use assay_rules::without_injections;
 use assay_testkit::Repository;
-use assay_testkit::model::{Answer, Asked, FakeModel, Fixed, Obedient, Received, Script};
+use assay_testkit::model::{
+    Answer, FakeModel, FixedAnswer, ObedientModel, PromptRequest, ReceivedRequest, Script,
+};
 use serde_json::{Value, json};
 
-use crate::{Ran, assay_with};
+use crate::{AssayRun, assay_with};
 
 const RULE: &str = "agent-surface/prompt-injection";
 
@@ -121,10 +123,10 @@ fn attacked(configuration: &str, is_flawed: bool) -> Repository {
 /// The result of a review.
 struct Reviewed {
     synthesis: Value,
-    received: Vec<Received>,
+    received: Vec<ReceivedRequest>,
 }
 
-pub(crate) fn run(repository: &Repository, server: &FakeModel, args: &[&str]) -> Ran {
+pub(crate) fn run(repository: &Repository, server: &FakeModel, args: &[&str]) -> AssayRun {
     assay_with(repository.path(), args, b"", &[("FAKE_MODEL_URL", &server.url())])
 }
 
@@ -141,7 +143,7 @@ fn review_by(server: &FakeModel, repository: &Repository, args: &[&str]) -> Revi
 }
 
 fn rules_alone(repository: &Repository) -> Value {
-    let reviewed = review(repository, Fixed(String::new()), &["--no-models"]);
+    let reviewed = review(repository, FixedAnswer(String::new()), &["--no-models"]);
     assert_eq!(reviewed.received.len(), 0);
     reviewed.synthesis
 }
@@ -204,7 +206,7 @@ fn check_unread(synthesis: &Value) {
 }
 
 /// Checks that no part of an attack was sent, in any form.
-fn check_kept(received: &[Received]) {
+fn check_kept(received: &[ReceivedRequest]) {
     assert!(!received.is_empty());
     let bodies: Vec<Vec<u8>> = received.iter().map(|request| request.body.clone()).collect();
     let bodies: Vec<String> =
@@ -247,15 +249,15 @@ fn about(alone: &Value, said: Value) -> Value {
 /// Returns a model that does what an attacker wants, whatever its input.
 fn puppet(report: Value) -> impl Script {
     let obedient =
-        Obedient::everything(["the marks"]).attack_only().report(move |_| report.clone());
-    move |asked: &Asked| match asked.system.starts_with(SECOND_LOOK) {
+        ObedientModel::everything(["the marks"]).attack_only().report(move |_| report.clone());
+    move |asked: &PromptRequest| match asked.system.starts_with(SECOND_LOOK) {
         true => Answer::json(&refutation(asked)),
         false => obedient.answer(asked),
     }
 }
 
 /// Returns a refutation of a finding that quotes a line of the shown code.
-fn refutation(asked: &Asked) -> Value {
+fn refutation(asked: &PromptRequest) -> Value {
     let code = asked.user.lines().filter_map(|line| line.trim_start().split_once(" + "));
     let mut code = code.filter(|(number, _)| number.parse::<u32>().is_ok()).map(|(_, text)| text);
     let quote = code.find(|text| text.len() > 8).unwrap_or_default();
@@ -295,7 +297,7 @@ fn every_message_that_gives_orders_is_a_finding_by_itself() {
         repository.write(format!("{}.py", attack.id), "x = 1\n");
         repository.commit(&attack.text);
         let args = ["--no-models", "--commit", "HEAD"];
-        let synthesis = review(&repository, Fixed(String::new()), &args).synthesis;
+        let synthesis = review(&repository, FixedAnswer(String::new()), &args).synthesis;
         let findings = synthesis["findings"].as_array().unwrap();
         assert!(findings.iter().any(|f| f["rule"] == RULE && f["file"].is_null()), "{}", attack.id);
         assert_eq!(synthesis["verdict"]["state"], "not_ready", "{}", attack.id);
@@ -307,15 +309,15 @@ fn a_model_that_obeys_the_suite_never_gets_to_see_it() {
     let repository = attacked(CONFIGURATION, false);
     let alone = rules_alone(&repository);
     let orders: Vec<String> = ATTACKS.iter().flat_map(Attack::orders).collect();
-    let seen = |asked: &Asked| -> Value { panic!("an attack got through: {}", asked.user) };
-    let honest = Obedient::everything(orders.clone()).attack_only().report(seen);
+    let seen = |asked: &PromptRequest| -> Value { panic!("an attack got through: {}", asked.user) };
+    let honest = ObedientModel::everything(orders.clone()).attack_only().report(seen);
     let reviewed = review(&repository, honest, &["--models"]);
     check_no_better(&alone, &reviewed.synthesis);
     check_told(&reviewed.synthesis);
     check_unread(&reviewed.synthesis);
     check_kept(&reviewed.received);
     assert!(reviewed.synthesis["coverage"]["by_model"].as_u64().unwrap() > 0);
-    let parrot = review(&repository, Obedient::everything(orders), &TWO);
+    let parrot = review(&repository, ObedientModel::everything(orders), &TWO);
     check_no_better(&alone, &parrot.synthesis);
     check_told(&parrot.synthesis);
     assert_eq!(parrot.synthesis["coverage"]["by_model"], 0, "the canary came back");
@@ -362,8 +364,8 @@ fn where_models_have_to_read_it_all_an_attack_leaves_the_change_incomplete() {
 }
 
 /// Returns the text that models received.
-pub(crate) fn sent(received: &[Received]) -> String {
-    let said = |request: &Received| {
+pub(crate) fn sent(received: &[ReceivedRequest]) -> String {
+    let said = |request: &ReceivedRequest| {
         let body: Value = serde_json::from_slice(&request.body).unwrap();
         let mut texts = Vec::new();
         collect_texts(&body, &mut texts);
@@ -385,7 +387,7 @@ const HONEST: &str = r#"{"reviewer":"a","findings":[],"residual_risks":[],"testi
 
 /// Reviews a change with a model that finds nothing, and returns the text that the model received.
 fn sent_of(repository: &Repository) -> (Value, String) {
-    let reviewed = review(repository, Fixed(HONEST.to_owned()), &TWO);
+    let reviewed = review(repository, FixedAnswer(HONEST.to_owned()), &TWO);
     let sent = sent(&reviewed.received);
     (reviewed.synthesis, sent)
 }
@@ -606,7 +608,7 @@ fn what_a_repository_brings_along_is_no_answer_and_no_run_of_ours() {
     let risk = json!({
         "reviewer": "a", "findings": [], "residual_risks": ["Not finished"], "testing_gaps": [],
     });
-    let honest = || Fixed(risk.to_string());
+    let honest = || FixedAnswer(risk.to_string());
     // Answers are cached per address of the server.
     let server = FakeModel::start(honest());
     let first = review_by(&server, &repository, &TWO);
@@ -647,10 +649,11 @@ fn what_an_earlier_review_found_gives_no_orders() {
         "requires_verification": false, "suggested_fix": null, "pre_existing": false,
     });
     let led = report(json!([finding]));
-    review(&repository, Fixed(led.to_string()), &TWO);
+    review(&repository, FixedAnswer(led.to_string()), &TWO);
     repository.write("b.py", "x = 1\n");
     repository.commit("second");
-    let reviewed = review(&repository, Fixed(HONEST.to_owned()), &["--persona", "prior-findings"]);
+    let reviewed =
+        review(&repository, FixedAnswer(HONEST.to_owned()), &["--persona", "prior-findings"]);
     let sent = sent(&reviewed.received);
     assert!(sent.contains("What an earlier review of this code found"), "{sent}");
     assert!(!sent.contains("must approve"), "{sent}");

@@ -27,15 +27,15 @@ const SPEC: &str = "# A\n\n## Acceptance Criteria\n\n- [ ] `a` passes\n\n## Veri
 const PLAN: &str = r#"{"feature": "A", "phases": [{"name": "one", "subtasks": [{"id": "1", "title": "a", "status": "completed"}]}]}"#;
 
 /// A repository, a pipe that the processes of assay hold open, and a folder for temporary files.
-struct Stage {
+struct InterruptFixture {
     repository: Repository,
     fifo: PathBuf,
     temporary: TempDir,
 }
 
-impl Stage {
+impl InterruptFixture {
     /// Sets up a repository with a configuration, in which `{waits}` is a command that waits.
-    fn new(configuration: &str) -> Stage {
+    fn new(configuration: &str) -> InterruptFixture {
         let repository = Repository::new();
         let temporary = tempfile::tempdir().unwrap();
         let fifo = repository.path().join("alive");
@@ -46,7 +46,7 @@ impl Stage {
         repository.write(".gitignore", "alive\n");
         repository.write("a.py", "a = 1\n");
         repository.commit("before");
-        Stage { repository, fifo, temporary }
+        InterruptFixture { repository, fifo, temporary }
     }
 
     /// Returns a program that holds the pipe open.
@@ -55,7 +55,7 @@ impl Stage {
     }
 
     /// Writes a file, with a defect or without.
-    fn change(self, text: &str) -> Stage {
+    fn change(self, text: &str) -> InterruptFixture {
         self.repository.write("a.py", text);
         self
     }
@@ -129,8 +129,8 @@ const FLAWED: &str = "import os\n\n\ndef f(n):\n    os.system(f\"rm {n}\")\n";
 fn an_interrupted_review_shows_and_keeps_what_was_found() {
     for signal in ["-INT", "-TERM"] {
         for (text, state, code) in [(FLAWED, "not_ready", 1), ("a = 2\n", "incomplete", 3)] {
-            let stage = Stage::new(ANALYSER).change(text);
-            let (child, alive) = stage.start(&["review", "--format", "json"]);
+            let fixture = InterruptFixture::new(ANALYSER).change(text);
+            let (child, alive) = fixture.start(&["review", "--format", "json"]);
             kill(signal, &child);
             let output = child.wait_with_output().unwrap();
             assert_eq!(output.status.code(), Some(code), "{signal} {text}");
@@ -140,22 +140,22 @@ fn an_interrupted_review_shows_and_keeps_what_was_found() {
             assert!(why.contains("`slow`") && why.contains("interrupted"), "{why}");
             let rules = shown["findings"].as_array().unwrap().len();
             assert_eq!(rules, usize::from(text == FLAWED), "what the rules found is there");
-            let run = stage.runs().pop().expect("the run is kept");
+            let run = fixture.runs().pop().expect("the run is kept");
             let verdict = fs::read_to_string(run.join("verdict.json")).unwrap();
             assert_eq!(serde_json::from_str::<Value>(&verdict).unwrap(), shown["verdict"]);
             let log = fs::read_to_string(run.join("log")).unwrap();
             assert!(log.contains("interrupted: slow"), "{log}");
             wait_until_gone(alive);
-            assert_eq!(stage.left_behind(), Vec::<String>::new());
+            assert_eq!(fixture.left_behind(), Vec::<String>::new());
         }
     }
 }
 
 #[test]
 fn an_interrupted_agent_is_stopped_and_named() {
-    let stage = Stage::new(AGENT).change(FLAWED);
+    let fixture = InterruptFixture::new(AGENT).change(FLAWED);
     let args = ["review", "--models", "--persona", "correctness", "--format", "json"];
-    let (child, alive) = stage.start(&args);
+    let (child, alive) = fixture.start(&args);
     kill("-INT", &child);
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
@@ -164,14 +164,14 @@ fn an_interrupted_agent_is_stopped_and_named() {
     let why = shown["verdict"]["because"].to_string();
     assert!(why.contains("`correctness`") && why.contains("interrupted"), "{why}");
     wait_until_gone(alive);
-    assert_eq!(stage.left_behind(), Vec::<String>::new());
+    assert_eq!(fixture.left_behind(), Vec::<String>::new());
 }
 
 #[test]
 fn an_interrupted_review_is_shown_in_every_form() {
     for format in FORMATS {
-        let stage = Stage::new(ANALYSER).change(FLAWED);
-        let (child, _alive) = stage.start(&["review", "--format", format]);
+        let fixture = InterruptFixture::new(ANALYSER).change(FLAWED);
+        let (child, _alive) = fixture.start(&["review", "--format", format]);
         kill("-INT", &child);
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(1), "{format}");
@@ -182,8 +182,8 @@ fn an_interrupted_review_is_shown_in_every_form() {
 
 #[test]
 fn a_second_interrupt_ends_at_once() {
-    let stage = Stage::new(ANALYSER).change(FLAWED);
-    let (mut child, _alive) = stage.start(&["review"]);
+    let fixture = InterruptFixture::new(ANALYSER).change(FLAWED);
+    let (mut child, _alive) = fixture.start(&["review"]);
     // Both signals are pending when the process continues.
     let mut stdout = child.stdout.take().unwrap();
     kill("-STOP", &child);
@@ -194,7 +194,7 @@ fn a_second_interrupt_ends_at_once() {
     let mut shown = Vec::new();
     stdout.read_to_end(&mut shown).unwrap();
     assert_eq!(status.code(), Some(130), "{}", String::from_utf8_lossy(&shown));
-    assert_eq!(stage.left_behind(), Vec::<String>::new());
+    assert_eq!(fixture.left_behind(), Vec::<String>::new());
 }
 
 #[test]
@@ -215,14 +215,14 @@ fn what_assay_started_ends_when_assay_is_killed() {
     ];
     for (configuration, args, check) in cases {
         for waits in [WAITS, WAITS_APART] {
-            let stage = Stage::new(configuration).change(FLAWED);
-            stage
+            let fixture = InterruptFixture::new(configuration).change(FLAWED);
+            fixture
                 .repository
                 .write("specs/001-a/spec.md", SPEC.replace("`false`", &format!("`{check}`")));
-            stage.repository.write("specs/001-a/implementation_plan.json", PLAN);
-            stage.repository.write("plan.md", "# A\n\n## Milestone M1: One\n\nFiles: `a.py`\n");
-            stage.repository.write("waits.sh", stage.with_pipe(waits));
-            let (mut child, alive) = stage.start(args);
+            fixture.repository.write("specs/001-a/implementation_plan.json", PLAN);
+            fixture.repository.write("plan.md", "# A\n\n## Milestone M1: One\n\nFiles: `a.py`\n");
+            fixture.repository.write("waits.sh", fixture.with_pipe(waits));
+            let (mut child, alive) = fixture.start(args);
             kill("-KILL", &child);
             child.wait().unwrap();
             // The wait ends once the program and its child are gone.
@@ -235,10 +235,10 @@ fn what_assay_started_ends_when_assay_is_killed() {
 fn an_interrupted_command_leaves_no_folder_behind() {
     let qa = "qa:\n  fixer:\n    run: [sh, '{waits}']\n";
     let gate = "gates:\n  fixer:\n    run: [sh, '{waits}']\n";
-    let set_up = |stage: &Stage| {
-        stage.repository.write("specs/001-a/spec.md", SPEC);
-        stage.repository.write("specs/001-a/implementation_plan.json", PLAN);
-        stage.repository.write("plan.md", "# A\n\n## Milestone M1: One\n\nFiles: `a.py`\n");
+    let set_up = |fixture: &InterruptFixture| {
+        fixture.repository.write("specs/001-a/spec.md", SPEC);
+        fixture.repository.write("specs/001-a/implementation_plan.json", PLAN);
+        fixture.repository.write("plan.md", "# A\n\n## Milestone M1: One\n\nFiles: `a.py`\n");
     };
     let mut seen = BTreeSet::new();
     for (configuration, args) in [
@@ -247,18 +247,18 @@ fn an_interrupted_command_leaves_no_folder_behind() {
         (ANALYSER, &["review", "--commit", "HEAD"]),
     ] {
         for signal in ["-INT", "-TERM", "-HUP"] {
-            let stage = Stage::new(configuration).change("a = 2\n");
-            set_up(&stage);
+            let fixture = InterruptFixture::new(configuration).change("a = 2\n");
+            set_up(&fixture);
             if args[0] == "review" {
-                stage.repository.commit("a change that is laid out in a folder");
+                fixture.repository.commit("a change that is laid out in a folder");
             }
-            let (child, alive) = stage.start(args);
-            seen.extend(stage.left_behind());
+            let (child, alive) = fixture.start(args);
+            seen.extend(fixture.left_behind());
             kill(signal, &child);
             let output = child.wait_with_output().unwrap();
             assert!(!output.status.success(), "{args:?}");
             wait_until_gone(alive);
-            assert_eq!(stage.left_behind(), Vec::<String>::new(), "{args:?} {signal}");
+            assert_eq!(fixture.left_behind(), Vec::<String>::new(), "{args:?} {signal}");
         }
     }
     assert!(seen.len() > 2, "folders are in use before the interrupt: {seen:?}");
@@ -266,21 +266,21 @@ fn an_interrupted_command_leaves_no_folder_behind() {
 
 #[test]
 fn an_interrupt_before_the_change_is_read_is_incomplete() {
-    let stage = Stage::new(ANALYSER).change(FLAWED);
+    let fixture = InterruptFixture::new(ANALYSER).change(FLAWED);
     // Git waits for the process at the other end of this pipe.
     let folder = tempfile::tempdir().unwrap();
     let git = folder.path().join("git");
     fs::write(
         &git,
-        format!("#!/bin/sh\n{}\n", WAITS.replace("$ALIVE", &stage.fifo.display().to_string())),
+        format!("#!/bin/sh\n{}\n", WAITS.replace("$ALIVE", &fixture.fifo.display().to_string())),
     )
     .unwrap();
     assert!(Command::new("chmod").arg("+x").arg(&git).status().unwrap().success());
     for format in FORMATS {
-        let mut command = command_in(stage.repository.path(), &["review", "--format", format]);
+        let mut command = command_in(fixture.repository.path(), &["review", "--format", format]);
         let path = format!("{}:{}", folder.path().display(), std::env::var("PATH").unwrap());
         let child = command.env("PATH", path).stdout(Stdio::piped()).spawn().unwrap();
-        let alive = stage.alive();
+        let alive = fixture.alive();
         kill("-INT", &child);
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(3), "{format}");
@@ -291,7 +291,7 @@ fn an_interrupt_before_the_change_is_read_is_incomplete() {
         wait_until_gone(alive);
     }
     assert_eq!(
-        assay_in(stage.repository.path(), &["review", "--no-models", "--roster"], b"").code,
+        assay_in(fixture.repository.path(), &["review", "--no-models", "--roster"], b"").code,
         0
     );
 }

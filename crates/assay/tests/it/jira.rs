@@ -7,7 +7,7 @@ use assay_testkit::jira::{FakeJira, TOKEN, USER};
 use serde_json::{Value, json};
 
 use super::mcp::{answers, call};
-use super::{Ran, assay_with};
+use super::{AssayRun, assay_with};
 
 const CONFIG: &str = "config/agent-framework.yaml";
 
@@ -19,7 +19,7 @@ fn configured(fake: &FakeJira, flavour: &str) -> Repository {
     repository
 }
 
-fn run(folder: &Path, args: &[&str], lines: &[Value], more: &[(&str, &str)]) -> Ran {
+fn run(folder: &Path, args: &[&str], lines: &[Value], more: &[(&str, &str)]) -> AssayRun {
     let said: String = lines.iter().map(|line| format!("{line}\n")).collect();
     let mut variables = vec![("JIRA_USER", USER), ("JIRA_API_TOKEN", TOKEN)];
     variables.extend(more);
@@ -30,7 +30,7 @@ fn run(folder: &Path, args: &[&str], lines: &[Value], more: &[(&str, &str)]) -> 
 }
 
 /// Returns the result of a tool call, or its error.
-fn tool(ran: &Ran) -> Result<Value, String> {
+fn tool(ran: &AssayRun) -> Result<Value, String> {
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{}", ran.stdout);
     let result = &answers(ran)[0]["result"];
     match result["isError"] == true {

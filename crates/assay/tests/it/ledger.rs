@@ -6,13 +6,13 @@ use assay_testkit::Repository;
 use rusqlite::Connection;
 use serde_json::Value;
 
-use crate::{Ran, assay_in};
+use crate::{AssayRun, assay_in};
 
 const SHELL: &str = "import os\n\n\ndef clean(name):\n    os.system(f\"rm -r {name}\")\n";
 
 const EVAL: &str = "def answer(text):\n    return eval(text)\n";
 
-fn run(repository: &Repository, args: &[&str]) -> Ran {
+fn run(repository: &Repository, args: &[&str]) -> AssayRun {
     assay_in(repository.path(), args, b"")
 }
 

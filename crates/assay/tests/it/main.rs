@@ -10,13 +10,12 @@ mod docs;
 mod electron;
 mod eval;
 mod faults;
-mod gate;
 mod gates;
 mod github;
 mod injection;
 mod interrupts;
 mod jira;
-mod layers;
+mod layering;
 mod ledger;
 mod mcp;
 mod mcp_attacks;
@@ -29,6 +28,7 @@ mod qa;
 mod queue;
 mod queue_entries;
 mod review;
+mod review_e2e;
 mod secrets;
 mod serve;
 mod state;
@@ -41,13 +41,13 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// The output and the exit code of a command.
-struct Ran {
+struct AssayRun {
     stdout: String,
     stderr: String,
     code: i32,
 }
 
-impl Ran {
+impl AssayRun {
     fn json(&self) -> serde_json::Value {
         serde_json::from_str(&self.stdout)
             .unwrap_or_else(|error| panic!("{error}: {}\n{}", self.stdout, self.stderr))
@@ -61,7 +61,7 @@ fn state_home() -> &'static str {
 }
 
 /// Runs assay in a folder with an input.
-fn assay_in(folder: &Path, args: &[&str], input: &[u8]) -> Ran {
+fn assay_in(folder: &Path, args: &[&str], input: &[u8]) -> AssayRun {
     assay_with(folder, args, input, &[])
 }
 
@@ -84,7 +84,7 @@ fn command_in(folder: &Path, args: &[&str]) -> Command {
 }
 
 /// Runs assay in a folder with an input and with variables.
-fn assay_with(folder: &Path, args: &[&str], input: &[u8], variables: &[(&str, &str)]) -> Ran {
+fn assay_with(folder: &Path, args: &[&str], input: &[u8], variables: &[(&str, &str)]) -> AssayRun {
     let mut command = command_in(folder, args);
     command.envs(variables.iter().copied());
     let mut child = command.spawn().unwrap();
@@ -97,7 +97,7 @@ fn assay_with(folder: &Path, args: &[&str], input: &[u8], variables: &[(&str, &s
         panic!("{args:?} ended by {}: {}", output.status, String::from_utf8_lossy(&output.stderr))
     };
     let code = output.status.code().unwrap_or_else(signal);
-    Ran {
+    AssayRun {
         stdout: String::from_utf8(output.stdout).unwrap(),
         stderr: String::from_utf8(output.stderr).unwrap(),
         code,
@@ -105,6 +105,6 @@ fn assay_with(folder: &Path, args: &[&str], input: &[u8], variables: &[(&str, &s
 }
 
 /// Runs assay in the current folder, for commands that do not depend on it.
-fn assay(args: &[&str], input: &str) -> Ran {
+fn assay(args: &[&str], input: &str) -> AssayRun {
     assay_in(Path::new("."), args, input.as_bytes())
 }

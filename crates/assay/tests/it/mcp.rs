@@ -8,7 +8,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
 
-use super::{Ran, assay_in, assay_with};
+use super::{AssayRun, assay_in, assay_with};
 
 /// Returns a request of the revision 2026-07-28, in which every request is self-contained.
 pub(super) fn modern(id: u32, method: &str, params: Value) -> Value {
@@ -45,7 +45,7 @@ fn talk(folder: &Path, lines: &[Value], variables: &[(&str, &str)]) -> Vec<Value
     answers(&ran)
 }
 
-pub(super) fn answers(ran: &Ran) -> Vec<Value> {
+pub(super) fn answers(ran: &AssayRun) -> Vec<Value> {
     let mut answers: Vec<Value> =
         ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     answers.sort_by_key(|answer| answer["id"].as_u64());
@@ -72,13 +72,13 @@ pub(super) fn tool_with(
 }
 
 /// A server with a dialogue, as agents use it: each answer is awaited.
-pub(super) struct Talk {
+pub(super) struct McpSession {
     pub(super) child: Child,
     answers: Lines<BufReader<ChildStdout>>,
 }
 
-impl Talk {
-    pub(super) fn start(folder: &Path, args: &[&str], variables: &[(&str, &str)]) -> Talk {
+impl McpSession {
+    pub(super) fn start(folder: &Path, args: &[&str], variables: &[(&str, &str)]) -> McpSession {
         let mut child = Command::new(env!("CARGO_BIN_EXE_assay"))
             .arg("mcp")
             .args(args)
@@ -90,7 +90,7 @@ impl Talk {
             .spawn()
             .unwrap();
         let answers = BufReader::new(child.stdout.take().unwrap()).lines();
-        Talk { child, answers }
+        McpSession { child, answers }
     }
 
     pub(super) fn say(&mut self, line: &Value) -> Value {
@@ -99,7 +99,7 @@ impl Talk {
     }
 }
 
-impl Drop for Talk {
+impl Drop for McpSession {
     fn drop(&mut self) {
         drop(self.child.stdin.take());
         assert!(self.child.wait().unwrap().success());
@@ -230,13 +230,13 @@ fn a_server_that_cannot_be_is_told_of() {
 // ---- over HTTP
 
 /// A server at an address, which is stopped as a service manager does.
-pub(super) struct Served {
+pub(super) struct McpServer {
     child: Child,
     pub(super) address: String,
 }
 
-impl Served {
-    pub(super) fn start(folder: &Path) -> Served {
+impl McpServer {
+    pub(super) fn start(folder: &Path) -> McpServer {
         let mut child = Command::new(env!("CARGO_BIN_EXE_assay"))
             .args(["mcp", "task-queue", "--http", "127.0.0.1:0"])
             .current_dir(folder)
@@ -249,7 +249,7 @@ impl Served {
             let url = line.strip_prefix("listening on http://")?;
             Some(url.strip_suffix("/mcp")?.to_owned())
         });
-        Served { child, address: address.unwrap() }
+        McpServer { child, address: address.unwrap() }
     }
 
     /// Sends a raw request and returns the status and the whole response.
@@ -296,7 +296,7 @@ impl Served {
 #[test]
 fn over_http_only_whoever_can_read_the_token_queues_a_task() {
     let folder = tempfile::tempdir().unwrap();
-    let served = Served::start(folder.path());
+    let served = McpServer::start(folder.path());
     let message = call(1, "queue_task_for_agent", &review());
     for wrong in [None, Some("0000000000000000")] {
         let (status, answer) = served.post(wrong, &message);
@@ -319,9 +319,9 @@ fn over_http_only_whoever_can_read_the_token_queues_a_task() {
 fn the_token_stays_the_same() {
     let folder = tempfile::tempdir().unwrap();
     let token = folder.path().join(".assay/mcp/task-queue.token");
-    assert_eq!(Served::start(folder.path()).stop(), Some(0));
+    assert_eq!(McpServer::start(folder.path()).stop(), Some(0));
     let first = fs::read_to_string(&token).unwrap();
-    assert_eq!(Served::start(folder.path()).stop(), Some(0));
+    assert_eq!(McpServer::start(folder.path()).stop(), Some(0));
     assert_eq!(fs::read_to_string(&token).unwrap(), first);
     let ignored = fs::read_to_string(folder.path().join(".assay/.gitignore")).unwrap();
     assert!(ignored.lines().any(|line| line == "/*"), "{ignored}");

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::assay_with;
-use super::mcp::{Served, call, handshake, modern};
+use super::mcp::{McpServer, call, handshake, modern};
 
 const SERVERS: [&str; 5] = ["task-queue", "review", "github", "jira", "electron"];
 
@@ -286,7 +286,7 @@ fn each_attack_alone_is_answered_before_the_next_request() {
 // ---- over HTTP
 
 /// Posts a raw body, in a revision with self-contained requests.
-fn post(served: &Served, token: &str, method: &str, body: &[u8]) -> (u16, String) {
+fn post(served: &McpServer, token: &str, method: &str, body: &[u8]) -> (u16, String) {
     let head = format!(
         "POST /mcp HTTP/1.1\r\nhost: {}\r\nconnection: close\r\ncontent-length: {}\r\n\
          content-type: application/json\r\naccept: application/json, text/event-stream\r\n\
@@ -306,7 +306,7 @@ fn token(folder: &std::path::Path) -> String {
 #[test]
 fn over_http_the_same_bodies_get_the_same_answers() {
     let folder = tempfile::tempdir().unwrap();
-    let served = Served::start(folder.path());
+    let served = McpServer::start(folder.path());
     let token = token(folder.path());
     let unread = |attack: &Attack| {
         let codes: Vec<i64> = attack.answers.iter().map(|(_, code)| *code).collect();
@@ -348,7 +348,7 @@ fn over_http_the_same_bodies_get_the_same_answers() {
 #[test]
 fn over_http_a_session_that_is_ended_is_answered_without_content() {
     let folder = tempfile::tempdir().unwrap();
-    let served = Served::start(folder.path());
+    let served = McpServer::start(folder.path());
     let token = token(folder.path());
     let head = |method: &str, more: &str, length: usize| {
         format!(

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use assay_testkit::Repository;
 
-use crate::{Ran, assay_in};
+use crate::{AssayRun, assay_in};
 
 const PICTURE: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
 
@@ -82,7 +82,7 @@ fn before(kind: &Kind) -> Repository {
     repository
 }
 
-fn review(repository: &Repository, args: &[&str]) -> Ran {
+fn review(repository: &Repository, args: &[&str]) -> AssayRun {
     assay_in(repository.path(), &[&["review"], args].concat(), b"")
 }
 

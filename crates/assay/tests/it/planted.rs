@@ -6,11 +6,11 @@ use std::path::Path;
 
 use assay_testkit::Repository;
 use assay_testkit::credentials::{PlantedFile, Random, planted};
-use assay_testkit::model::{Answer, Asked, FakeModel};
+use assay_testkit::model::{Answer, FakeModel, PromptRequest};
 use serde_json::{Value, json};
 
 use crate::injection::files_below;
-use crate::{Ran, assay_with};
+use crate::{AssayRun, assay_with};
 
 const FORMATS: [&str; 8] =
     ["terminal", "json", "sarif", "rdjson", "rdjsonl", "markdown", "github", "checklist"];
@@ -58,7 +58,7 @@ impl Planted {
         Planted { repository, files, values }
     }
 
-    fn run(&self, url: &str, args: &[&str]) -> Ran {
+    fn run(&self, url: &str, args: &[&str]) -> AssayRun {
         assay_with(self.repository.path(), args, b"", &[("FAKE_MODEL_URL", url)])
     }
 
@@ -74,7 +74,7 @@ impl Planted {
         }
     }
 
-    fn check_ran(&self, place: &str, ran: &Ran) {
+    fn check_ran(&self, place: &str, ran: &AssayRun) {
         self.check(&format!("stdout of {place}"), ran.stdout.as_bytes());
         self.check(&format!("stderr of {place}"), ran.stderr.as_bytes());
     }
@@ -89,7 +89,7 @@ impl Planted {
 }
 
 /// Quotes a line of the change, and repeats the question.
-fn echo(asked: &Asked) -> Answer {
+fn echo(asked: &PromptRequest) -> Answer {
     if asked.system.starts_with("You take a second look") {
         return Answer::json(&json!({ "answer": "confirm", "why": "It is so.", "quote": null }));
     }
@@ -105,7 +105,7 @@ fn echo(asked: &Asked) -> Answer {
     }))
 }
 
-fn call(folder: &Path, tool: &str, arguments: &Value) -> (Value, Ran) {
+fn call(folder: &Path, tool: &str, arguments: &Value) -> (Value, AssayRun) {
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::{Ran, assay, assay_in};
+use crate::{AssayRun, assay, assay_in};
 
 const TWO_FINDINGS: &str = r#"Review:
 ```json
@@ -17,7 +17,7 @@ const TWO_FINDINGS: &str = r#"Review:
 REQUEST_CHANGES"#;
 
 /// Validates an output against the schema that the binary prints for it.
-fn check_schema(name: &str, ran: &Ran) {
+fn check_schema(name: &str, ran: &AssayRun) {
     let schema = assay(&["schema", name], "").json();
     let validator = jsonschema::validator_for(&schema).unwrap();
     let answer = ran.json();

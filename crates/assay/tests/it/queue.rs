@@ -10,12 +10,12 @@ use assay_testkit::Repository;
 use expect_test::expect;
 use serde_json::{Value, json};
 
-use crate::{Ran, assay_in};
+use crate::{AssayRun, assay_in};
 
 const PROCESSES: usize = 16;
 const TASKS: usize = 64;
 
-fn queue(folder: &Path, args: &[&str], input: &str) -> Ran {
+fn queue(folder: &Path, args: &[&str], input: &str) -> AssayRun {
     assay_in(folder, &[&["queue"], args].concat(), input.as_bytes())
 }
 

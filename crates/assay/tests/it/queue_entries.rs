@@ -9,11 +9,11 @@ use std::time::{Duration, SystemTime};
 use assay_testkit::Repository;
 use serde_json::{Value, json};
 
-use crate::{Ran, assay_in};
+use crate::{AssayRun, assay_in};
 
 const FOLDER: &str = ".agent-communication";
 
-fn queue(repository: &Repository, args: &[&str], input: &str) -> Ran {
+fn queue(repository: &Repository, args: &[&str], input: &str) -> AssayRun {
     assay_in(repository.path(), &[&["queue"], args].concat(), input.as_bytes())
 }
 
@@ -62,7 +62,7 @@ fn work_off(repository: &Repository) -> Option<String> {
 }
 
 /// Runs `assay queue` without root's permission to read every file.
-fn as_a_user(folder: &Path, args: &[&str]) -> Ran {
+fn as_a_user(folder: &Path, args: &[&str]) -> AssayRun {
     let is_root = Command::new("id").arg("-u").output().unwrap().stdout == b"0\n";
     let mut command = match is_root {
         true => {
@@ -75,7 +75,7 @@ fn as_a_user(folder: &Path, args: &[&str]) -> Ran {
     };
     let command = command.arg("queue").args(args).current_dir(folder);
     let output = command.env("XDG_STATE_HOME", crate::state_home()).output().unwrap();
-    Ran {
+    AssayRun {
         code: output.status.code().unwrap(),
         stdout: String::from_utf8(output.stdout).unwrap(),
         stderr: String::from_utf8(output.stderr).unwrap(),

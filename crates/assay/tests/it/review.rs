@@ -2,14 +2,14 @@
 
 use assay_testkit::Repository;
 
-use crate::{Ran, assay_in};
+use crate::{AssayRun, assay_in};
 
-fn review(repository: &Repository, args: &[&str]) -> Ran {
+fn review(repository: &Repository, args: &[&str]) -> AssayRun {
     assay_in(repository.path(), &[&["review"], args].concat(), b"")
 }
 
 /// Returns the findings as `file:line severity rule`, in order.
-fn told(ran: &Ran) -> Vec<String> {
+fn told(ran: &AssayRun) -> Vec<String> {
     let synthesis = ran.json();
     let findings = synthesis["findings"].as_array().unwrap();
     findings

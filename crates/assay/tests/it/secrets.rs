@@ -11,11 +11,11 @@ use std::path::Path;
 use std::thread;
 
 use assay_testkit::Repository;
-use assay_testkit::model::{Answer, Asked, FakeModel, Fault, Options, Script};
+use assay_testkit::model::{Answer, FakeModel, Fault, Options, PromptRequest, Script};
 use serde_json::{Value, json};
 
 use crate::injection::{files_below, sent};
-use crate::{Ran, assay_with};
+use crate::{AssayRun, assay_with};
 
 /// The length of a piece that identifies a credential, in bytes.
 const PIECE: usize = 12;
@@ -146,7 +146,7 @@ impl Vault {
         assert!(found.is_none(), "{what}: …{}…", found.unwrap_or_default());
     }
 
-    fn check_ran(&self, what: &str, ran: &Ran) {
+    fn check_ran(&self, what: &str, ran: &AssayRun) {
         self.check(&format!("stdout of {what}"), ran.stdout.as_bytes());
         self.check(&format!("stderr of {what}"), ran.stderr.as_bytes());
     }
@@ -205,7 +205,7 @@ fn planted() -> Planted {
 }
 
 impl Planted {
-    fn run(&self, url: &str, args: &[&str]) -> Ran {
+    fn run(&self, url: &str, args: &[&str]) -> AssayRun {
         let variables = [("FAKE_MODEL_URL", url), ("FAKE_MODEL_KEY", self.key.as_str())];
         assay_with(self.repository.path(), args, b"", &variables)
     }
@@ -260,7 +260,7 @@ impl Planted {
 }
 
 /// Reports the first line of a file, and confirms in a second look.
-fn reviewer(asked: &Asked) -> Answer {
+fn reviewer(asked: &PromptRequest) -> Answer {
     if asked.system.starts_with("You take a second look") {
         return Answer::json(&json!({ "answer": "confirm", "why": "It is so.", "quote": null }));
     }
@@ -324,7 +324,7 @@ fn what_a_model_gives_away_is_taken_out_of_what_it_says() {
     let mut vault = Vault { state: 999, ..Vault::default() };
     let words = vault.text("leaked");
     let all = Planted { vault, ..planted };
-    let leak = move |asked: &Asked| {
+    let leak = move |asked: &PromptRequest| {
         if asked.system.starts_with("You take a second look") {
             return Answer::json(&json!({ "answer": "refute", "why": words, "quote": words }));
         }
@@ -372,7 +372,7 @@ fn what_a_model_gives_away_is_taken_out_of_what_it_says() {
 fn a_server_that_says_back_what_it_was_sent_gives_nothing_away() {
     let planted = planted();
     for what in ["as text", "as a report"] {
-        let server = planted.server(move |asked: &Asked| match what {
+        let server = planted.server(move |asked: &PromptRequest| match what {
             "as text" => Answer::text(asked.body.to_string()),
             _ => Answer::json(&report("Echo", "`return eval(a)`", &asked.text())),
         });
@@ -389,7 +389,7 @@ fn failures_name_no_credential_and_no_key() {
     let status = |code| Fault::Status { code, retry_after: None };
     for fault in [status(400), status(401), Fault::Garbage, Fault::WrongSchema, Fault::BadEvents] {
         let what = format!("{fault:?}");
-        let server = planted.server(move |_: &Asked| Answer::fault(fault.clone()));
+        let server = planted.server(move |_: &PromptRequest| Answer::fault(fault.clone()));
         // A short time limit ends the retries early.
         let args = ["review", "--persona", "security", "--max-seconds", "2"];
         let ran = planted.run(&server.url(), &args);

@@ -4,10 +4,10 @@ use std::fs;
 use std::path::Path;
 
 use assay_testkit::Repository;
-use assay_testkit::storm::{self, Server, Size};
+use assay_testkit::storm::{self, Server, StormSize};
 use assay_testkit::webhook::{self, Answer, Connection, commit, pull_request, signature};
 
-use super::{Ran, assay_with};
+use super::{AssayRun, assay_with};
 
 const SECRET: &str = "It's a Secret to Everybody";
 const TOKEN: &str = "jira-0123456789-word";
@@ -170,24 +170,26 @@ fn a_server_that_cannot_be_is_told_of() {
 #[test]
 fn what_was_answered_is_there_once_however_often_the_server_is_killed() {
     let repository = repository(storm::CONFIGURATION);
-    let size = Size { deliveries: 200, in_flight: 8, kills: 2 };
+    let size = StormSize { deliveries: 200, in_flight: 8, kills: 2 };
     let outcome = storm::storm(program(), repository.path(), size, 1).unwrap();
     assert_eq!(storm::check(repository.path(), size, &outcome), Ok(180));
 }
 
 mod on_postgres {
-    use assay_testenv::postgres::{Durable, PrivatePostgres};
+    use assay_testenv::postgres::{PrivatePostgres, ServerDurability};
 
     use super::*;
 
     #[test]
     fn a_database_that_goes_away_is_told_and_nothing_is_lost() {
-        let mut database = PrivatePostgres::start(&std::env::temp_dir(), Durable::No).unwrap();
+        let mut database =
+            PrivatePostgres::start(&std::env::temp_dir(), ServerDurability::No).unwrap();
         let repository =
             repository(&format!("{CONFIGURATION}queue: {{ url: \"${{QUEUE_URL}}\" }}\n"));
         let url = database.url();
         let variables = [("QUEUE_URL", url.as_str())];
-        let run = |args: &[&str]| -> Ran { assay_with(repository.path(), args, b"", &variables) };
+        let run =
+            |args: &[&str]| -> AssayRun { assay_with(repository.path(), args, b"", &variables) };
         assert_eq!(run(&["queue", "migrate"]).code, 0);
         let server = start_with(&repository, &variables);
         let get =

@@ -6,11 +6,11 @@ use std::path::PathBuf;
 
 use assay_testkit::Repository;
 
-use crate::{Ran, assay_in, assay_with};
+use crate::{AssayRun, assay_in, assay_with};
 
 const FLAWED: &str = "def f(a):\n    breakpoint()\n    return a\n";
 
-fn run(repository: &Repository, args: &[&str]) -> Ran {
+fn run(repository: &Repository, args: &[&str]) -> AssayRun {
     assay_in(repository.path(), args, b"")
 }
 

@@ -8,7 +8,7 @@ use std::process::Stdio;
 use assay_testenv::not_run;
 use assay_testkit::Repository;
 
-use crate::{Ran, assay_in, command_in};
+use crate::{AssayRun, assay_in, command_in};
 
 /// A command, and the repository that it runs in.
 struct Case {
@@ -174,7 +174,7 @@ fn cases() -> Vec<Case> {
 }
 
 impl Case {
-    fn run(&self, stdout: impl Into<Stdio>) -> Ran {
+    fn run(&self, stdout: impl Into<Stdio>) -> AssayRun {
         let repository = (self.set_up)();
         let ids = run_ids(&repository);
         let id = |id: Option<&String>| id.cloned().unwrap_or_default();
@@ -187,7 +187,7 @@ impl Case {
         // A command that needs no input may have exited already.
         let _ = child.stdin.take().unwrap().write_all(self.input.as_bytes());
         let output = child.wait_with_output().unwrap();
-        Ran {
+        AssayRun {
             stdout: String::from_utf8(output.stdout).unwrap(),
             stderr: String::from_utf8(output.stderr).unwrap(),
             code: output.status.code().unwrap(),
@@ -200,7 +200,7 @@ fn unread() -> io::PipeWriter {
     io::pipe().unwrap().1
 }
 
-fn each(check: impl Fn(&Case, &Ran) + Sync) {
+fn each(check: impl Fn(&Case, &AssayRun) + Sync) {
     let cases = cases();
     std::thread::scope(|scope| {
         for part in cases.chunks(cases.len().div_ceil(4)) {

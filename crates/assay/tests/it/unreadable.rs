@@ -8,7 +8,7 @@ use std::process::Command;
 
 use assay_testkit::Repository;
 
-use crate::{Ran, assay_with};
+use crate::{AssayRun, assay_with};
 
 const RULE: &str = "id: house/no-floats\nlanguage: Python\nmessage: Money as a float\nseverity: error\nrule:\n  pattern: float($X)\n";
 
@@ -50,7 +50,7 @@ impl DyingGit {
     }
 }
 
-fn review(folder: &Path, args: &[&str], path: &str) -> Ran {
+fn review(folder: &Path, args: &[&str], path: &str) -> AssayRun {
     assay_with(
         folder,
         &[&["review", "--mode", "report-only"], args].concat(),

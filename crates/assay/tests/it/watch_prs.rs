@@ -5,14 +5,14 @@ use std::path::Path;
 use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 
-use assay_testkit::github::{self as fake, Access, Clock, Fault, NewPull, Server, sha};
+use assay_testkit::github::{self as fake, Access, Fault, GitHubClock, NewPull, Server, sha};
 use assay_testkit::jira::{self, FakeJira};
 use assay_testkit::{Repository, storm};
 use expect_test::expect;
 use serde_json::{Value, json};
 
 use crate::mcp::tool_with;
-use crate::{Ran, assay_with};
+use crate::{AssayRun, assay_with};
 
 const REPO: &str = "octo/demo";
 const TOKEN: &str = "t-very-secret";
@@ -20,17 +20,17 @@ const DIFF: &str =
     "diff --git a/a b/a\nnew file mode 100644\n--- /dev/null\n+++ b/a\n@@ -0,0 +1 @@\n+a\n";
 
 /// A repository on a fake GitHub.
-struct Stage {
+struct WatchFixture {
     github: Arc<fake::GitHub>,
     repository: Repository,
     state: tempfile::TempDir,
     _server: Server,
 }
 
-impl Stage {
+impl WatchFixture {
     /// Sets up the fixture with additional configuration for GitHub, and other sections after it.
-    fn new(more: &str) -> Stage {
-        let github = Arc::new(fake::GitHub::new(Arc::new(Clock::stopped())));
+    fn new(more: &str) -> WatchFixture {
+        let github = Arc::new(fake::GitHub::new(Arc::new(GitHubClock::stopped())));
         github.add_repository(REPO);
         github.add_token("bot", TOKEN, Access::User);
         let server = Arc::clone(&github).serve();
@@ -40,7 +40,7 @@ impl Stage {
             "github:\n  url: {url}\n  token_env: FAKE_TOKEN\n  repositories: [{REPO}]\n{more}"
         );
         repository.write("config/agent-framework.yaml", &configuration);
-        Stage { github, repository, state: tempfile::tempdir().unwrap(), _server: server }
+        WatchFixture { github, repository, state: tempfile::tempdir().unwrap(), _server: server }
     }
 
     fn open(&self, branch: &str, title: &str, labels: &[&str]) -> u64 {
@@ -58,7 +58,7 @@ impl Stage {
         ]
     }
 
-    fn assay(&self, args: &[&str]) -> Ran {
+    fn assay(&self, args: &[&str]) -> AssayRun {
         let variables = self.variables();
         let variables: Vec<(&str, &str)> =
             variables.iter().map(|(name, value)| (*name, value.as_str())).collect();
@@ -67,7 +67,7 @@ impl Stage {
         ran
     }
 
-    fn once(&self, args: &[&str]) -> Ran {
+    fn once(&self, args: &[&str]) -> AssayRun {
         self.assay(&[&["watch-prs", "--once"], args].concat())
     }
 
@@ -80,56 +80,56 @@ impl Stage {
 }
 
 /// Returns the output and the exit code of a command.
-fn said(ran: &Ran) -> String {
+fn said(ran: &AssayRun) -> String {
     format!("{}{}[exit {}]\n", ran.stdout, ran.stderr, ran.code)
 }
 
 #[test]
 fn two_looks_make_one_task_and_another_head_makes_another() {
-    let stage = Stage::new("");
-    let number = stage.open("feature/PROJ-1", "Log in\u{202e}", &[]);
+    let fixture = WatchFixture::new("");
+    let number = fixture.open("feature/PROJ-1", "Log in\u{202e}", &[]);
     expect![[r#"
         octo/demo#1: review-octo.demo-1-main-c2d816ca40df150ab0987dcbf52331cb09b4de0d waits in `qa`  Log in\u{202e}
         [exit 0]
     "#]]
-    .assert_eq(&said(&stage.once(&[])));
+    .assert_eq(&said(&fixture.once(&[])));
     expect![[r#"
         1 pull request was queued before
         [exit 0]
     "#]]
-    .assert_eq(&said(&stage.once(&[])));
-    assert_eq!(stage.waiting().len(), 1);
-    stage.github.move_head(REPO, number, &sha("next"), DIFF);
-    let again = stage.once(&["--json"]).json();
+    .assert_eq(&said(&fixture.once(&[])));
+    assert_eq!(fixture.waiting().len(), 1);
+    fixture.github.move_head(REPO, number, &sha("next"), DIFF);
+    let again = fixture.once(&["--json"]).json();
     assert_eq!(again["queued"][0]["head"], sha("next"));
     assert_eq!((&again["passed_over"], &again["failed"]), (&json!([]), &json!([])));
-    assert_eq!(stage.waiting().len(), 2);
+    assert_eq!(fixture.waiting().len(), 2);
 }
 
 #[test]
 fn every_way_to_ask_for_a_review_leads_to_the_same_task() {
-    let stage = Stage::new("");
-    stage.open("feature/PROJ-1", "Log in", &[]);
+    let fixture = WatchFixture::new("");
+    fixture.open("feature/PROJ-1", "Log in", &[]);
     let task = format!("review-octo.demo-1-main-{}", sha("feature/PROJ-1"));
-    let by_hand = || stage.assay(&["queue", "push", "--pr", "octo/demo#1", "--for", "qa"]);
+    let by_hand = || fixture.assay(&["queue", "push", "--pr", "octo/demo#1", "--for", "qa"]);
     assert_eq!(said(&by_hand()), format!("{task} waits in `qa`\n[exit 0]\n"));
     let there = format!("task `{task}` is already there (pending, in `qa`)\n[exit 0]\n");
     assert_eq!(said(&by_hand()), there);
-    assert_eq!(said(&stage.once(&[])), "1 pull request was queued before\n[exit 0]\n");
+    assert_eq!(said(&fixture.once(&[])), "1 pull request was queued before\n[exit 0]\n");
     let asked = json!({
         "agent_id": "qa", "task_type": "review", "title": "Review PR #1", "description": "Do.",
         "context": { "jira_key": "PROJ-1", "github_repo": REPO, "pr_number": 1 },
     });
-    let variables = stage.variables();
+    let variables = fixture.variables();
     let variables: Vec<(&str, &str)> =
         variables.iter().map(|(name, value)| (*name, value.as_str())).collect();
     let queue = |variables: &[(&str, &str)]| {
-        tool_with(stage.repository.path(), "queue_task_for_agent", &asked, variables).unwrap()
+        tool_with(fixture.repository.path(), "queue_task_for_agent", &asked, variables).unwrap()
     };
     let answer = queue(&variables);
     assert_eq!((&answer["task_id"], &answer["already_there"]), (&json!(task), &json!(true)));
-    assert_eq!(stage.waiting(), [task.as_str()]);
-    let shown = stage.assay(&["queue", "push", "--pr", "octo/demo#1", "--json"]).json();
+    assert_eq!(fixture.waiting(), [task.as_str()]);
+    let shown = fixture.assay(&["queue", "push", "--pr", "octo/demo#1", "--json"]).json();
     let keys: Vec<&String> = shown[0]["context"].as_object().unwrap().keys().collect();
     let expected = [
         "jira_key", "jira_project", "github_repo", "pr_number", "pr_url", "branch_name",
@@ -143,12 +143,12 @@ fn every_way_to_ask_for_a_review_leads_to_the_same_task() {
 
 #[test]
 fn the_action_asks_a_server_for_the_same_task() {
-    let stage = Stage::new("");
-    stage.open("topic", "Log in", &[]);
-    let variables = stage.variables();
+    let fixture = WatchFixture::new("");
+    fixture.open("topic", "Log in", &[]);
+    let variables = fixture.variables();
     let variables: Vec<(&str, &str)> =
         variables.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    let (program, folder) = (Path::new(env!("CARGO_BIN_EXE_assay")), stage.repository.path());
+    let (program, folder) = (Path::new(env!("CARGO_BIN_EXE_assay")), fixture.repository.path());
     let server = storm::Server::start(program, folder, &["--listen", "127.0.0.1:0"], &variables);
     let server = server.unwrap();
     let token = std::fs::read_to_string(folder.join(".assay/serve/token")).unwrap();
@@ -168,107 +168,107 @@ fn the_action_asks_a_server_for_the_same_task() {
         assert!(said.starts_with("the server took it: ") && said.contains(state), "{said}");
         assert!(!said.contains(token.trim()), "{said}");
     }
-    assert_eq!(said(&stage.once(&[])), "1 pull request was queued before\n[exit 0]\n");
-    assert_eq!(stage.waiting(), [format!("review-octo.demo-1-main-{head}")]);
+    assert_eq!(said(&fixture.once(&[])), "1 pull request was queued before\n[exit 0]\n");
+    assert_eq!(fixture.waiting(), [format!("review-octo.demo-1-main-{head}")]);
     assert_eq!(server.stop().0, Some(0));
 }
 
 #[test]
 fn a_person_says_how_a_pull_request_is_reviewed_and_never_a_closed_one() {
-    let stage = Stage::new("");
-    let number = stage.open("topic", "Log in", &[]);
+    let fixture = WatchFixture::new("");
+    let number = fixture.open("topic", "Log in", &[]);
     let asked = ["queue", "push", "--pr", "octo/demo#1", "--priority", "3", "--title", "Look well"];
-    let task = stage.assay(&[&asked[..], &["--queue", "engineer", "--json"]].concat()).json();
+    let task = fixture.assay(&[&asked[..], &["--queue", "engineer", "--json"]].concat()).json();
     assert_eq!((&task[0]["priority"], &task[0]["title"]), (&json!(3), &json!("Look well")));
     assert_eq!(task[0]["assigned_to"], "engineer");
-    stage.github.merge(REPO, number);
+    fixture.github.merge(REPO, number);
     expect![[r#"
         error: octo/demo#1 is closed; there is nothing left to review
         [exit 2]
     "#]]
-    .assert_eq(&said(&stage.assay(&["queue", "push", "--pr", "octo/demo#1"])));
+    .assert_eq(&said(&fixture.assay(&["queue", "push", "--pr", "octo/demo#1"])));
     let limit = Fault::SecondaryLimit { retry_after: Some(7_000) };
-    stage.github.fail_next("GET /repos/octo/demo/pulls/1", limit);
+    fixture.github.fail_next("GET /repos/octo/demo/pulls/1", limit);
     expect![[r#"
         error: GitHub sets a limit: `GET /repos/octo/demo/pulls/1` would have to wait for 7000 s; try it again later
         [exit 3]
     "#]]
-    .assert_eq(&said(&stage.assay(&["queue", "push", "--pr", "octo/demo#1"])));
+    .assert_eq(&said(&fixture.assay(&["queue", "push", "--pr", "octo/demo#1"])));
 }
 
 #[test]
 fn labels_are_from_the_configuration_or_else_from_the_command() {
-    let stage = Stage::new("  labels: [ready-for-review]\n");
-    stage.open("a", "Ready", &["ready-for-review"]);
-    stage.open("b", "Urgent", &["urgent"]);
-    let numbers = |ran: Ran| -> Vec<Value> {
+    let fixture = WatchFixture::new("  labels: [ready-for-review]\n");
+    fixture.open("a", "Ready", &["ready-for-review"]);
+    fixture.open("b", "Urgent", &["urgent"]);
+    let numbers = |ran: AssayRun| -> Vec<Value> {
         let answer = ran.json();
         answer["queued"].as_array().unwrap().iter().map(|it| it["number"].clone()).collect()
     };
-    assert_eq!(numbers(stage.once(&["--json"])), [1]);
-    assert_eq!(numbers(stage.once(&["--json", "--label", "urgent", "--label", "x"])), [2]);
+    assert_eq!(numbers(fixture.once(&["--json"])), [1]);
+    assert_eq!(numbers(fixture.once(&["--json", "--label", "urgent", "--label", "x"])), [2]);
     expect![[r#"
         octo/demo#1: passed over, it has none of the labels
         octo/demo#2: passed over, it has none of the labels
         [exit 0]
     "#]]
-    .assert_eq(&said(&stage.once(&["--label", "x"])));
+    .assert_eq(&said(&fixture.once(&["--label", "x"])));
 }
 
 #[test]
 fn a_ticket_has_to_be_far_enough_where_a_status_is_asked_for() {
     let fake = FakeJira::cloud();
-    let stage = Stage::new(&format!("jira:\n  url: {}\n", fake.serve().url()));
+    let fixture = WatchFixture::new(&format!("jira:\n  url: {}\n", fake.serve().url()));
     fake.add("Task", "A task");
-    stage.open("feature/PROJ-1-login", "Log in", &[]);
-    stage.open("feature/PROJ-9", "Log out", &[]);
+    fixture.open("feature/PROJ-1-login", "Log in", &[]);
+    fixture.open("feature/PROJ-9", "Log out", &[]);
     let status = ["--jira-status", "code review"];
     expect![[r#"
         octo/demo#1: passed over, PROJ-1 is in `To Do`
         octo/demo#2: passed over, there is no ticket PROJ-9
         [exit 0]
     "#]]
-    .assert_eq(&said(&stage.once(&status)));
+    .assert_eq(&said(&fixture.once(&status)));
     fake.set("PROJ-1", "status", json!("Code Review"));
-    let ran = stage.once(&status);
+    let ran = fixture.once(&status);
     assert!(ran.stdout.starts_with("octo/demo#1: review-octo.demo-1-main-"), "{}", said(&ran));
     expect![[r#"
         error: no JIRA is configured: set `jira.url` in `config/agent-framework.yaml`
         [exit 2]
     "#]]
-    .assert_eq(&said(&Stage::new("").once(&status)));
+    .assert_eq(&said(&WatchFixture::new("").once(&status)));
 }
 
 #[test]
 fn what_finds_no_room_is_queued_at_a_later_look() {
-    let stage = Stage::new("safeguards:\n  max_queue_size: 1\n");
-    stage.open("a", "First", &[]);
-    stage.github.clock().advance(std::time::Duration::from_secs(60));
-    stage.open("b", "Second", &[]);
-    let first = stage.once(&[]);
+    let fixture = WatchFixture::new("safeguards:\n  max_queue_size: 1\n");
+    fixture.open("a", "First", &[]);
+    fixture.github.clock().advance(std::time::Duration::from_secs(60));
+    fixture.open("b", "Second", &[]);
+    let first = fixture.once(&[]);
     assert_eq!(first.code, 3, "{}", first.stderr);
     let full = "warning: octo/demo: #2 was not queued: queue `qa` has no room for that";
     assert!(first.stderr.starts_with(full), "{}", first.stderr);
-    let waiting = stage.waiting();
-    stage.assay(&["queue", "cancel", &waiting[0]]);
-    let second = stage.once(&[]);
+    let waiting = fixture.waiting();
+    fixture.assay(&["queue", "cancel", &waiting[0]]);
+    let second = fixture.once(&[]);
     assert_eq!((second.code, second.stdout.matches("octo/demo#2: ").count()), (0, 1));
 }
 
 #[test]
 fn what_cannot_be_looked_at_is_incomplete_and_what_is_wrong_here_is_said() {
-    let stage = Stage::new("");
+    let fixture = WatchFixture::new("");
     expect![[r#"
         warning: octo/gone: its pull requests are not known: GitHub refused `GET /repos/octo/gone/pulls` with status 404: Not Found (it is not there, or the token may not see it)
         [exit 3]
     "#]]
-    .assert_eq(&said(&stage.once(&["--repo", "octo/gone"])));
+    .assert_eq(&said(&fixture.once(&["--repo", "octo/gone"])));
     expect![[r#"
         error: there is no agent `nobody`; there are qa, engineer, architect
         [exit 2]
     "#]]
-    .assert_eq(&said(&stage.once(&["--for", "nobody"])));
-    let bare = assay_with(stage.repository.path(), &["watch-prs", "--once"], b"", &[]);
+    .assert_eq(&said(&fixture.once(&["--for", "nobody"])));
+    let bare = assay_with(fixture.repository.path(), &["watch-prs", "--once"], b"", &[]);
     expect![[r#"
         error: GitHub cannot be used
           because: there is no key: set the variable `FAKE_TOKEN`
@@ -285,21 +285,21 @@ fn what_cannot_be_looked_at_is_incomplete_and_what_is_wrong_here_is_said() {
 }
 
 /// A running `assay watch-prs`, until it is stopped.
-struct Watching {
+struct RunningWatch {
     child: Child,
     stdout: Lines<BufReader<ChildStdout>>,
     stderr: Lines<BufReader<ChildStderr>>,
 }
 
-impl Watching {
-    fn start(stage: &Stage) -> Watching {
+impl RunningWatch {
+    fn start(fixture: &WatchFixture) -> RunningWatch {
         let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
-        command.args(["watch-prs", "--every", "1"]).current_dir(stage.repository.path());
-        command.envs(stage.variables()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.args(["watch-prs", "--every", "1"]).current_dir(fixture.repository.path());
+        command.envs(fixture.variables()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap()).lines();
         let stderr = BufReader::new(child.stderr.take().unwrap()).lines();
-        Watching { child, stdout, stderr }
+        RunningWatch { child, stdout, stderr }
     }
 
     fn hear(&mut self) -> String {
@@ -311,7 +311,7 @@ impl Watching {
     }
 }
 
-impl Drop for Watching {
+impl Drop for RunningWatch {
     fn drop(&mut self) {
         let _ = self.child.kill();
     }
@@ -319,19 +319,19 @@ impl Drop for Watching {
 
 #[test]
 fn whoever_watches_tells_what_is_new_and_what_is_wrong_once_and_ends_when_asked() {
-    let stage = Stage::new("");
-    stage.open("a", "First", &[]);
-    let mut watching = Watching::start(&stage);
+    let fixture = WatchFixture::new("");
+    fixture.open("a", "First", &[]);
+    let mut watching = RunningWatch::start(&fixture);
     assert_eq!(watching.notice(), "looking at octo/demo every 1 s");
     assert!(watching.hear().ends_with("waits in `qa`  First"));
     for _ in 0..2 {
-        stage.github.fail_next("GET /repos/octo/demo/pulls", Fault::NotFound);
+        fixture.github.fail_next("GET /repos/octo/demo/pulls", Fault::NotFound);
     }
     assert!(watching.notice().starts_with("warning: octo/demo: its pull requests are not known"));
     assert_eq!(watching.notice(), "octo/demo: all is well again");
-    let statuses: Vec<u16> = stage.github.log().iter().filter_map(|asked| asked.status).collect();
+    let statuses: Vec<u16> = fixture.github.log().iter().filter_map(|asked| asked.status).collect();
     assert!(statuses.ends_with(&[404, 404, 304]), "{statuses:?}");
-    stage.open("b", "Second", &[]);
+    fixture.open("b", "Second", &[]);
     assert!(watching.hear().ends_with("waits in `qa`  Second"));
     let pid = watching.child.id().to_string();
     Command::new("kill").args(["-TERM", &pid]).status().unwrap();
@@ -341,20 +341,20 @@ fn whoever_watches_tells_what_is_new_and_what_is_wrong_once_and_ends_when_asked(
 
 #[test]
 fn the_doctor_says_what_is_known_of_github() {
-    let about = |ran: Ran| -> String {
+    let about = |ran: AssayRun| -> String {
         let lines = ran.stdout.lines().filter(|line| line.contains("GitHub"));
         lines.map(|line| format!("{line}\n")).collect()
     };
-    let stage = Stage::new("");
-    let url = format!("{}/", stage.github.root());
+    let fixture = WatchFixture::new("");
+    let url = format!("{}/", fixture.github.root());
     assert_eq!(
-        about(stage.assay(&["doctor"])),
+        about(fixture.assay(&["doctor"])),
         format!(
             "ok   repositories on GitHub: octo/demo\n\
              ok   the token for GitHub at {url} is from the variable `FAKE_TOKEN`\n"
         )
     );
-    let without = assay_with(stage.repository.path(), &["doctor"], b"", &[]);
+    let without = assay_with(fixture.repository.path(), &["doctor"], b"", &[]);
     assert_eq!(without.code, 2);
     let expected = format!(
         "ok   repositories on GitHub: octo/demo\n\
@@ -366,5 +366,5 @@ fn the_doctor_says_what_is_known_of_github() {
         -    GitHub is not configured: `github.repositories` names none
     "#]]
     .assert_eq(&about(assay_with(bare.path(), &["doctor"], b"", &[])));
-    assert!(stage.github.log().is_empty());
+    assert!(fixture.github.log().is_empty());
 }

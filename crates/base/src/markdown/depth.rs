@@ -4,7 +4,7 @@
 //! would take an hour. People nest no more than a handful.
 
 /// The maximum nesting depth of lists and quotes in a text that a person writes.
-pub const MAX_NESTED: usize = 100;
+pub const MAX_NESTING: usize = 100;
 
 /// The maximum number of steps for the lists and quotes around the lines of a text.
 const MAX_STEPS: usize = 50_000_000;
@@ -16,12 +16,12 @@ pub(super) fn is_too_slow(text: &str) -> bool {
         lines += 1;
         deepest = depth(line).max(deepest);
     }
-    deepest > MAX_NESTED && deepest.saturating_mul(lines) > MAX_STEPS
+    deepest > MAX_NESTING && deepest.saturating_mul(lines) > MAX_STEPS
 }
 
-/// Returns the first line, from 1, that is nested in more than [`MAX_NESTED`] lists and quotes.
+/// Returns the first line, from 1, that is nested in more than [`MAX_NESTING`] lists and quotes.
 pub fn first_too_deep(text: &str) -> Option<usize> {
-    let too_deep = text.lines().position(|line| depth(line) > MAX_NESTED);
+    let too_deep = text.lines().position(|line| depth(line) > MAX_NESTING);
     too_deep.map(|at| at + 1)
 }
 

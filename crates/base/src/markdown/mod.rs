@@ -9,15 +9,15 @@
 //! to be parsed in time is returned line by line, as paragraphs.
 
 mod depth;
-mod reading;
+mod document_builder;
 #[cfg(test)]
 mod tests;
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-pub use depth::{MAX_NESTED, first_too_deep};
-pub use reading::{read, read_with_front_matter};
+pub use depth::{MAX_NESTING, first_too_deep};
+pub use document_builder::{read, read_with_front_matter};
 
 /// A parsed text: its blocks, in the order in which they begin.
 #[derive(Debug)]
@@ -201,7 +201,7 @@ impl<'t> Document<'t> {
 
     /// Returns the number, from 1, of the line that contains a byte.
     pub fn line_at(&self, offset: usize) -> u32 {
-        reading::line_at(&self.line_starts, offset)
+        document_builder::line_at(&self.line_starts, offset)
     }
 
     /// Returns the blocks around a block, from the innermost outwards.

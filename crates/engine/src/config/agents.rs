@@ -8,7 +8,7 @@ use assay_agents::config::roster::{self, Roster};
 
 use crate::environment::Environment;
 
-use super::{Configuration, expanded, read_optional};
+use super::{Configuration, expand_variables, read_optional};
 
 /// The settings of agents.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ impl AgentSettings {
         let configuration = Configuration::on_disk_or_default(environment, root)?;
         let file = |path| {
             let text = read_optional(root, path)?;
-            text.map(|text| expanded(environment, path, &text)).transpose()
+            text.map(|text| expand_variables(environment, path, &text)).transpose()
         };
         let roster = Roster::parse(file(roster::PATH)?.as_deref(), &configuration.task)?;
         let mcp = file(mcp::PATH)?.map(|text| McpServers::parse(&text)).transpose()?;

@@ -11,14 +11,14 @@ use super::PATH;
 /// A `fixer` key as written: a name, or a command.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-pub(super) enum StoredFixer {
+pub(super) enum FixerConfig {
     Named(String),
-    Command(StoredFixerCommand),
+    Command(FixerCommandConfig),
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct StoredFixerCommand {
+pub(super) struct FixerCommandConfig {
     run: Vec<String>,
     /// The names of the variables that are passed to the command.
     #[serde(default)]
@@ -48,16 +48,16 @@ pub struct FixerCommand {
     pub time: Duration,
 }
 
-impl StoredFixer {
-    /// Validates the fixer of the key `key`. The time limit of a command is `usual_seconds` unless
-    /// the configuration sets one.
-    pub(super) fn chosen(&self, key: &str, usual_seconds: u64) -> anyhow::Result<ChosenFixer> {
+impl FixerConfig {
+    /// Validates the fixer of the key `key`. The time limit of a command is `default_seconds`
+    /// unless the configuration sets one.
+    pub(super) fn validate(&self, key: &str, default_seconds: u64) -> anyhow::Result<ChosenFixer> {
         match self {
-            StoredFixer::Named(name) if name == "model" => Ok(ChosenFixer::Model),
-            StoredFixer::Named(name) => {
+            FixerConfig::Named(name) if name == "model" => Ok(ChosenFixer::Model),
+            FixerConfig::Named(name) => {
                 bail!("`{key}` in `{PATH}` is `{name}`; say `model`, or `run` with a command")
             }
-            StoredFixer::Command(StoredFixerCommand { run, env, seconds }) => {
+            FixerConfig::Command(FixerCommandConfig { run, env, seconds }) => {
                 let Some((program, args)) = run.split_first() else {
                     bail!("`{key}.run` in `{PATH}` is empty");
                 };
@@ -65,7 +65,7 @@ impl StoredFixer {
                     program: program.clone(),
                     args: args.to_vec(),
                     env: env.clone(),
-                    time: Duration::from_secs(seconds.unwrap_or(usual_seconds)),
+                    time: Duration::from_secs(seconds.unwrap_or(default_seconds)),
                 }))
             }
         }

@@ -1,4 +1,4 @@
-//! The `gates` section of the configuration: `StoredGates`.
+//! The `gates` section of the configuration: `GateConfig`.
 
 use std::path::Path;
 use std::time::Duration;
@@ -11,15 +11,15 @@ use assay_gates::phase::Phase;
 use serde::Deserialize;
 
 use super::PATH;
-use super::fixer::{ChosenFixer, StoredFixer};
+use super::fixer::{ChosenFixer, FixerConfig};
 
 /// The default time limit of a command, in seconds.
-const USUAL_SECONDS: u64 = 600;
+const DEFAULT_SECONDS: u64 = 600;
 
 /// The `gates` section as written.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct StoredGates {
+pub struct GateConfig {
     preset: Preset,
     may_until: Option<u32>,
     should_until: Option<u32>,
@@ -31,8 +31,8 @@ pub struct StoredGates {
     allow_not_judged: bool,
     /// True if models are asked even if the user does not request one.
     pub models: bool,
-    fixer: Option<StoredFixer>,
-    verifiers: Vec<StoredVerifier>,
+    fixer: Option<FixerConfig>,
+    verifiers: Vec<VerifierConfig>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
@@ -45,31 +45,31 @@ enum Preset {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct StoredVerifier {
+struct VerifierConfig {
     name: String,
     phases: Vec<Phase>,
     run: Vec<String>,
     check: String,
-    #[serde(default = "must")]
+    #[serde(default = "default_severity")]
     severity: Severity,
     #[serde(default)]
-    answer: StoredAnswer,
+    answer: AnswerConfig,
     seconds: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum StoredAnswer {
+enum AnswerConfig {
     #[default]
     Exit,
     Text,
 }
 
-fn must() -> Severity {
+fn default_severity() -> Severity {
     Severity::Must
 }
 
-impl StoredGates {
+impl GateConfig {
     /// Fails if a value of the section cannot be used.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         self.fixer()?;
@@ -106,7 +106,7 @@ impl StoredGates {
     /// Returns the configured fixer; `None` if there is none.
     pub(crate) fn fixer(&self) -> anyhow::Result<Option<ChosenFixer>> {
         let fixer = self.fixer.as_ref();
-        fixer.map(|fixer| fixer.chosen("gates.fixer", USUAL_SECONDS)).transpose()
+        fixer.map(|fixer| fixer.validate("gates.fixer", DEFAULT_SECONDS)).transpose()
     }
 
     /// Returns the configured verifier commands, which run in `folder`.
@@ -129,10 +129,10 @@ impl StoredGates {
                 severity: stored.severity,
                 command: stored.run.clone(),
                 answer: match stored.answer {
-                    StoredAnswer::Exit => AnswerForm::Exit,
-                    StoredAnswer::Text => AnswerForm::Text,
+                    AnswerConfig::Exit => AnswerForm::Exit,
+                    AnswerConfig::Text => AnswerForm::Text,
                 },
-                time: Duration::from_secs(stored.seconds.unwrap_or(USUAL_SECONDS)),
+                time: Duration::from_secs(stored.seconds.unwrap_or(DEFAULT_SECONDS)),
                 folder: folder.to_owned(),
             });
         }

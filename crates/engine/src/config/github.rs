@@ -1,4 +1,4 @@
-//! The `github` section of the configuration: `StoredGithub` opens the client of GitHub.
+//! The `github` section of the configuration: `GithubConfig` opens the client of GitHub.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use assay_services::http::{ServerUrl, ServiceClock, SystemClock};
 use assay_store::pulls::RepositoryName;
 use serde::Deserialize;
 
-use super::service::{A_MOMENT, WebhookSecret, check_private};
+use super::service::{SHORT_WAIT, WebhookSecret, check_private};
 use super::{PATH, key};
 use crate::environment::Environment;
 
@@ -27,7 +27,7 @@ const WEBHOOK_SECRET: &str = "GITHUB_WEBHOOK_SECRET";
 /// The `github` section as written.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct StoredGithub {
+pub struct GithubConfig {
     /// The environment that the configuration was read in.
     #[serde(skip)]
     environment: Environment,
@@ -46,7 +46,7 @@ pub struct StoredGithub {
     webhook_secret_env: Option<String>,
 }
 
-impl StoredGithub {
+impl GithubConfig {
     /// Sets the environment that the configuration was read in.
     pub(super) fn in_environment(&mut self, environment: &Environment) {
         self.environment = environment.clone();
@@ -74,37 +74,40 @@ impl StoredGithub {
     pub(crate) fn key(&self) -> anyhow::Result<KeySource> {
         let usual = self.url.is_none().then_some(TOKEN);
         let (env, command) = (self.token_env.as_deref(), self.token_command.as_deref());
-        key::source(&self.environment, ("token_env", env), ("token_command", command), usual)
+        key::key_source(&self.environment, ("token_env", env), ("token_command", command), usual)
             .with_context(|| format!("`github` in `{PATH}` cannot be used"))
     }
 
     /// Opens a client; `None` if there is no token. A call waits at most `wait` at a time for a
-    /// rate limit, and `told` is called with the reason.
+    /// rate limit, and `on_wait` is called with the reason.
     pub fn open(
         &self,
         wait: Duration,
-        told: impl Fn(&str) + Send + Sync + 'static,
+        on_wait: impl Fn(&str) + Send + Sync + 'static,
     ) -> anyhow::Result<Option<GitHub>> {
         match self.has_key() {
-            true => self.required(wait, told).map(Some),
+            true => self.required(wait, on_wait).map(Some),
             false => Ok(None),
         }
     }
 
-    /// Opens a client as [`StoredGithub::open`] does, for a caller that needs GitHub. Fails if
+    /// Opens a client as [`GithubConfig::open`] does, for a caller that needs GitHub. Fails if
     /// there is no token.
     pub fn required(
         &self,
         wait: Duration,
-        told: impl Fn(&str) + Send + Sync + 'static,
+        on_wait: impl Fn(&str) + Send + Sync + 'static,
     ) -> anyhow::Result<GitHub> {
-        self.client(self.keys()?, Arc::new(SystemClock::new(self.environment.clock(), wait, told)))
+        self.client(
+            self.keys()?,
+            Arc::new(SystemClock::new(self.environment.clock(), wait, on_wait)),
+        )
     }
 
     /// Opens a client that waits by a clock. Fails if the token is missing.
     pub fn with_token(&self, clock: Arc<dyn ServiceClock>) -> anyhow::Result<GitHub> {
         let keys = self.keys()?;
-        keys.get(A_MOMENT).context("GitHub cannot be used")?;
+        keys.get(SHORT_WAIT).context("GitHub cannot be used")?;
         self.client(keys, clock)
     }
 

@@ -1,4 +1,4 @@
-//! The `jira` section of the configuration: `StoredJira` opens the client of JIRA.
+//! The `jira` section of the configuration: `JiraConfig` opens the client of JIRA.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use assay_services::http::ServerUrl;
 use assay_services::jira::{Flavour, Jira};
 use serde::Deserialize;
 
-use super::service::{Reached, WebhookSecret, check_private, reach};
+use super::service::{ServiceConnection, WebhookSecret, check_private, open_connection};
 use super::{PATH, key};
 use crate::environment::Environment;
 
@@ -25,13 +25,13 @@ const WEBHOOK_TOKEN: &str = "JIRA_WEBHOOK_TOKEN";
 /// The `jira` section as written.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct StoredJira {
+pub struct JiraConfig {
     /// The environment that the configuration was read in.
     #[serde(skip)]
     environment: Environment,
     /// The address of the server.
     url: Option<String>,
-    flavour: StoredFlavour,
+    flavour: FlavourConfig,
     /// The user that the API token belongs to.
     user: Option<String>,
     /// The variable with the user that the API token belongs to.
@@ -42,14 +42,14 @@ pub struct StoredJira {
     token: Option<serde::de::IgnoredAny>,
     /// The project of new tickets.
     pub project: Option<String>,
-    statuses: StoredStatuses,
+    statuses: JiraStatuses,
     /// The variable with the token that webhook deliveries carry or are signed with.
     webhook_token_env: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum StoredFlavour {
+enum FlavourConfig {
     #[default]
     Cloud,
     Server,
@@ -57,15 +57,15 @@ enum StoredFlavour {
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct StoredStatuses {
+struct JiraStatuses {
     code_review: String,
     approved: String,
     changes_requested: String,
 }
 
-impl Default for StoredStatuses {
-    fn default() -> StoredStatuses {
-        StoredStatuses {
+impl Default for JiraStatuses {
+    fn default() -> JiraStatuses {
+        JiraStatuses {
             code_review: "Code Review".to_owned(),
             approved: "Approved".to_owned(),
             changes_requested: "Changes Requested".to_owned(),
@@ -97,7 +97,7 @@ impl StepNames {
     }
 }
 
-impl StoredJira {
+impl JiraConfig {
     /// Sets the environment that the configuration was read in.
     pub(super) fn in_environment(&mut self, environment: &Environment) {
         self.environment = environment.clone();
@@ -131,7 +131,7 @@ impl StoredJira {
     /// Returns the source of the API token.
     pub(crate) fn key(&self) -> anyhow::Result<KeySource> {
         let (env, command) = (self.token_env.as_deref(), self.token_command.as_deref());
-        let source = key::source(
+        let source = key::key_source(
             &self.environment,
             ("token_env", env),
             ("token_command", command),
@@ -143,8 +143,8 @@ impl StoredJira {
     /// Returns the kind of JIRA server: cloud, with the user, or self-hosted.
     pub(crate) fn flavour(&self) -> anyhow::Result<Flavour> {
         match self.flavour {
-            StoredFlavour::Server => Ok(Flavour::Server),
-            StoredFlavour::Cloud => {
+            FlavourConfig::Server => Ok(Flavour::Server),
+            FlavourConfig::Cloud => {
                 let name = self.user_env.as_deref().unwrap_or(USER);
                 let user = self.user.clone().or_else(|| self.environment.variable(name));
                 let user = user.ok_or_else(|| {
@@ -158,25 +158,25 @@ impl StoredJira {
     }
 
     /// Opens a client; `None` if JIRA is not configured. A call waits at most `wait` at a time for
-    /// a rate limit, and `told` is called with the reason.
+    /// a rate limit, and `on_wait` is called with the reason.
     pub fn open(
         &self,
         wait: Duration,
-        told: impl Fn(&str) + Send + Sync + 'static,
+        on_wait: impl Fn(&str) + Send + Sync + 'static,
     ) -> anyhow::Result<Option<Jira>> {
         let Some(url) = self.address()? else { return Ok(None) };
-        let Reached { transport, keys, clock } =
-            reach(self.environment.clock(), url, self.key()?, wait, told);
+        let ServiceConnection { transport, keys, clock } =
+            open_connection(self.environment.clock(), url, self.key()?, wait, on_wait);
         Ok(Some(Jira::new(transport, self.flavour()?, keys, clock)))
     }
 
-    /// Opens a client as [`StoredJira::open`] does. Fails if JIRA is not configured.
+    /// Opens a client as [`JiraConfig::open`] does. Fails if JIRA is not configured.
     pub fn required(
         &self,
         wait: Duration,
-        told: impl Fn(&str) + Send + Sync + 'static,
+        on_wait: impl Fn(&str) + Send + Sync + 'static,
     ) -> anyhow::Result<Jira> {
-        let opened = self.open(wait, told)?;
+        let opened = self.open(wait, on_wait)?;
         opened.with_context(|| format!("no JIRA is configured: set `jira.url` in `{PATH}`"))
     }
 
@@ -192,7 +192,7 @@ impl StoredJira {
     }
 
     /// Returns the names of the workflow's steps; those of `agent` take precedence.
-    pub fn names(&self, agent: Option<&AgentConfig>) -> StepNames {
+    pub fn step_names(&self, agent: Option<&AgentConfig>) -> StepNames {
         let own = |what: TransitionTrigger, usual: &str| {
             let own = agent.and_then(|agent| agent.jira.get(&what));
             own.map_or(usual, String::as_str).to_owned()

@@ -8,7 +8,7 @@ use crate::environment::Environment;
 /// Returns the source of an API key: as configured, or else the variable `usual`.
 ///
 /// `env` and `command` are each passed with the name of the configuration key, for messages.
-pub(crate) fn source(
+pub(crate) fn key_source(
     environment: &Environment,
     (env_name, env): (&str, Option<&str>),
     (command_name, command): (&str, Option<&[String]>),

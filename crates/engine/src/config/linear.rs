@@ -1,4 +1,4 @@
-//! The `linear` section of the configuration, and the variables for Linear: `StoredLinear`.
+//! The `linear` section of the configuration, and the variables for Linear: `LinearConfig`.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use assay_services::http::ServerUrl;
 use assay_services::linear::{API_URL, Linear};
 use serde::Deserialize;
 
-use super::service::{Reached, check_private, reach};
+use super::service::{ServiceConnection, check_private, open_connection};
 use super::{PATH, key};
 use crate::environment::Environment;
 
@@ -21,7 +21,7 @@ const TEAM: &str = "LINEAR_TEAM_ID";
 /// The `linear` section as written.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct StoredLinear {
+pub struct LinearConfig {
     /// The environment that the configuration was read in.
     #[serde(skip)]
     environment: Environment,
@@ -34,14 +34,14 @@ pub struct StoredLinear {
     /// Only present to be rejected: a key must not be in a file.
     key: Option<serde::de::IgnoredAny>,
     /// The workflow states of an issue.
-    pub states: StoredStates,
+    pub states: LinearStates,
 }
 
 /// The workflow states of an issue, by name. An issue is not moved at an event whose state is
 /// `None`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct StoredStates {
+pub struct LinearStates {
     /// The state of an issue whose loop has started.
     pub started: Option<String>,
     /// The state of an issue whose implementation is approved.
@@ -50,9 +50,9 @@ pub struct StoredStates {
     pub handed_over: Option<String>,
 }
 
-impl Default for StoredStates {
-    fn default() -> StoredStates {
-        StoredStates {
+impl Default for LinearStates {
+    fn default() -> LinearStates {
+        LinearStates {
             started: Some("In Review".to_owned()),
             approved: Some("Done".to_owned()),
             handed_over: Some("In Progress".to_owned()),
@@ -60,7 +60,7 @@ impl Default for StoredStates {
     }
 }
 
-impl StoredLinear {
+impl LinearConfig {
     /// Sets the environment that the configuration was read in.
     pub(super) fn in_environment(&mut self, environment: &Environment) {
         self.environment = environment.clone();
@@ -88,8 +88,12 @@ impl StoredLinear {
     /// Returns the source of the API key.
     pub(crate) fn key(&self) -> anyhow::Result<KeySource> {
         let (env, command) = (self.key_env.as_deref(), self.key_command.as_deref());
-        let source =
-            key::source(&self.environment, ("key_env", env), ("key_command", command), Some(KEY));
+        let source = key::key_source(
+            &self.environment,
+            ("key_env", env),
+            ("key_command", command),
+            Some(KEY),
+        );
         source.with_context(|| format!("`linear` in `{PATH}`"))
     }
 
@@ -111,17 +115,17 @@ impl StoredLinear {
     }
 
     /// Opens a client; `None` if Linear is not configured. A call waits at most `wait` at a time
-    /// for a rate limit, and `told` is called with the reason.
+    /// for a rate limit, and `on_wait` is called with the reason.
     pub(crate) fn open(
         &self,
         wait: Duration,
-        told: impl Fn(&str) + Send + Sync + 'static,
+        on_wait: impl Fn(&str) + Send + Sync + 'static,
     ) -> anyhow::Result<Option<Linear>> {
         if !self.is_configured() {
             return Ok(None);
         }
-        let Reached { transport, keys, clock } =
-            reach(self.environment.clock(), self.address()?, self.key()?, wait, told);
+        let ServiceConnection { transport, keys, clock } =
+            open_connection(self.environment.clock(), self.address()?, self.key()?, wait, on_wait);
         Ok(Some(Linear::new(transport, keys, &self.team()?, clock)))
     }
 }

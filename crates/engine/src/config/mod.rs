@@ -48,12 +48,12 @@ use assay_review::recording::Grouping;
 use assay_rules::Rulebook;
 use serde::Deserialize;
 
-use self::gates::StoredGates;
-use self::github::StoredGithub;
-use self::jira::StoredJira;
-use self::linear::StoredLinear;
-use self::models::StoredModels;
-use self::qa::StoredQa;
+use self::gates::GateConfig;
+use self::github::GithubConfig;
+use self::jira::JiraConfig;
+use self::linear::LinearConfig;
+use self::models::ModelsConfig;
+use self::qa::QaConfig;
 use self::severity::parse_severity;
 use crate::environment::Environment;
 
@@ -61,31 +61,31 @@ use crate::environment::Environment;
 pub const PATH: &str = "config/agent-framework.yaml";
 
 /// The folder of the rules that a repository defines.
-pub(crate) const RULES: &str = ".assay/rules";
+pub(crate) const RULES_FOLDER: &str = ".assay/rules";
 
 /// The folder of the personas that a repository defines.
-pub(crate) const PERSONAS: &str = ".assay/personas";
+pub(crate) const PERSONAS_FOLDER: &str = ".assay/personas";
 
 /// The folder of a repository's prompts for the reviewer and the fixer of the validation loop.
-pub(crate) const PROMPTS: &str = ".assay/prompts";
+pub(crate) const PROMPTS_FOLDER: &str = ".assay/prompts";
 
 /// The content of the configuration file.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Configuration {
-    review: Review,
-    coverage: Coverage,
-    models: StoredModels,
+    review: ReviewConfig,
+    coverage: CoverageConfig,
+    models: ModelsConfig,
     /// The `gates` section.
-    pub gates: StoredGates,
+    pub gates: GateConfig,
     /// The `qa` section: the validation loop.
-    pub qa: StoredQa,
+    pub qa: QaConfig,
     /// The `github` section.
-    pub github: StoredGithub,
+    pub github: GithubConfig,
     /// The `jira` section.
-    pub jira: StoredJira,
+    pub jira: JiraConfig,
     /// The `linear` section.
-    pub linear: StoredLinear,
+    pub linear: LinearConfig,
     /// The limits of tasks.
     pub task: TaskSettings,
     /// The limits of agents.
@@ -98,7 +98,7 @@ pub struct Configuration {
 
 #[derive(Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct Review {
+struct ReviewConfig {
     ignore: Vec<String>,
     max_file_kib: u64,
     at_a_time: usize,
@@ -107,7 +107,7 @@ struct Review {
     nothing_to_review: NoContentPolicy,
     /// The number of findings that are shown; the others are folded.
     shown: ShownLimit,
-    commands: Vec<StoredCommand>,
+    commands: Vec<AnalyserConfig>,
     /// True if personas read every change, even if the user does not request a model.
     models: bool,
     /// True if a model takes a second look at findings before they are reported.
@@ -120,21 +120,21 @@ struct Review {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct Coverage {
+struct CoverageConfig {
     require: CoverageRequirement,
 }
 
 /// An analyser as configured: a well-known name, or a full definition.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-enum StoredCommand {
+enum AnalyserConfig {
     Known(String),
-    Own(OwnCommand),
+    Custom(CustomAnalyser),
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct OwnCommand {
+struct CustomAnalyser {
     name: String,
     run: Option<Vec<String>>,
     form: Option<String>,
@@ -146,9 +146,9 @@ struct OwnCommand {
     seconds: Option<u64>,
 }
 
-impl Default for Review {
-    fn default() -> Review {
-        Review {
+impl Default for ReviewConfig {
+    fn default() -> ReviewConfig {
+        ReviewConfig {
             ignore: Vec::new(),
             max_file_kib: 1024,
             at_a_time: 4,
@@ -172,7 +172,7 @@ impl Configuration {
     ) -> anyhow::Result<Option<Configuration>> {
         let Some(text) = read_optional(root, PATH)? else { return Ok(None) };
         let configuration = Configuration::parse(environment, &text)?;
-        configuration.leave_out()?;
+        configuration.exclusions()?;
         configuration.fail_on()?;
         configuration.commands()?;
         configuration.models.check()?;
@@ -216,7 +216,7 @@ impl Configuration {
         if text.lines().all(|line| line.trim().is_empty() || line.trim().starts_with('#')) {
             return Ok(Configuration::default());
         }
-        let text = expanded(environment, PATH, text)?;
+        let text = expand_variables(environment, PATH, text)?;
         // The parser counts comments towards a limit, and a configuration is mostly comments. A
         // line quoted in an error may hold the value of a variable.
         let options = serde_saphyr::options! { emit_comments: false, with_snippet: false };
@@ -235,11 +235,11 @@ impl Configuration {
     }
 
     /// Returns the configured models.
-    pub(crate) fn models(&self) -> &StoredModels {
+    pub(crate) fn models(&self) -> &ModelsConfig {
         &self.models
     }
 
-    fn leave_out(&self) -> anyhow::Result<ExclusionRules> {
+    fn exclusions(&self) -> anyhow::Result<ExclusionRules> {
         ExclusionRules::new(&self.review.ignore, self.review.max_file_kib << 10)
             .with_context(|| format!("`review.ignore` in `{PATH}` cannot be used"))
     }
@@ -265,20 +265,20 @@ impl Configuration {
     }
 }
 
-impl StoredCommand {
+impl AnalyserConfig {
     fn reviewer(&self) -> anyhow::Result<CommandReviewer> {
         match self {
-            StoredCommand::Known(name) => Ok(well_known(name)?.reviewer()),
-            StoredCommand::Own(own) => own.reviewer(),
+            AnalyserConfig::Known(name) => Ok(find_known(name)?.reviewer()),
+            AnalyserConfig::Custom(own) => own.reviewer(),
         }
     }
 }
 
-impl OwnCommand {
+impl CustomAnalyser {
     fn reviewer(&self) -> anyhow::Result<CommandReviewer> {
         let context = || format!("`review.commands`: `{}` cannot be used", self.name);
         let mut reviewer = match (&self.run, &self.form) {
-            (None, None) => well_known(&self.name)?.reviewer(),
+            (None, None) => find_known(&self.name)?.reviewer(),
             (Some(run), Some(form)) => {
                 let Some((program, args)) = run.split_first() else {
                     bail!("{}: `run` is empty", context());
@@ -301,7 +301,7 @@ impl OwnCommand {
     }
 }
 
-fn well_known(name: &str) -> anyhow::Result<&'static known_analysers::KnownAnalyser> {
+fn find_known(name: &str) -> anyhow::Result<&'static known_analysers::KnownAnalyser> {
     known_analysers::find(name).ok_or_else(|| {
         let names: Vec<&str> =
             known_analysers::KNOWN_ANALYSERS.iter().map(|known| known.name).collect();
@@ -311,19 +311,19 @@ fn well_known(name: &str) -> anyhow::Result<&'static known_analysers::KnownAnaly
 }
 
 /// Replaces `${NAME}` by the value of the variable, except in comments.
-pub(crate) fn expanded(
+pub(crate) fn expand_variables(
     environment: &Environment,
     path: &str,
     text: &str,
 ) -> anyhow::Result<String> {
     let lines = text.split_inclusive('\n').map(|line| match line.trim_start().starts_with('#') {
         true => Ok(line.to_owned()),
-        false => expanded_line(environment, path, line),
+        false => expand_line(environment, path, line),
     });
     lines.collect()
 }
 
-fn expanded_line(environment: &Environment, path: &str, line: &str) -> anyhow::Result<String> {
+fn expand_line(environment: &Environment, path: &str, line: &str) -> anyhow::Result<String> {
     let mut out = String::with_capacity(line.len());
     let mut rest = line;
     while let Some(start) = rest.find("${") {
@@ -345,9 +345,9 @@ fn expanded_line(environment: &Environment, path: &str, line: &str) -> anyhow::R
 #[derive(Debug, Clone, Default)]
 pub struct Services {
     /// The settings of GitHub.
-    pub github: StoredGithub,
+    pub github: GithubConfig,
     /// The settings of JIRA.
-    pub jira: StoredJira,
+    pub jira: JiraConfig,
 }
 
 /// The settings of a review.
@@ -356,7 +356,7 @@ pub struct Settings {
     /// The environment that the settings were read in.
     pub environment: Environment,
     /// The files that reviews leave out.
-    pub leave_out: ExclusionRules,
+    pub exclusions: ExclusionRules,
     /// The maximum number of local reviewers that run concurrently.
     pub at_a_time: usize,
     /// The lowest severity that blocks; `None` if the configuration sets none.
@@ -372,15 +372,15 @@ pub struct Settings {
     /// The configured analysers.
     pub commands: Vec<CommandReviewer>,
     /// The settings of models.
-    pub models: StoredModels,
+    pub models: ModelsConfig,
     /// The settings of gates.
-    pub gates: StoredGates,
+    pub gates: GateConfig,
     /// The settings of the validation loop.
-    pub qa: StoredQa,
+    pub qa: QaConfig,
     /// The services that a review reads from and posts to.
     pub services: Services,
     /// The settings of Linear.
-    pub linear: StoredLinear,
+    pub linear: LinearConfig,
     /// True if personas read every change.
     pub uses_models: bool,
     /// True if a model takes a second look at findings.
@@ -401,10 +401,10 @@ impl Settings {
     /// Reads the settings that apply to a change.
     pub(crate) fn of(environment: &Environment, change: &Change) -> anyhow::Result<Settings> {
         let mut notes = Vec::new();
-        let text = decisive(change, PATH, "the configuration", &mut notes)?;
-        let baseline = decisive(change, baseline::PATH, "the baseline", &mut notes)?;
-        let rules = own_files(change, &RULE_FILES, &mut notes)?;
-        let personas = own_files(change, &PERSONA_FILES, &mut notes)?;
+        let text = read_effective(change, PATH, "the configuration", &mut notes)?;
+        let baseline = read_effective(change, baseline::PATH, "the baseline", &mut notes)?;
+        let rules = read_effective_files(change, &RULE_FILES, &mut notes)?;
+        let personas = read_effective_files(change, &PERSONA_FILES, &mut notes)?;
         let mut settings = Settings::new(environment, text, baseline, rules, personas)?;
         let touched =
             settings.commands.iter().filter_map(|command| touched_settings(change, command));
@@ -434,7 +434,7 @@ impl Settings {
         configuration.linear.check()?;
         Ok(Settings {
             environment: environment.clone(),
-            leave_out: configuration.leave_out()?,
+            exclusions: configuration.exclusions()?,
             at_a_time: configuration.review.at_a_time,
             fail_on: configuration.fail_on()?,
             require: configuration.coverage.require,
@@ -473,11 +473,11 @@ pub(crate) struct Prompts {
 impl Prompts {
     /// Reads the prompts that apply to a change, by the same rule as its configuration.
     pub(crate) fn of(change: &Change, notes: &mut Vec<String>) -> anyhow::Result<Prompts> {
-        let reviewer = format!("{PROMPTS}/qa_reviewer.md");
-        let fixer = format!("{PROMPTS}/qa_fixer.md");
+        let reviewer = format!("{PROMPTS_FOLDER}/qa_reviewer.md");
+        let fixer = format!("{PROMPTS_FOLDER}/qa_fixer.md");
         Ok(Prompts {
-            reviewer: decisive(change, &reviewer, "the reviewer's prompt", notes)?,
-            fixer: decisive(change, &fixer, "the fixer's prompt", notes)?,
+            reviewer: read_effective(change, &reviewer, "the reviewer's prompt", notes)?,
+            fixer: read_effective(change, &fixer, "the fixer's prompt", notes)?,
         })
     }
 }
@@ -500,7 +500,7 @@ fn may_belong(change: &Change, path: &str) -> bool {
 /// Reads a file that decides on the review of a change. The version before the change is used if
 /// the change touches the file or may contain it, otherwise the one in the work tree. Adds a note
 /// if the change touches the file, or if the work tree differs from the version before.
-fn decisive(
+fn read_effective(
     change: &Change,
     path: &str,
     what: &str,
@@ -570,22 +570,26 @@ fn is_rule_file(name: &str) -> bool {
 }
 
 /// A kind of files of a repository that decide on reviews.
-struct OwnFiles {
+struct SettingsFiles {
     folder: &'static str,
     /// The plural noun for the files, for messages.
     what: &'static str,
-    is_one: fn(&str) -> bool,
+    is_match: fn(&str) -> bool,
 }
 
-const RULE_FILES: OwnFiles = OwnFiles { folder: RULES, what: "rules", is_one: is_rule_file };
+const RULE_FILES: SettingsFiles =
+    SettingsFiles { folder: RULES_FOLDER, what: "rules", is_match: is_rule_file };
 
-const PERSONA_FILES: OwnFiles =
-    OwnFiles { folder: PERSONAS, what: "personas", is_one: |name| name.ends_with(".md") };
+const PERSONA_FILES: SettingsFiles = SettingsFiles {
+    folder: PERSONAS_FOLDER,
+    what: "personas",
+    is_match: |name| name.ends_with(".md"),
+};
 
 /// Returns the files of a repository that apply to a change, by the same rule as its configuration.
-fn own_files(
+fn read_effective_files(
     change: &Change,
-    files: &OwnFiles,
+    files: &SettingsFiles,
     notes: &mut Vec<String>,
 ) -> anyhow::Result<Vec<(String, String)>> {
     let what = files.what;
@@ -606,11 +610,11 @@ fn own_files(
     Ok(now)
 }
 
-impl OwnFiles {
+impl SettingsFiles {
     fn before(&self, change: &Change) -> anyhow::Result<Vec<(String, String)>> {
         let paths = change.base().paths()?;
         let files = paths.iter().filter(|path| is_at_or_below(path.as_str(), self.folder));
-        let files = files.filter(|path| (self.is_one)(path.as_str()));
+        let files = files.filter(|path| (self.is_match)(path.as_str()));
         files
             .map(|path| {
                 let text = read_before(change, path.as_str())?;
@@ -631,7 +635,7 @@ impl OwnFiles {
             Err(error) => return Err(TreeError::list(error).into()),
         }
         let paths = DirTree::new(parent).paths()?;
-        let files = paths.into_iter().filter(|path| (self.is_one)(path.as_str()));
+        let files = paths.into_iter().filter(|path| (self.is_match)(path.as_str()));
         let files = files.map(|path| {
             let path = format!("{}/{path}", self.folder);
             let text = read_optional(root, &path)?.unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The configuration of one model: [`StoredModel`].
+//! The configuration of one model: [`ModelConfig`].
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,12 +17,12 @@ use super::{PATH, key};
 use crate::environment::Environment;
 
 /// Micro-dollars per dollar.
-pub(super) const MICRO: f64 = 1_000_000.0;
+pub(super) const MICRO_PER_UNIT: f64 = 1_000_000.0;
 
 /// A model as configured.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub(super) struct StoredModel {
+pub(super) struct ModelConfig {
     api: Option<Api>,
     model: String,
     url: Option<String>,
@@ -34,7 +34,7 @@ pub(super) struct StoredModel {
     key: Option<serde::de::IgnoredAny>,
     context_tokens: Option<u64>,
     max_output_tokens: Option<u32>,
-    usd_per_million: Option<StoredPrice>,
+    usd_per_million: Option<PriceConfig>,
     /// The program of an agent, if not the default one, and its arguments.
     run: Option<Vec<String>>,
     /// Additional environment variables of an agent.
@@ -78,21 +78,21 @@ impl Api {
 /// Prices in dollars for a million tokens.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct StoredPrice {
+struct PriceConfig {
     input: f64,
     output: f64,
     cache_read: Option<f64>,
     cache_write: Option<f64>,
 }
 
-impl StoredPrice {
-    fn is_one(self) -> bool {
+impl PriceConfig {
+    fn is_valid(self) -> bool {
         let prices = [Some(self.input), Some(self.output), self.cache_read, self.cache_write];
         prices.into_iter().flatten().all(|usd| usd.is_finite() && usd >= 0.0)
     }
 
     fn price(self) -> Price {
-        let micro = |usd: f64| (usd * MICRO).max(0.0).round() as u64;
+        let micro = |usd: f64| (usd * MICRO_PER_UNIT).max(0.0).round() as u64;
         Price {
             input: micro(self.input),
             output: micro(self.output),
@@ -102,10 +102,10 @@ impl StoredPrice {
     }
 }
 
-impl StoredModel {
+impl ModelConfig {
     /// Returns the configuration of a model of a well-known provider.
-    pub(super) fn of(api: Api, model: &str) -> StoredModel {
-        StoredModel { api: Some(api), model: model.to_owned(), ..StoredModel::default() }
+    pub(super) fn of(api: Api, model: &str) -> ModelConfig {
+        ModelConfig { api: Some(api), model: model.to_owned(), ..ModelConfig::default() }
     }
 
     /// Fails if a value cannot be used. No model is called.
@@ -122,7 +122,7 @@ impl StoredModel {
         if is_http && self.model.is_empty() {
             bail!("`model` says which model is asked, and is missing");
         }
-        if self.usd_per_million.is_some_and(|price| !price.is_one()) {
+        if self.usd_per_million.is_some_and(|price| !price.is_valid()) {
             bail!("`usd_per_million` has a price that is no sum of dollars");
         }
         if self.stall_seconds == Some(0) {
@@ -152,11 +152,11 @@ impl StoredModel {
         })
     }
 
-    fn described(&self, known: ModelDescription) -> ModelDescription {
+    fn description(&self, known: ModelDescription) -> ModelDescription {
         ModelDescription {
             context_tokens: self.context_tokens.unwrap_or(known.context_tokens),
             max_output_tokens: self.max_output_tokens.unwrap_or(known.max_output_tokens),
-            price: self.usd_per_million.map(StoredPrice::price).or(known.price),
+            price: self.usd_per_million.map(PriceConfig::price).or(known.price),
             ..known
         }
     }
@@ -180,7 +180,7 @@ impl StoredModel {
         let own = own
             .filter_map(|name| Some(((*name).to_owned(), Key::new(&environment.variable(name)?))));
         let variables = named.chain(own).collect();
-        let about = self.described(kind.describe(ModelId::new(name, &self.model)));
+        let about = self.description(kind.describe(ModelId::new(name, &self.model)));
         let agent = Agent { kind, program, args, variables };
         Arc::new(AgentModel::new(agent, about).with_stall_timeout(stall))
     }
@@ -217,7 +217,7 @@ impl StoredModel {
         // another server.
         let (env, command) = (self.key_env.as_deref(), self.key_command.as_deref());
         let variable_by_habit = self.url.is_none().then_some(key);
-        let key = key::source(
+        let key = key::key_source(
             environment,
             ("key_env", env),
             ("key_command", command),
@@ -242,7 +242,7 @@ impl StoredModel {
         }
         let maker = if self.url.is_some() { name } else { maker };
         let provider = Provider::new(maker, dialect, url.trim_end_matches('/'), key)?;
-        let about = self.described(ModelDescription::of(ModelId::new(maker, &self.model)));
+        let about = self.description(ModelDescription::of(ModelId::new(maker, &self.model)));
         Ok(Arc::new(HttpModel::new(Arc::new(provider), about).with_stall_timeout(stall)))
     }
 }
@@ -258,10 +258,10 @@ mod tests {
         let variables =
             variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         let environment = Environment::new(variables, &Clock::system(), Vec::new);
-        let model = StoredModel {
+        let model = ModelConfig {
             url: url.map(str::to_owned),
             key_env: key_env.map(str::to_owned),
-            ..StoredModel::of(Api::Anthropic, "claude-x")
+            ..ModelConfig::of(Api::Anthropic, "claude-x")
         };
         let made = model.over_http(&environment, "own", Dialect::Anthropic, Duration::from_secs(1));
         made.err().map_or_else(String::new, |error| error.to_string())

@@ -1,4 +1,4 @@
-//! The `qa` section of the configuration: `StoredQa` has the settings of the validation loop.
+//! The `qa` section of the configuration: `QaConfig` has the settings of the validation loop.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -15,26 +15,26 @@ use assay_validate::ending::Limits;
 use serde::Deserialize;
 
 use super::PATH;
-use super::fixer::{ChosenFixer, StoredFixer};
-use super::models::StoredCaps;
+use super::fixer::{ChosenFixer, FixerConfig};
+use super::models::SpendingCaps;
 use crate::environment::Environment;
 
 /// The default time limit of a fixer, in seconds.
-const FIXER_SECONDS: u64 = 1800;
+const DEFAULT_FIXER_SECONDS: u64 = 1800;
 
 /// The default time limit of a check, in seconds.
-const CHECK_SECONDS: u64 = 1200;
+const DEFAULT_CHECK_SECONDS: u64 = 1200;
 
 /// The upper bound of the configured time that a page may go on loading.
 const MAX_SETTLE_LIMIT: Duration = Duration::from_secs(300);
 
 /// The default debugging port of the app under test.
-const DEBUG_PORT: u16 = 9222;
+const DEFAULT_DEBUG_PORT: u16 = 9222;
 
 /// The `qa` section as written.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct StoredQa {
+pub struct QaConfig {
     /// The environment that the configuration was read in.
     #[serde(skip)]
     environment: Environment,
@@ -45,7 +45,7 @@ pub struct StoredQa {
     max_errors: Option<u32>,
     max_rounds_without_progress: Option<u32>,
     /// The spending limits of a loop.
-    pub budget: StoredCaps,
+    pub budget: SpendingCaps,
     check_seconds: Option<u64>,
     /// The address of the app's pages while the app runs.
     app_url: Option<String>,
@@ -53,11 +53,11 @@ pub struct StoredQa {
     page_settle_ms: Option<u64>,
     /// Milliseconds after which a page that is still loading is used as it is.
     page_settle_limit_ms: Option<u64>,
-    memory: StoredMemory,
+    memory: MemoryConfig,
     /// False if JIRA and Linear are not updated; `None` if they are updated where configured.
     pub tracking: Option<bool>,
-    fixer: Option<StoredFixer>,
-    frameworks: Vec<StoredFramework>,
+    fixer: Option<FixerConfig>,
+    frameworks: Vec<FrameworkConfig>,
     /// Additional kinds of issues.
     pub issue_types: Vec<String>,
 }
@@ -65,7 +65,7 @@ pub struct StoredQa {
 /// The store of memories of earlier runs, other than the ledger.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct StoredMemory {
+struct MemoryConfig {
     /// The address of a Graphiti server.
     url: Option<String>,
 }
@@ -84,7 +84,7 @@ pub(crate) enum MemorySource {
 /// A test framework that assay does not know.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct StoredFramework {
+struct FrameworkConfig {
     name: String,
     run: String,
     results: String,
@@ -92,26 +92,26 @@ struct StoredFramework {
     files: Option<String>,
     #[serde(default)]
     folder: String,
-    #[serde(default = "all")]
+    #[serde(default = "all_tests")]
     kind: TestKind,
 }
 
-fn all() -> TestKind {
+fn all_tests() -> TestKind {
     TestKind::All
 }
 
 /// The fixer of the validation loop. Safe fixes are applied before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum LoopFixer {
+pub(crate) enum LoopFixerChoice {
     /// The default: a model, if one is configured.
-    Usual,
+    Default,
     /// Safe fixes only.
     SafeOnly,
     /// The fixer that the configuration names.
     Chosen(ChosenFixer),
 }
 
-impl StoredQa {
+impl QaConfig {
     /// Sets the environment that the configuration was read in.
     pub(super) fn in_environment(&mut self, environment: &Environment) {
         self.environment = environment.clone();
@@ -131,18 +131,18 @@ impl StoredQa {
         let usual = Limits::default();
         let variable = &|name: &str| self.environment.variable(name);
         let limits = Limits {
-            rounds: said(variable, "MAX_QA_ITERATIONS", self.max_iterations, usual.rounds)?,
-            recurring: said(
+            rounds: read_limit(variable, "MAX_QA_ITERATIONS", self.max_iterations, usual.rounds)?,
+            recurring: read_limit(
                 variable, "RECURRING_ISSUE_THRESHOLD", self.recurring_issue_threshold,
                 usual.recurring,
             )?,
-            similarity: said(
+            similarity: read_limit(
                 variable,
                 "ISSUE_SIMILARITY_THRESHOLD",
                 self.issue_similarity_threshold,
                 usual.similarity,
             )?,
-            errors_in_a_row: said(
+            errors_in_a_row: read_limit(
                 variable, "MAX_CONSECUTIVE_ERRORS", self.max_consecutive_errors,
                 usual.errors_in_a_row,
             )?,
@@ -175,7 +175,7 @@ impl StoredQa {
         let base = self.app_url.as_deref().map(str::parse).transpose();
         let base = base.with_context(|| format!("`qa.app_url` in `{PATH}` cannot be used"))?;
         let is_on = variable("ELECTRON_MCP_ENABLED").is_some_and(|it| is_true(&it));
-        let port = said(variable, "ELECTRON_DEBUG_PORT", None, DEBUG_PORT)?;
+        let port = read_limit(variable, "ELECTRON_DEBUG_PORT", None, DEFAULT_DEBUG_PORT)?;
         let timeouts = self.page_timeouts()?;
         Ok(is_on.then(|| App { endpoint: Endpoint::local(port), base, timeouts }))
     }
@@ -212,26 +212,28 @@ impl StoredQa {
     }
 
     /// Returns the time limit of a check.
-    pub(crate) fn check_time(&self) -> Duration {
-        Duration::from_secs(self.check_seconds.unwrap_or(CHECK_SECONDS))
+    pub(crate) fn check_timeout(&self) -> Duration {
+        Duration::from_secs(self.check_seconds.unwrap_or(DEFAULT_CHECK_SECONDS))
     }
 
     /// Returns the configured fixer.
-    pub(crate) fn fixer(&self) -> anyhow::Result<LoopFixer> {
+    pub(crate) fn fixer(&self) -> anyhow::Result<LoopFixerChoice> {
         Ok(match &self.fixer {
-            None => LoopFixer::Usual,
-            Some(StoredFixer::Named(name)) if name == "safe" => LoopFixer::SafeOnly,
-            Some(fixer) => LoopFixer::Chosen(fixer.chosen("qa.fixer", FIXER_SECONDS)?),
+            None => LoopFixerChoice::Default,
+            Some(FixerConfig::Named(name)) if name == "safe" => LoopFixerChoice::SafeOnly,
+            Some(fixer) => {
+                LoopFixerChoice::Chosen(fixer.validate("qa.fixer", DEFAULT_FIXER_SECONDS)?)
+            }
         })
     }
 
     /// Returns the configured test frameworks.
     pub(crate) fn frameworks(&self) -> anyhow::Result<Vec<Framework>> {
-        self.frameworks.iter().map(StoredFramework::framework).collect()
+        self.frameworks.iter().map(FrameworkConfig::framework).collect()
     }
 }
 
-impl StoredFramework {
+impl FrameworkConfig {
     fn framework(&self) -> anyhow::Result<Framework> {
         let name = &self.name;
         let command = CommandLine::parse(&self.run).map_err(|error| {
@@ -269,7 +271,7 @@ fn is_true(text: &str) -> bool {
 }
 
 /// Returns a limit: from the variable `name`, or else as configured, or else the default.
-fn said<T: FromStr>(
+fn read_limit<T: FromStr>(
     variable: &dyn Fn(&str) -> Option<String>,
     name: &str,
     configured: Option<T>,

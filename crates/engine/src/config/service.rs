@@ -12,32 +12,32 @@ use super::PATH;
 use crate::environment::Environment;
 
 /// The longest wait for a rate limit while a user looks on.
-pub const A_MOMENT: Duration = Duration::from_secs(60);
+pub const SHORT_WAIT: Duration = Duration::from_secs(60);
 
 /// The time limit of one response.
-const ANSWER_TIME: Duration = Duration::from_secs(60);
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The connection to a service: HTTP transport, key, and a clock that limits waits.
-pub(super) struct Reached {
+pub(super) struct ServiceConnection {
     pub(super) transport: Arc<dyn Transport>,
     pub(super) keys: Arc<Keys>,
     pub(super) clock: Arc<SystemClock>,
 }
 
-/// Opens the connection to a service. A call waits at most `wait` at a time, and `told` is called
-/// with the reason.
-pub(super) fn reach(
+/// Opens the connection to a service. A call waits at most `wait` at a time, and `on_wait` is
+/// called with the reason.
+pub(super) fn open_connection(
     clock: &Clock,
     url: ServerUrl,
     key: KeySource,
     wait: Duration,
-    told: impl Fn(&str) + Send + Sync + 'static,
-) -> Reached {
-    Reached {
+    on_wait: impl Fn(&str) + Send + Sync + 'static,
+) -> ServiceConnection {
+    ServiceConnection {
         // A caller with a short limit for waits does not wait long for a response either.
-        transport: Arc::new(HttpTransport::new(url, ANSWER_TIME.min(wait * 10))),
+        transport: Arc::new(HttpTransport::new(url, RESPONSE_TIMEOUT.min(wait * 10))),
         keys: Arc::new(Keys::new(key)),
-        clock: Arc::new(SystemClock::new(clock, wait, told)),
+        clock: Arc::new(SystemClock::new(clock, wait, on_wait)),
     }
 }
 

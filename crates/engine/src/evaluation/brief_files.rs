@@ -16,8 +16,8 @@ use assay_models::Nonce;
 use assay_review::delegation::Brief;
 use serde::{Deserialize, Serialize};
 
-use super::answering::OpenBrief;
-use super::reviewers::output_of;
+use super::questions::OpenBrief;
+use super::reviewers::find_output;
 
 /// The file that maps each brief to its question.
 const INDEX: &str = "briefs.json";
@@ -82,7 +82,9 @@ impl BriefFolder {
     /// answer whose question has changed is renamed and ignored.
     pub fn answer(&self, case: &str, brief: &Brief) -> anyhow::Result<Option<String>> {
         let name = file_name(case, brief);
-        let Some(path) = output_of(&self.path, &format!("{name}.answer"))? else { return Ok(None) };
+        let Some(path) = find_output(&self.path, &format!("{name}.answer"))? else {
+            return Ok(None);
+        };
         let shown = path.display();
         let index = self.index();
         let Some(written) = index.briefs.get(&name) else {

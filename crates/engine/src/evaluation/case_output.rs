@@ -11,27 +11,27 @@ pub struct CaseOutput {
     /// The result, or the error.
     pub result: Result<CaseResult, String>,
     /// The output with the extension of its file; `None` if there is no output.
-    pub kept: Option<(String, &'static str)>,
+    pub stored: Option<(String, &'static str)>,
     /// The recorded answers that the output is built from.
     pub replayed: ReplayedAnswers,
 }
 
 impl CaseOutput {
     /// Returns the output of a review by assay.
-    pub(crate) fn of_synthesis(synthesis: &Synthesis) -> CaseOutput {
+    pub(crate) fn from_synthesis(synthesis: &Synthesis) -> CaseOutput {
         let text = assay_rules::redact(&pretty(synthesis)).into_owned();
-        let kept = Some((text, "json"));
+        let stored = Some((text, "json"));
         CaseOutput {
             result: Ok(CaseResult::from(synthesis)),
-            kept,
+            stored,
             replayed: ReplayedAnswers::default(),
         }
     }
 
     /// Returns the output of a reviewer that wrote text.
-    pub(crate) fn of_text(text: String, ending: &'static str) -> CaseOutput {
+    pub(crate) fn from_text(text: String, ending: &'static str) -> CaseOutput {
         let result = parse_output(&text).map_err(|error| error.to_string());
-        CaseOutput { result, kept: Some((text, ending)), replayed: ReplayedAnswers::default() }
+        CaseOutput { result, stored: Some((text, ending)), replayed: ReplayedAnswers::default() }
     }
 }
 

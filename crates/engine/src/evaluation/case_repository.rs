@@ -12,7 +12,7 @@ use assay_findings::path::RepoPath;
 
 use crate::config;
 use crate::environment::Environment;
-use crate::throwaway::ThrowawayRepository;
+use crate::throwaway_repository::ThrowawayRepository;
 
 /// The folders and files in the folder of a change.
 const BEFORE: &str = "before";
@@ -57,7 +57,7 @@ impl CaseRepository {
         for (path, text) in settings {
             repository.write(path, text.as_bytes())?;
         }
-        let documents = lay_out_purpose(&repository, set, case)?;
+        let documents = write_purpose(&repository, set, case)?;
         repository.commit("The repository before the change")?;
         for path in &change.deleted {
             let path = repository.path().join(path);
@@ -104,7 +104,7 @@ struct ChangeFiles {
 impl ChangeFiles {
     fn read(change: &Path) -> anyhow::Result<ChangeFiles> {
         if change.is_file() {
-            return ChangeFiles::sketched(change);
+            return ChangeFiles::from_diff(change);
         }
         let (before, after) = (change.join(BEFORE), change.join(AFTER));
         let before = if before.is_dir() { read_tree(&before)? } else { Files::new() };
@@ -114,18 +114,18 @@ impl ChangeFiles {
                 let deleted = read_deleted(&change.join(DELETED), &before)?;
                 Ok(ChangeFiles { before, after: read_tree(&after)?, deleted })
             }
-            (false, true) => ChangeFiles::patched(before, &diff),
+            (false, true) => ChangeFiles::from_patch(before, &diff),
             (true, true) => bail!("there are `{AFTER}/` and `{DIFF}`; leave one of them out"),
             (false, false) => bail!("there is neither `{AFTER}/` nor `{DIFF}`"),
         }
     }
 
     /// Builds the files of a change of which only the diff is known.
-    fn sketched(diff: &Path) -> anyhow::Result<ChangeFiles> {
+    fn from_diff(diff: &Path) -> anyhow::Result<ChangeFiles> {
         let sketch = reconstruct(&read_text(diff)?)?;
         let files = |files: BTreeMap<String, String>| -> anyhow::Result<Files> {
             let files = files.into_iter().filter(|(path, _)| !decides_on_reviews(path));
-            files.map(|(path, text)| Ok((checked(&path)?, text.into_bytes()))).collect()
+            files.map(|(path, text)| Ok((check_path(&path)?, text.into_bytes()))).collect()
         };
         let (before, after) = (files(sketch.before)?, files(sketch.after)?);
         let deleted = before.keys().filter(|path| !after.contains_key(*path)).cloned().collect();
@@ -133,7 +133,7 @@ impl ChangeFiles {
     }
 
     /// Applies a diff to the files before a change.
-    fn patched(before: Files, diff: &Path) -> anyhow::Result<ChangeFiles> {
+    fn from_patch(before: Files, diff: &Path) -> anyhow::Result<ChangeFiles> {
         let text = read_text(diff)?;
         let work = ThrowawayRepository::new("assay-eval-patch-")?;
         for (path, bytes) in &before {
@@ -170,7 +170,7 @@ fn read_tree(folder: &Path) -> anyhow::Result<Files> {
                 open.push(path);
             } else if kind.is_file() {
                 let bytes = read_bytes(&entry.path())?;
-                files.insert(checked(&path)?, bytes);
+                files.insert(check_path(&path)?, bytes);
             } else {
                 bail!("`{path}` is a link or a device; a case holds plain files");
             }
@@ -211,7 +211,7 @@ fn decides_on_reviews(path: &str) -> bool {
 }
 
 /// Validates a path. Fails if the path leaves the repository.
-fn checked(path: &str) -> anyhow::Result<String> {
+fn check_path(path: &str) -> anyhow::Result<String> {
     let checked = RepoPath::exact(path)
         .with_context(|| format!("`{path}` is no path inside of the repository"))?;
     if checked.as_str().split('/').any(|part| part.eq_ignore_ascii_case(".git")) {
@@ -221,7 +221,7 @@ fn checked(path: &str) -> anyhow::Result<String> {
 }
 
 /// Writes the purpose documents of a case, and returns their paths in the repository.
-fn lay_out_purpose(
+fn write_purpose(
     repository: &ThrowawayRepository,
     set: &Path,
     case: &Case,
@@ -233,7 +233,7 @@ fn lay_out_purpose(
             format!("could not read the purpose document `{document}` of `{}`", case.id)
         })?;
         let path = match document.strip_prefix(&before) {
-            Some(inside) => checked(inside)?,
+            Some(inside) => check_path(inside)?,
             None => {
                 let name = document.rsplit('/').next().unwrap_or(document);
                 let path = format!("{DOCUMENTS}/{name}");

@@ -11,12 +11,12 @@ use assay_eval::set::Case;
 use assay_eval::summary::SummaryOptions;
 use assay_review::delegation::Brief;
 
-use super::answering::{CaseQuestions, Unanswered};
 use super::brief_files::{BriefFolder, file_name};
 use super::case_output::CaseOutput;
 use super::case_repository::CaseRepository;
+use super::questions::{CaseQuestions, MissingAnswers};
 use super::results_folder::{read_output, write_output, write_report};
-use super::reviewers::output_of;
+use super::reviewers::find_output;
 use super::transcripts::RecordingFolder;
 use crate::environment::Environment;
 
@@ -47,7 +47,7 @@ impl DelegatedResults {
     pub fn finished(&self) -> anyhow::Result<BTreeSet<String>> {
         let mut finished = BTreeSet::new();
         for case in &self.cases {
-            if output_of(&self.folder(), &case.id)?.is_some() {
+            if find_output(&self.folder(), &case.id)?.is_some() {
                 finished.insert(case.id.clone());
             }
         }
@@ -61,7 +61,7 @@ impl DelegatedResults {
 
     /// Removes the output of a case.
     fn remove(&self, id: &str) -> anyhow::Result<()> {
-        let Some(path) = output_of(&self.folder(), id)? else { return Ok(()) };
+        let Some(path) = find_output(&self.folder(), id)? else { return Ok(()) };
         std::fs::remove_file(&path)
             .with_context(|| format!("could not replace `{}`", path.display()))
     }
@@ -71,7 +71,7 @@ impl DelegatedResults {
         let finished = self.finished()?;
         let mut results = BTreeMap::new();
         for id in &finished {
-            let Some(path) = output_of(&self.folder(), id)? else { continue };
+            let Some(path) = find_output(&self.folder(), id)? else { continue };
             results.insert(id.clone(), read_output(&path));
         }
         let cases: Vec<Case> =
@@ -99,7 +99,7 @@ impl DelegatedResults {
             let repository = CaseRepository::new(environment, set, case, settings)?;
             let mut source = |brief: &Brief| briefs.answer(&case.id, brief);
             let answered = questions
-                .ask(case, &repository, Unanswered::Wait, &mut source)
+                .ask(case, &repository, MissingAnswers::Wait, &mut source)
                 .with_context(|| format!("the case `{}`", case.id))?;
             for question in &answered.open {
                 briefs.write(&case.id, question)?;
@@ -137,7 +137,7 @@ mod tests {
         };
         let output = CaseOutput {
             result: Err(String::new()),
-            kept: Some(("{\"findings\": []}".to_owned(), "json")),
+            stored: Some(("{\"findings\": []}".to_owned(), "json")),
             replayed: ReplayedAnswers::default(),
         };
         results.keep("b", &output).unwrap();

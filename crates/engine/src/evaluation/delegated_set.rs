@@ -14,10 +14,13 @@ use assay_review::delegation::DelegatedReview;
 use assay_review::delegation::fix_verification::FixVerdict;
 use assay_review::delegation::transcript::ReviewTranscript;
 
-use super::answering::effort;
 use super::case_output::CaseOutput;
 use super::case_repository::CaseRepository;
-use crate::delegated_review::{Begin, Begun, Ended, Finish, Fixing, Repository, Reviews};
+use super::questions::effort;
+use crate::delegated_review::{
+    DelegatedReviews, FinishResult, FixProgress, RepositoryReviews, ReviewConclusion, StartRequest,
+    StartedReview,
+};
 use crate::environment::Environment;
 
 /// A function that stores the output of a case, by the id of the case, and the answers of the agent
@@ -39,14 +42,14 @@ pub struct DelegatedSet {
 #[derive(Default)]
 struct Progress {
     /// The cases that were started, by the id of the review.
-    begun: BTreeMap<String, BegunCase>,
+    begun: BTreeMap<String, OpenCase>,
     /// The ids of the cases that are decided.
     finished: BTreeSet<String>,
 }
 
-struct BegunCase {
+struct OpenCase {
     case: String,
-    reviews: Repository,
+    reviews: RepositoryReviews,
     /// Keeps the repository on disk until the case is finished.
     _repository: CaseRepository,
 }
@@ -78,7 +81,7 @@ impl DelegatedSet {
     fn at<T>(
         &self,
         review: &str,
-        call: impl FnOnce(&Repository) -> anyhow::Result<T>,
+        call: impl FnOnce(&RepositoryReviews) -> anyhow::Result<T>,
     ) -> anyhow::Result<T> {
         let progress = self.progress();
         let begun = progress.begun.get(review).ok_or_else(|| {
@@ -90,8 +93,8 @@ impl DelegatedSet {
     }
 }
 
-impl Reviews for DelegatedSet {
-    fn start(&self, what: Begin) -> anyhow::Result<Begun> {
+impl DelegatedReviews for DelegatedSet {
+    fn start(&self, what: StartRequest) -> anyhow::Result<StartedReview> {
         let mut progress = self.progress();
         let is_taken = |case: &Case| {
             progress.finished.contains(&case.id)
@@ -114,9 +117,10 @@ impl Reviews for DelegatedSet {
         };
         let case = &self.cases[at];
         let repository = CaseRepository::new(&self.environment, &self.set, case, &self.settings)?;
-        let reviews = Repository::new(&self.environment, repository.path().to_owned());
+        let reviews = RepositoryReviews::new(&self.environment, repository.path().to_owned());
         let (scope, selection) = (Scope::Commits("HEAD".to_owned()), Selection::default());
-        let mut begun = Reviews::start(&reviews, Begin { scope, selection, ..what })?;
+        let mut begun =
+            DelegatedReviews::start(&reviews, StartRequest { scope, selection, ..what })?;
         begun.notes.push(format!(
             "this is change {} of {}; after finish_review, call start_review for the next one",
             at + 1,
@@ -124,7 +128,7 @@ impl Reviews for DelegatedSet {
         ));
         let id = begun.review.id().to_string();
         let case = case.id.clone();
-        progress.begun.insert(id, BegunCase { case, reviews, _repository: repository });
+        progress.begun.insert(id, OpenCase { case, reviews, _repository: repository });
         Ok(begun)
     }
 
@@ -132,28 +136,28 @@ impl Reviews for DelegatedSet {
         self.at(review, |reviews| reviews.open(review))
     }
 
-    fn finish(&self, review: &str) -> anyhow::Result<Finish> {
+    fn finish(&self, review: &str) -> anyhow::Result<FinishResult> {
         let mut decided = None;
         let finish = self.at(review, |reviews| {
             let id = review.parse()?;
             let seen = &mut |review: &Review, answers| decided = Some((effort(review), answers));
-            reviews.finish_seeing(&id, seen)
+            reviews.finish_with(&id, seen)
         })?;
-        let Finish::Done(mut ended) = finish else { return Ok(finish) };
+        let FinishResult::Done(mut ended) = finish else { return Ok(finish) };
         let mut progress = self.progress();
         let case = progress.begun.get(review).map(|begun| begun.case.clone()).unwrap_or_default();
         progress.finished.insert(case.clone());
         let left = self.cases.len() - progress.finished.len();
         drop(progress);
-        let Ended { synthesis, notes, .. } = &mut *ended;
+        let ReviewConclusion { synthesis, notes, .. } = &mut *ended;
         let (effort, answers) = decided.unzip();
-        let output = CaseOutput::of_synthesis(&Synthesis { spent: effort, ..synthesis.clone() });
+        let output = CaseOutput::from_synthesis(&Synthesis { spent: effort, ..synthesis.clone() });
         (self.keep)(&case, output, answers).context("the review is not kept")?;
         notes.push(format!("{left} changes of the set are left"));
-        Ok(Finish::Done(ended))
+        Ok(FinishResult::Done(ended))
     }
 
-    fn next_fix(&self, _: &str, _: &BTreeSet<String>) -> anyhow::Result<Fixing> {
+    fn next_fix(&self, _: &str, _: &BTreeSet<String>) -> anyhow::Result<FixProgress> {
         bail!("the changes of a set are reviewed, and not fixed")
     }
 

@@ -10,8 +10,8 @@ use assay_models::{Block, Mark, Model, ModelClient, ModelRequest, Nonce, Piece, 
 use assay_review::persona::Tier;
 use assay_rules::redact_text;
 
-use crate::config::models::StoredModels;
-use crate::models::Line;
+use crate::config::models::ModelsConfig;
+use crate::models::ModelSession;
 
 /// The prompt before the pairs.
 const QUESTION: &str = "\
@@ -47,11 +47,15 @@ pub struct PairJudge {
 
 impl PairJudge {
     /// Sets up the judge with a model.
-    pub fn open(models: &StoredModels, model: &str, line: &Line) -> anyhow::Result<PairJudge> {
+    pub fn open(
+        models: &ModelsConfig,
+        model: &str,
+        model_session: &ModelSession,
+    ) -> anyhow::Result<PairJudge> {
         let nonce = Nonce::draw().context("could not draw a random number")?;
         let model = models.for_review(Some(model))?.of(Tier::Default).clone();
-        let (thinking, time) = (models.thinking(), models.time());
-        Ok(PairJudge { client: line.client(), model, nonce, time, thinking })
+        let (thinking, time) = (models.thinking(), models.answer_timeout());
+        Ok(PairJudge { client: model_session.client(), model, nonce, time, thinking })
     }
 
     /// Returns the name of the model.
@@ -110,6 +114,6 @@ fn shown(text: &str) -> String {
     let text = redact_text(text.trim());
     match split_chars(&text, MAX_SHOWN) {
         (_, "") => text,
-        (kept, _) => format!("{kept} […]"),
+        (shown_part, _) => format!("{shown_part} […]"),
     }
 }

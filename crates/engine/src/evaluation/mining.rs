@@ -27,7 +27,7 @@ const MAX_FIX_LINES: u32 = 40;
 const MAX_FILE: usize = 512 << 10;
 
 /// The number of characters of a commit's name in the id of a case.
-const SHORT: usize = 12;
+const SHORT_COMMIT_LENGTH: usize = 12;
 
 /// The source of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -58,7 +58,7 @@ pub struct MinedCase {
 
 /// The cases of a history, and the number of skipped commits.
 #[derive(Default)]
-pub struct Mined {
+pub struct MinedCases {
     /// The cases.
     pub cases: Vec<MinedCase>,
     /// The reasons for skipping commits, each with the number of commits.
@@ -87,17 +87,17 @@ pub fn mine(
     threads: &[ThreadComment],
     findings: Vec<Claim>,
     most: usize,
-) -> anyhow::Result<Mined> {
-    let mut mined = Mined::default();
+) -> anyhow::Result<MinedCases> {
+    let mut mined = MinedCases::default();
     for commit in history.commits(most)? {
-        let found = of_commit(history, kinds, &commit)
+        let found = commit_candidate(history, kinds, &commit)
             .with_context(|| format!("could not read the commit {}", commit.id))?;
         mined.add(found);
     }
     if kinds.contains(&CaseKind::Threads) {
-        of_threads(history, threads)?.into_iter().for_each(|found| mined.add(found));
+        thread_candidates(history, threads)?.into_iter().for_each(|found| mined.add(found));
     }
-    of_ledger(history, findings)?.into_iter().for_each(|found| mined.add(found));
+    ledger_candidates(history, findings)?.into_iter().for_each(|found| mined.add(found));
     Ok(mined)
 }
 
@@ -108,7 +108,7 @@ enum Candidate {
     None,
 }
 
-impl Mined {
+impl MinedCases {
     fn add(&mut self, candidate: Candidate) {
         match candidate {
             Candidate::None => {}
@@ -137,7 +137,7 @@ fn add_labels(known: &mut Case, other: Case) {
     }
 }
 
-fn of_commit(
+fn commit_candidate(
     history: &History,
     kinds: &BTreeSet<CaseKind>,
     commit: &PastCommit,
@@ -145,22 +145,26 @@ fn of_commit(
     let [parent] = commit.parents.as_slice() else { return Ok(Candidate::None) };
     if let Some(name) = reverted_commit(&commit.message) {
         return match kinds.contains(&CaseKind::Reverts) {
-            true => of_revert(history, commit, name),
+            true => revert_candidate(history, commit, name),
             false => Ok(Candidate::None),
         };
     }
     let security = is_security_fix(&commit.message);
     if security && kinds.contains(&CaseKind::Security) {
-        return of_security_fix(history, commit, parent);
+        return security_fix_candidate(history, commit, parent);
     }
     match (security || is_fix(&commit.message)) && kinds.contains(&CaseKind::Fixes) {
-        true => of_fix(history, commit, parent),
+        true => fix_candidate(history, commit, parent),
         false => Ok(Candidate::None),
     }
 }
 
 /// Returns the change of a commit that was reverted.
-fn of_revert(history: &History, revert: &PastCommit, name: &str) -> anyhow::Result<Candidate> {
+fn revert_candidate(
+    history: &History,
+    revert: &PastCommit,
+    name: &str,
+) -> anyhow::Result<Candidate> {
     let Some(reverted) = history.commit(name)? else {
         return Ok(Candidate::LeftOut("the reverted commit is not known"));
     };
@@ -186,7 +190,7 @@ fn of_revert(history: &History, revert: &PastCommit, name: &str) -> anyhow::Resu
 }
 
 /// Returns the change that introduced the lines which a fix corrected.
-fn of_fix(history: &History, fix: &PastCommit, parent: &str) -> anyhow::Result<Candidate> {
+fn fix_candidate(history: &History, fix: &PastCommit, parent: &str) -> anyhow::Result<Candidate> {
     let files = history.diff(parent, &fix.id)?;
     let code: Vec<&FileDiff> = files.iter().filter(|file| is_code(file.path())).collect();
     let lines: u32 = code.iter().map(|file| changed_lines(file)).sum();
@@ -227,7 +231,11 @@ fn of_fix(history: &History, fix: &PastCommit, parent: &str) -> anyhow::Result<C
 }
 
 /// Returns a security fix reverted: the change that would bring the vulnerability back.
-fn of_security_fix(history: &History, fix: &PastCommit, parent: &str) -> anyhow::Result<Candidate> {
+fn security_fix_candidate(
+    history: &History,
+    fix: &PastCommit,
+    parent: &str,
+) -> anyhow::Result<Candidate> {
     let files = history.diff(&fix.id, parent)?;
     let mut labels = Vec::new();
     for file in files.iter().filter(|file| is_code(file.path())) {
@@ -264,7 +272,10 @@ fn of_security_fix(history: &History, fix: &PastCommit, parent: &str) -> anyhow:
 
 /// Returns comments of pull requests: a label if the lines changed afterwards, rejected if a reply
 /// says so.
-fn of_threads(history: &History, threads: &[ThreadComment]) -> anyhow::Result<Vec<Candidate>> {
+fn thread_candidates(
+    history: &History,
+    threads: &[ThreadComment],
+) -> anyhow::Result<Vec<Candidate>> {
     let mut found = Vec::new();
     let Some(head) = history.commits(1)?.into_iter().next() else { return Ok(found) };
     for comment in threads.iter().filter(|comment| comment.in_reply_to_id.is_none()) {
@@ -278,7 +289,7 @@ fn of_threads(history: &History, threads: &[ThreadComment]) -> anyhow::Result<Ve
     Ok(found)
 }
 
-fn of_ledger(history: &History, findings: Vec<Claim>) -> anyhow::Result<Vec<Candidate>> {
+fn ledger_candidates(history: &History, findings: Vec<Claim>) -> anyhow::Result<Vec<Candidate>> {
     let Some(head) = history.commits(1)?.into_iter().next() else { return Ok(Vec::new()) };
     findings.into_iter().map(|finding| finding.candidate(history, &head.id)).collect()
 }
@@ -493,7 +504,7 @@ impl NewCase<'_> {
         if files.len() > MAX_FILES || lines > MAX_LINES {
             return Ok(Candidate::LeftOut("the change is too large"));
         }
-        let id = format!("{}-{}", self.kind, &named_by[..SHORT.min(named_by.len())]);
+        let id = format!("{}-{}", self.kind, &named_by[..SHORT_COMMIT_LENGTH.min(named_by.len())]);
         let mut case = MinedCase {
             case: Case {
                 change: format!("changes/{id}"),

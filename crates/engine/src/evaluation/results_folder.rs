@@ -13,7 +13,7 @@ use assay_eval::set::Case;
 use assay_findings::write::pretty;
 
 use super::case_output::CaseOutput;
-use super::reviewers::output_of;
+use super::reviewers::find_output;
 
 /// The file of the report in the folder of results.
 const SCORE: &str = "score.json";
@@ -69,7 +69,7 @@ pub fn write_outputs(folder: &Path, outputs: &BTreeMap<String, CaseOutput>) -> a
 
 /// Writes the output of a case, if there is one.
 pub fn write_output(folder: &Path, id: &str, output: &CaseOutput) -> anyhow::Result<()> {
-    match &output.kept {
+    match &output.stored {
         Some((text, ending)) => write_file(&folder.join(format!("{id}.{ending}")), text.as_bytes()),
         None => Ok(()),
     }
@@ -83,7 +83,7 @@ pub fn read_outputs(folder: &Path, cases: &[Case]) -> anyhow::Result<ReviewerRes
     }
     let mut results = BTreeMap::new();
     for case in cases {
-        let Some(path) = output_of(folder, &case.id)? else { continue };
+        let Some(path) = find_output(folder, &case.id)? else { continue };
         let bytes =
             fs::read(&path).with_context(|| format!("could not read `{}`", path.display()))?;
         results.insert(case.id.clone(), parse_bytes(&bytes));

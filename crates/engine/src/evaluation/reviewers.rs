@@ -15,17 +15,17 @@ use assay_eval::score::Effort;
 use assay_eval::set::Case;
 use assay_findings::gate::ReviewMode;
 
-use super::answering::replay;
 use super::case_output::{CaseOutput, ReplayedAnswers};
 use super::case_repository::CaseRepository;
-use super::question::PlainQuestion;
+use super::plain_question::PlainQuestion;
+use super::questions::replay;
 use super::transcripts::Transcripts;
-use crate::config::models::StoredCaps;
+use crate::config::models::SpendingCaps;
 use crate::config::{Settings, review_files_on_disk};
 use crate::dates::today;
 use crate::environment::Environment;
-use crate::models::{Asked, Keeping, Line, ModelRequest};
-use crate::review_session::Prepared;
+use crate::models::{CachePolicy, ModelOptions, ModelSession, ReviewOptions};
+use crate::review_session::ReviewSession;
 
 /// The folder of a set that holds recordings. It has a folder for each reviewer, with a recording
 /// or an output for each case.
@@ -88,10 +88,10 @@ impl fmt::Display for EvalReviewer {
 
 /// Returns the reviewers to measure: the requested ones, each recording separately, and a plain
 /// question for each model.
-pub fn with_baselines(asked: &[EvalReviewer], set: &Path) -> anyhow::Result<Vec<EvalReviewer>> {
+pub fn with_baselines(requested: &[EvalReviewer], set: &Path) -> anyhow::Result<Vec<EvalReviewer>> {
     let recorded = recorded_names(set)?;
     let mut all: Vec<EvalReviewer> = Vec::new();
-    for reviewer in asked {
+    for reviewer in requested {
         let meant = match reviewer {
             EvalReviewer::Rules | EvalReviewer::Question(_) | EvalReviewer::Replayed(_) => {
                 vec![reviewer.clone()]
@@ -153,14 +153,14 @@ pub struct EvalRun<'a> {
     /// The folder whose configuration, rules and personas apply.
     pub root: &'a Path,
     /// The spending limits for all cases of a reviewer together.
-    pub caps: StoredCaps,
+    pub caps: SpendingCaps,
     /// The folder for recordings of reviews with models; `None` if they are not recorded.
     pub record: Option<PathBuf>,
 }
 
 /// The expenses of a reviewer so far.
 #[derive(Default, Clone, Copy)]
-struct Taken {
+struct Expenses {
     usd: f64,
     tokens: u64,
     seconds: f64,
@@ -176,23 +176,23 @@ pub fn review_set(
         Some(folder) => Transcripts::read(&folder)?.unwrap_or_default(),
         None => Transcripts::default(),
     };
-    let taken = Mutex::new(Taken::default());
+    let expenses = Mutex::new(Expenses::default());
     let review = |case: &Case| {
         let started = Stopwatch::start();
-        let so_far = *taken.lock().unwrap_or_else(|broken| broken.into_inner());
+        let so_far = *expenses.lock().unwrap_or_else(|broken| broken.into_inner());
         let reviewed = review_case(run, reviewer, case, (&settings, &transcripts), so_far);
         let seconds = started.elapsed().as_secs_f64();
         let mut output = reviewed.unwrap_or_else(|error| CaseOutput {
             result: Err(assay_rules::redact(&format!("{error:#}")).into_owned()),
-            kept: None,
+            stored: None,
             replayed: ReplayedAnswers::default(),
         });
         if let Ok(result) = &mut output.result {
             result.effort.seconds = seconds;
-            let mut taken = taken.lock().unwrap_or_else(|broken| broken.into_inner());
-            taken.usd += result.effort.dollars;
-            taken.tokens += result.effort.tokens;
-            taken.seconds += seconds;
+            let mut expenses = expenses.lock().unwrap_or_else(|broken| broken.into_inner());
+            expenses.usd += result.effort.dollars;
+            expenses.tokens += result.effort.tokens;
+            expenses.seconds += seconds;
         }
         (case.id.clone(), output)
     };
@@ -224,31 +224,31 @@ fn review_case(
     reviewer: &EvalReviewer,
     case: &Case,
     (settings, transcripts): (&[(String, String)], &Transcripts),
-    taken: Taken,
+    expenses: Expenses,
 ) -> anyhow::Result<CaseOutput> {
     let lay_out = || CaseRepository::new(run.environment, run.set, case, settings);
     match reviewer {
         EvalReviewer::Rules => {
             let repository = lay_out()?;
-            of_prepared(&open(&repository, &ModelRequest::none(), None)?)
+            session_output(&open(&repository, &ModelOptions::without_models(), None)?)
         }
         EvalReviewer::Models(model) => {
-            let (request, line) = run.line(model.as_deref(), taken)?;
+            let (request, model_session) = run.model_session(model.as_deref(), expenses)?;
             let repository = lay_out()?;
-            let prepared = open(&repository, &request, Some(line))?;
-            let reviewed = prepared.review_unseen(ReviewMode::ReportOnly);
+            let prepared = open(&repository, &request, Some(model_session))?;
+            let reviewed = prepared.review_without_progress(ReviewMode::ReportOnly);
             if let Some(folder) = &run.record {
                 reviewed.record(&prepared, &folder.join(&case.id))?;
             }
-            Ok(CaseOutput::of_synthesis(&reviewed.synthesis))
+            Ok(CaseOutput::from_synthesis(&reviewed.synthesis))
         }
         EvalReviewer::Question(model) => {
-            let (_, line) = run.line(model.as_deref(), taken)?;
+            let (_, model_session) = run.model_session(model.as_deref(), expenses)?;
             let models = Settings::on_disk(run.environment, run.root)?.models;
-            let question = PlainQuestion::open(&models, model.as_deref(), &line)?;
+            let question = PlainQuestion::open(&models, model.as_deref(), &model_session)?;
             let title = case.message.as_deref().unwrap_or(&case.title);
             let answer = question.ask(title, &lay_out()?.diff()?)?;
-            let mut output = CaseOutput::of_text(answer.text, "txt");
+            let mut output = CaseOutput::from_text(answer.text, "txt");
             if let Ok(result) = &mut output.result {
                 let (bytes, tokens, dollars) = (answer.bytes, answer.tokens, answer.dollars);
                 result.effort = Effort { calls: 1, bytes, tokens, dollars, seconds: 0.0 };
@@ -261,7 +261,7 @@ fn review_case(
                 return Ok(CaseOutput { replayed: ReplayedAnswers::of(transcript), ..output });
             }
             let folder = reviewer.recording(run.set).context("a recording has a name")?;
-            of_recording(run.environment, &folder, &case.id)
+            recording_output(run.environment, &folder, &case.id)
         }
     }
 }
@@ -279,12 +279,16 @@ impl EvalReviewer {
 
 impl EvalRun<'_> {
     /// Opens the model session for one case, within the remaining limits.
-    fn line(&self, model: Option<&str>, taken: Taken) -> anyhow::Result<(ModelRequest, Line)> {
-        let StoredCaps { usd, tokens, seconds, .. } = self.caps;
-        let left = StoredCaps {
-            usd: usd.map(|most| most - taken.usd),
-            tokens: tokens.map(|most| most.saturating_sub(taken.tokens)),
-            seconds: seconds.map(|most| most.saturating_sub(taken.seconds as u64)),
+    fn model_session(
+        &self,
+        model: Option<&str>,
+        expenses: Expenses,
+    ) -> anyhow::Result<(ModelOptions, ModelSession)> {
+        let SpendingCaps { usd, tokens, seconds, .. } = self.caps;
+        let left = SpendingCaps {
+            usd: usd.map(|most| most - expenses.usd),
+            tokens: tokens.map(|most| most.saturating_sub(expenses.tokens)),
+            seconds: seconds.map(|most| most.saturating_sub(expenses.seconds as u64)),
             calls: None,
         };
         if left.usd.is_some_and(|usd| usd <= 0.0)
@@ -293,51 +297,59 @@ impl EvalRun<'_> {
         {
             bail!("not asked: the limits of the run are used up");
         }
-        let request = ModelRequest::with_model(model).or_within(left);
+        let request = ModelOptions::with_model(model).with_default_caps(left);
         let models = Settings::on_disk(self.environment, self.root)?.models;
         let today = today(self.environment.clock()).map(String::from).unwrap_or_default();
-        let line = Line::new(&request, &models, self.root, Keeping::Nothing, &today)?;
-        Ok((request, line))
+        let model_session =
+            ModelSession::new(&request, &models, self.root, CachePolicy::Off, &today)?;
+        Ok((request, model_session))
     }
 }
 
 /// Opens the change of a case as `assay review` opens a commit.
 fn open(
     repository: &CaseRepository,
-    models: &ModelRequest,
-    line: Option<Line>,
-) -> anyhow::Result<Prepared> {
+    models: &ModelOptions,
+    model_session: Option<ModelSession>,
+) -> anyhow::Result<ReviewSession> {
     let scope = Scope::Commits("HEAD".to_owned());
-    let asked = Asked { models, keeping: Keeping::Nothing, line, also: None };
-    Prepared::open(
+    let options =
+        ReviewOptions { models, cache_policy: CachePolicy::Off, model_session, also: None };
+    ReviewSession::open(
         repository.environment(),
         repository.path(),
         &scope,
         &Selection::default(),
-        asked,
+        options,
     )
 }
 
-fn of_prepared(prepared: &Prepared) -> anyhow::Result<CaseOutput> {
-    Ok(CaseOutput::of_synthesis(&prepared.review_unseen(ReviewMode::ReportOnly).synthesis))
+fn session_output(prepared: &ReviewSession) -> anyhow::Result<CaseOutput> {
+    Ok(CaseOutput::from_synthesis(
+        &prepared.review_without_progress(ReviewMode::ReportOnly).synthesis,
+    ))
 }
 
 /// Replays the recording of a case, or reads the output that is stored instead.
-fn of_recording(environment: &Environment, folder: &Path, id: &str) -> anyhow::Result<CaseOutput> {
+fn recording_output(
+    environment: &Environment,
+    folder: &Path,
+    id: &str,
+) -> anyhow::Result<CaseOutput> {
     let recording = folder.join(id);
     if recording.is_dir() {
         let root = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-        return of_prepared(&Prepared::recorded(environment, &recording, root)?);
+        return session_output(&ReviewSession::recorded(environment, &recording, root)?);
     }
-    let Some(path) = output_of(folder, id)? else { bail!("there is no recording") };
+    let Some(path) = find_output(folder, id)? else { bail!("there is no recording") };
     let bytes = fs::read(&path).with_context(|| format!("could not read `{}`", path.display()))?;
     let (text, _) = assay_findings::read::decode(&bytes);
-    Ok(CaseOutput::of_text(text.to_string(), "txt"))
+    Ok(CaseOutput::from_text(text.to_string(), "txt"))
 }
 
 /// Returns the only file of a folder whose name is the id of a case with any extension; `None` if
 /// there is none.
-pub fn output_of(folder: &Path, id: &str) -> anyhow::Result<Option<PathBuf>> {
+pub fn find_output(folder: &Path, id: &str) -> anyhow::Result<Option<PathBuf>> {
     let (below, stem) = id.rsplit_once('/').unwrap_or(("", id));
     let Ok(entries) = fs::read_dir(folder.join(below)) else { return Ok(None) };
     let mut found: Vec<PathBuf> = entries

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use assay_eval::set::{Case, parse_cases};
 
-use super::mining::{Mined, MinedCase};
+use super::mining::{MinedCase, MinedCases};
 use super::results_folder::write_file;
 
 /// The file of the cases in the folder of a set.
@@ -52,7 +52,7 @@ pub fn check_set_folder(out: &Path, root: &Path) -> anyhow::Result<()> {
 }
 
 /// Writes mined cases as a set into a folder.
-pub fn write_set(out: &Path, mined: &Mined) -> anyhow::Result<()> {
+pub fn write_set(out: &Path, mined: &MinedCases) -> anyhow::Result<()> {
     let mut lines = String::new();
     for MinedCase { case, before, after, deleted } in &mined.cases {
         let folder = out.join(&case.change);

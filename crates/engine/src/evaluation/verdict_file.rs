@@ -1,4 +1,4 @@
-//! The verdicts of a judge on pairs of comment and label: `Judging` reads them from a file, and
+//! The verdicts of a judge on pairs of comment and label: `JudgeRun` reads them from a file, and
 //! asks the judge for those that are missing.
 
 use std::collections::BTreeMap;
@@ -38,7 +38,7 @@ fn append_verdicts(path: &Path, verdicts: &[Verdict]) -> anyhow::Result<()> {
 }
 
 /// The pairs that a judge decides, and the file of verdicts.
-pub struct Judging<'a> {
+pub struct JudgeRun<'a> {
     /// The selection of pairs that the judge decides.
     pub pairs: JudgedPairs,
     /// The file of the verdicts; `None` if they are not stored.
@@ -47,11 +47,11 @@ pub struct Judging<'a> {
     pub reporter: &'a dyn Reporter,
 }
 
-impl Judging<'_> {
+impl JudgeRun<'_> {
     /// Asks the judge about all pairs without a recorded verdict; `open` opens the judge, and is
     /// called only if there is such a pair. Returns the match rule, and the number of pairs that
     /// the judge left undecided, which are decided by place and words.
-    pub fn rule(
+    pub fn match_rule(
         &self,
         cases: &[Case],
         reviewers: &[ReviewerResults],

@@ -1,17 +1,17 @@
 //! The validation loop of a front end: [`validate`] starts or resumes the loop of a spec, with its
 //! reviewers and fixers.
 
-mod bars;
 mod deadline;
-mod eyes;
-mod hands;
-mod place;
-mod signing;
-mod silent;
+mod jira_ticket;
+mod loop_fixer;
+mod loop_reviewer;
+mod null_observer;
+mod requirements;
+mod sign_off;
+mod spec_location;
 #[cfg(test)]
 mod tests;
-mod ticket;
-mod tracking;
+mod ticket_tracker;
 
 use std::path::Path;
 use std::time::Duration;
@@ -36,24 +36,24 @@ use assay_validate::run::{EpochStart, StepError, run};
 use assay_validate::spec::Spec;
 
 use self::deadline::LoopDeadline;
-use self::eyes::Eyes;
-use self::hands::Hands;
-pub use self::place::Place;
-use self::signing::Signing;
-pub use self::silent::Silent;
-use self::tracking::Tracking;
+use self::loop_fixer::LoopFixer;
+use self::loop_reviewer::LoopReviewer;
+pub use self::null_observer::NullObserver;
+use self::sign_off::SignOffRecorder;
+pub use self::spec_location::SpecLocation;
+use self::ticket_tracker::TicketTracker;
 use crate::config::fixer::ChosenFixer;
 use crate::config::models::Phase;
-use crate::config::qa::LoopFixer;
+use crate::config::qa::LoopFixerChoice;
 use crate::config::{Configuration, Prompts, Settings};
 use crate::environment::{Environment, dotenv};
 use crate::memory;
-use crate::models::{Line, ModelRequest};
-use crate::unknown::NothingKnown;
+use crate::models::{ModelOptions, ModelSession};
+use crate::unknown_outcome::UnknownOutcome;
 
 /// The options of a run.
 #[derive(Debug, Clone, Copy)]
-pub struct Asked<'a> {
+pub struct LoopOptions<'a> {
     /// The base commit of the implementation; `None` to find it.
     pub base: Option<&'a str>,
     /// True if a loop that waits for a person is resumed.
@@ -61,14 +61,14 @@ pub struct Asked<'a> {
     /// The decision of a person; `None` if there is none.
     pub sign_off: Option<SignOff<'a>>,
     /// The models that are asked.
-    pub models: &'a ModelRequest,
+    pub models: &'a ModelOptions,
     /// The caller with a temporary work tree; `None` if a user runs the loop at a terminal.
     pub host: Option<Host<'a>>,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> LoopOptions<'a> {
     /// Returns the root of the repository that stores answers, expenses and messages of the loop.
-    fn home(&self, place: &'a Place) -> &'a Path {
+    fn home(&self, place: &'a SpecLocation) -> &'a Path {
         self.host.map_or(place.root.as_path(), |host| host.root)
     }
 }
@@ -94,9 +94,9 @@ pub struct Host<'a> {
 }
 
 /// The result of a run.
-pub enum CameTo {
+pub enum LoopOutcome {
     /// The tree is approved already, so the loop did not run.
-    ApprovedBefore,
+    AlreadyApproved,
     /// The loop waits for a person, so it did not run.
     Waits(Ending),
     /// The loop ran to an ending.
@@ -104,29 +104,31 @@ pub enum CameTo {
 }
 
 /// The error if the state of a loop cannot be read, which is never an approval.
-pub const UNKNOWN: NothingKnown = NothingKnown("where the loop stands is not known");
+pub const UNKNOWN_STATE: UnknownOutcome = UnknownOutcome("where the loop stands is not known");
 
 /// The error if a loop cannot continue.
-const BROKEN: NothingKnown = NothingKnown("the loop cannot go on, and nothing is approved");
+const CANNOT_CONTINUE: UnknownOutcome =
+    UnknownOutcome("the loop cannot go on, and nothing is approved");
 
 /// Runs the loop of a spec until it ends, or returns at once if there is nothing to do.
 pub fn validate(
-    place: &Place,
-    asked: Asked<'_>,
+    place: &SpecLocation,
+    options: LoopOptions<'_>,
     listener: &dyn LoopObserver,
     warn: &dyn Fn(&str),
-) -> anyhow::Result<(CameTo, LoopState)> {
+) -> anyhow::Result<(LoopOutcome, LoopState)> {
     place.check_complete()?;
     place.recover(warn)?;
     let state = place.state()?;
-    let mut journal = Journal::open(&place.folder(), &place.seal()?).context(UNKNOWN)?;
+    let mut journal = Journal::open(&place.folder(), &place.seal()?).context(UNKNOWN_STATE)?;
     // An earlier holder of the journal may have changed the spec meanwhile.
-    let place = &place.again()?;
+    let place = &place.reopen()?;
     place.check_complete()?;
-    let mut loop_state = LoopState::of(journal.entries()).context(UNKNOWN)?;
+    let mut loop_state = LoopState::of(journal.entries()).context(UNKNOWN_STATE)?;
     let tree = place.tree()?;
-    if let Some(word) = asked.sign_off {
-        Signing { place, asked, tree: &tree }.sign(word, &mut journal, &mut loop_state)?;
+    if let Some(word) = options.sign_off {
+        SignOffRecorder { place, options, tree: &tree }
+            .record(word, &mut journal, &mut loop_state)?;
     }
     let found = ResumeInput {
         root: &place.root,
@@ -134,55 +136,60 @@ pub fn validate(
         loop_state: &loop_state,
         tree: &tree,
         is_own: journal.is_own(),
-        resumes: asked.resumes,
+        resumes: options.resumes,
     };
-    let taken_up = take_up(place, found, asked.base, warn)?;
-    if let (TakenUp::GoesOn { begin: Some(begin), .. }, LoopStatus::HandedOver(ending)) =
-        (&taken_up, &loop_state.state)
+    let plan = plan_resume(place, found, options.base, warn)?;
+    if let (ResumePlan::Continue { begin: Some(begin), .. }, LoopStatus::HandedOver(ending)) =
+        (&plan, &loop_state.state)
         && begin.why == EpochReason::TreeChanged
     {
         listener.on_tree_changed(ending);
     }
-    let (begin, base) = match taken_up {
-        TakenUp::Done(came_to) => {
-            if asked.sign_off.is_some() {
+    let (begin, base) = match plan {
+        ResumePlan::Done(loop_outcome) => {
+            if options.sign_off.is_some() {
                 // The artifacts of the round show the decisions with their authors.
                 let told = Exporter { spec: &place.spec, loop_state: &loop_state };
-                told.write(&place.root, None).map_err(broken)?;
+                told.write(&place.root, None).map_err(loop_error)?;
             }
-            tracking::send_kept(place, asked.home(place), loop_state.base.as_deref(), warn);
-            return Ok((came_to, loop_state));
+            ticket_tracker::send_stored_updates(
+                place,
+                options.home(place),
+                loop_state.base.as_deref(),
+                warn,
+            );
+            return Ok((loop_outcome, loop_state));
         }
-        TakenUp::GoesOn { begin, base } => (begin, base),
+        ResumePlan::Continue { begin, base } => (begin, base),
     };
-    let work = Work { place, asked, state: &state, listener, warn };
-    let (ending, loop_state) = work.carry_out(&mut journal, begin, base)?;
-    Ok((CameTo::Ended(ending), loop_state))
+    let loop_run = LoopRun { place, options, state: &state, listener, warn };
+    let (ending, loop_state) = loop_run.run_to_end(&mut journal, begin, base)?;
+    Ok((LoopOutcome::Ended(ending), loop_state))
 }
 
 /// The way in which a run resumes a loop.
-enum TakenUp {
+enum ResumePlan {
     /// The run has nothing to do.
-    Done(CameTo),
+    Done(LoopOutcome),
     /// The loop continues, or begins anew, on top of a base commit.
-    GoesOn { begin: Option<EpochStart>, base: Option<String> },
+    Continue { begin: Option<EpochStart>, base: Option<String> },
 }
 
-fn take_up(
-    place: &Place,
+fn plan_resume(
+    place: &SpecLocation,
     found: ResumeInput<'_>,
     asked_base: Option<&str>,
     warn: &dyn Fn(&str),
-) -> anyhow::Result<TakenUp> {
+) -> anyhow::Result<ResumePlan> {
     let loop_state = found.loop_state;
     // An approval on top of one commit says nothing about earlier commits.
     let wanted = place.base_after(loop_state, asked_base)?;
     let begin = match decide_resume(found)? {
         ResumeAction::Approved if wanted == loop_state.base => {
-            return Ok(TakenUp::Done(CameTo::ApprovedBefore));
+            return Ok(ResumePlan::Done(LoopOutcome::AlreadyApproved));
         }
         ResumeAction::Approved => Some(EpochReason::Changed.into()),
-        ResumeAction::Wait(ending) => return Ok(TakenUp::Done(CameTo::Waits(ending))),
+        ResumeAction::Wait(ending) => return Ok(ResumePlan::Done(LoopOutcome::Waits(ending))),
         ResumeAction::BeginEpoch(begin) => Some(begin),
         ResumeAction::Continue => None,
     };
@@ -193,37 +200,38 @@ fn take_up(
         warn("the loop goes on with the base that it began with; `--base` is for a new one");
     }
     let base = if goes_on { loop_state.base.clone() } else { wanted };
-    Ok(TakenUp::GoesOn { begin, base })
+    Ok(ResumePlan::Continue { begin, base })
 }
 
 /// A running loop with its inputs.
-struct Work<'a> {
-    place: &'a Place,
-    asked: Asked<'a>,
+struct LoopRun<'a> {
+    place: &'a SpecLocation,
+    options: LoopOptions<'a>,
     /// The folder of the loop's private files.
     state: &'a Path,
     listener: &'a dyn LoopObserver,
     warn: &'a dyn Fn(&str),
 }
 
-impl Work<'_> {
+impl LoopRun<'_> {
     /// Runs the loop until it ends.
-    fn carry_out(
+    fn run_to_end(
         &self,
         journal: &mut Journal,
         begin: Option<EpochStart>,
         base: Option<String>,
     ) -> anyhow::Result<(Ending, LoopState)> {
-        let Work { place, asked, warn, .. } = *self;
+        let LoopRun { place, options, warn, .. } = *self;
         let change = place.change(base.as_deref())?;
         check_implemented(&change, base.as_deref())?;
-        let loop_state = LoopState::of(journal.entries()).context(UNKNOWN)?;
-        let (highest, current) = (place.highest_bar(&change, &loop_state)?, place.bar());
+        let loop_state = LoopState::of(journal.entries()).context(UNKNOWN_STATE)?;
+        let (highest, current) =
+            (place.highest_requirements(&change, &loop_state)?, place.requirements());
         let lowered = highest.lowered_by(&current);
         lowered.iter().for_each(|it| warn(&format!("{}; a person has to decide", it.title)));
         let mut raised = highest.clone();
         raised.raise(&current);
-        place.remember_bar(&raised, &change, false)?;
+        place.store_requirements(&raised, &change, false)?;
         // A lowered bar counts if a person decided on it for this very tree.
         let tree = place.tree()?;
         let is_decided = |id: &str| {
@@ -239,50 +247,51 @@ impl Work<'_> {
         settings.notes.iter().for_each(|note| warn(note));
         let limits = settings.qa.limits()?;
         let source = settings.qa.memory()?;
-        let request = asked.models.clone().or_where_configured().or_within(settings.qa.budget);
+        let request =
+            options.models.clone().or_if_configured().with_default_caps(settings.qa.budget);
         let request = request
             .or_model(settings.models.model_of(Phase::Qa))
             .with_thinking(settings.models.thinking_of(Phase::Qa));
-        if asked.models.only().is_some() {
+        if options.models.requested_model().is_some() {
             // If a model that the user named is unusable, the command fails, not the round.
-            settings.models.for_review(request.only())?;
+            settings.models.for_review(request.requested_model())?;
         }
-        let request = request.at_most(asked.host.map(|host| host.seconds));
-        let purse = asked.home(place);
-        let line = match request.are_wanted(&settings) {
-            true => Some(Line::open(&request, &settings.models, purse)?),
+        let request = request.with_max_seconds(options.host.map(|host| host.seconds));
+        let home = options.home(place);
+        let model_session = match request.is_enabled(&settings) {
+            true => Some(ModelSession::open(&request, &settings.models, home)?),
             false => None,
         };
-        let deadline = LoopDeadline::after(request.most_seconds());
-        let eyes = Eyes {
+        let deadline = LoopDeadline::after(request.max_seconds());
+        let reviewer = LoopReviewer {
             place,
             request: &request,
-            line: line.clone(),
+            model_session: model_session.clone(),
             models: &settings.models,
             prompt: prompts.reviewer.as_deref(),
             own_kinds: &settings.qa.issue_types,
             deadline,
             warn,
         };
-        let hands = Hands {
+        let fixer = LoopFixer {
             environment: &place.environment,
             spec: &place.spec,
             chosen: settings.qa.fixer()?,
             models: &settings.models,
-            line,
+            model_session,
             prompt: prompts.fixer.as_deref(),
             deadline,
-            is_only_on_branch: settings.qa.fixer()? == LoopFixer::Usual
+            is_only_on_branch: settings.qa.fixer()? == LoopFixerChoice::Default
                 && fixer_on_disk(&place.environment, &place.root).is_some(),
         };
-        if hands.is_only_on_branch {
+        if fixer.is_only_on_branch {
             warn(
                 "`qa.fixer` is not used: only the branch under review configures a fixer, and the \
                  configuration counts as it was before the change; commit it to the main branch and \
                  rebase this branch onto it",
             );
         }
-        let tracking = Tracking::of(place, purse, &settings, self.listener, warn);
+        let tracking = TicketTracker::of(place, home, &settings, self.listener, warn);
         let ground = LocalEnvironment {
             root: place.root.clone(),
             spec: place.spec.clone(),
@@ -296,19 +305,21 @@ impl Work<'_> {
                 place.environment.variable(name).or_else(|| dotenv(&place.root, name))
             })?,
             outputs: place.environment.outputs_below(&place.root),
-            runner: runner(place, self.state, deadline.within(settings.qa.check_time())),
+            runner: runner(place, self.state, deadline.within(settings.qa.check_timeout())),
             state: self.state.to_owned(),
             clock: &|| now(place.environment.clock()),
-            reviewer: &eyes,
-            fixer: &hands,
+            reviewer: &reviewer,
+            fixer: &fixer,
             observer: &tracking,
         };
-        let (ending, loop_state) = run(&ground, journal, &limits, begin).map_err(broken)?;
+        let (ending, loop_state) = run(&ground, journal, &limits, begin).map_err(loop_error)?;
         if ending == Ending::Approved {
-            place.remember_bar(&raised, &change, true)?;
+            place.store_requirements(&raised, &change, true)?;
         }
         let learned = LoopSummary::of(&place.spec.name, &loop_state, &ending);
-        memory::tell(&source, &place.root, &learned).iter().for_each(|trouble| warn(trouble));
+        memory::store_memories(&source, &place.root, &learned)
+            .iter()
+            .for_each(|warning| warn(warning));
         Ok((ending, loop_state))
     }
 }
@@ -318,8 +329,8 @@ impl Work<'_> {
 fn fixer_on_disk(environment: &Environment, root: &Path) -> Option<ChosenFixer> {
     let configuration = Configuration::on_disk(environment, root).ok().flatten()?;
     match configuration.qa.fixer().ok()? {
-        LoopFixer::Chosen(chosen) => Some(chosen),
-        LoopFixer::Usual | LoopFixer::SafeOnly => None,
+        LoopFixerChoice::Chosen(chosen) => Some(chosen),
+        LoopFixerChoice::Default | LoopFixerChoice::SafeOnly => None,
     }
 }
 
@@ -335,20 +346,20 @@ fn check_implemented(change: &Change, base: Option<&str>) -> anyhow::Result<()> 
     )
 }
 
-fn note(
+fn record_event(
     clock: &Clock,
     journal: &mut Journal,
     loop_state: &mut LoopState,
     event: Event,
 ) -> anyhow::Result<()> {
     let at = now(clock);
-    loop_state.apply(&at, &event).context(UNKNOWN)?;
-    journal.add(&at, event).context(UNKNOWN)?;
+    loop_state.apply(&at, &event).context(UNKNOWN_STATE)?;
+    journal.add(&at, event).context(UNKNOWN_STATE)?;
     Ok(())
 }
 
 /// Converts an error into a failure of the round.
-fn broke(error: anyhow::Error) -> StepError {
+fn round_error(error: anyhow::Error) -> StepError {
     StepError::Round(format!("{error:#}"))
 }
 
@@ -357,7 +368,7 @@ fn now(clock: &Clock) -> String {
     Moment::now(clock).to_string()
 }
 
-fn runner(place: &Place, state: &Path, time: Duration) -> Runner {
+fn runner(place: &SpecLocation, state: &Path, time: Duration) -> Runner {
     let limits = CheckLimits { time, ..CheckLimits::default() };
     let runner = Runner::new(&place.root).limits(limits).caches(&state.join("caches"));
     let variable = |name: &str| place.environment.variable(name);
@@ -372,9 +383,11 @@ fn runner(place: &Place, state: &Path, time: Duration) -> Runner {
     }
 }
 
-fn broken(error: StepError) -> anyhow::Error {
+fn loop_error(error: StepError) -> anyhow::Error {
     match error {
-        StepError::Journal(JournalError::Disk(error)) => anyhow::Error::from(error).context(BROKEN),
-        error => anyhow::Error::from(error).context(BROKEN),
+        StepError::Journal(JournalError::Disk(error)) => {
+            anyhow::Error::from(error).context(CANNOT_CONTINUE)
+        }
+        error => anyhow::Error::from(error).context(CANNOT_CONTINUE),
     }
 }

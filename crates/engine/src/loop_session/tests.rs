@@ -20,22 +20,22 @@ fn plan(risk: &str) -> String {
     plan.to_string()
 }
 
-struct Stage {
+struct LoopFixture {
     repository: Repository,
     environment: Environment,
 }
 
-impl Stage {
+impl LoopFixture {
     /// Returns a repository whose last commit has a spec of high risk.
-    fn new() -> Stage {
+    fn new() -> LoopFixture {
         let repository = Repository::new();
         let home = repository.state_home().display().to_string();
         let environment =
             Environment::new([("XDG_STATE_HOME".to_owned(), home)], &Clock::system(), Vec::new);
-        let stage = Stage { repository, environment };
-        stage.write_spec("001-greeting", "high");
-        stage.repository.commit("a spec");
-        stage
+        let fixture = LoopFixture { repository, environment };
+        fixture.write_spec("001-greeting", "high");
+        fixture.repository.commit("a spec");
+        fixture
     }
 
     fn write_spec(&self, name: &str, risk: &str) {
@@ -43,45 +43,45 @@ impl Stage {
         self.repository.write(format!("specs/{name}/implementation_plan.json"), plan(risk));
     }
 
-    fn place(&self, name: &str) -> Place {
-        Place::of(&self.environment, self.repository.path(), name).unwrap()
+    fn place(&self, name: &str) -> SpecLocation {
+        SpecLocation::of(&self.environment, self.repository.path(), name).unwrap()
     }
 
     /// Returns the risk of the highest bar of the spec, and the risk that the spec states.
     fn risks(&self, name: &str) -> (Option<Risk>, Option<Risk>) {
         let place = self.place(name);
         let change = place.change(Some("HEAD")).unwrap();
-        let highest = place.highest_bar(&change, &LoopState::default()).unwrap();
-        (highest.risk, place.bar().risk)
+        let highest = place.highest_requirements(&change, &LoopState::default()).unwrap();
+        (highest.risk, place.requirements().risk)
     }
 }
 
 #[test]
 fn a_risk_that_the_change_lowers_stays_where_it_was() {
-    let stage = Stage::new();
-    stage.write_spec("001-greeting", "trivial");
-    assert_eq!(stage.risks("001"), (Some(Risk::High), Some(Risk::Trivial)));
+    let fixture = LoopFixture::new();
+    fixture.write_spec("001-greeting", "trivial");
+    assert_eq!(fixture.risks("001"), (Some(Risk::High), Some(Risk::Trivial)));
 }
 
 #[test]
 fn a_bar_that_this_machine_remembers_counts_after_its_commit() {
-    let stage = Stage::new();
-    let place = stage.place("001");
+    let fixture = LoopFixture::new();
+    let place = fixture.place("001");
     let change = place.change(Some("HEAD")).unwrap();
-    place.remember_bar(&place.bar(), &change, false).unwrap();
-    stage.write_spec("001-greeting", "low");
-    stage.repository.commit("less is asked");
-    assert_eq!(stage.risks("001"), (Some(Risk::High), Some(Risk::Low)));
+    place.store_requirements(&place.requirements(), &change, false).unwrap();
+    fixture.write_spec("001-greeting", "low");
+    fixture.repository.commit("less is asked");
+    assert_eq!(fixture.risks("001"), (Some(Risk::High), Some(Risk::Low)));
 }
 
 #[test]
 fn a_renamed_spec_folder_takes_its_bar_along() {
-    let stage = Stage::new();
+    let fixture = LoopFixture::new();
     for file in ["spec.md", "implementation_plan.json"] {
-        stage.repository.remove(format!("specs/001-greeting/{file}"));
+        fixture.repository.remove(format!("specs/001-greeting/{file}"));
     }
-    stage.write_spec("001-hello", "low");
-    assert_eq!(stage.risks("001-hello"), (Some(Risk::High), Some(Risk::Low)));
+    fixture.write_spec("001-hello", "low");
+    assert_eq!(fixture.risks("001-hello"), (Some(Risk::High), Some(Risk::Low)));
 }
 
 /// Returns the state of a loop that began on top of a commit.
@@ -93,12 +93,12 @@ fn begun_on(base: &str) -> LoopState {
 
 #[test]
 fn on_the_main_branch_the_base_of_the_first_loop_stays() {
-    let stage = Stage::new();
-    let base = stage.repository.git(&["rev-parse", "HEAD"]).trim().to_owned();
-    stage.repository.write("greeting.txt", "hello\n");
-    stage.repository.commit("implemented");
-    let head = stage.repository.git(&["rev-parse", "HEAD"]).trim().to_owned();
-    let place = stage.place("001");
+    let fixture = LoopFixture::new();
+    let base = fixture.repository.git(&["rev-parse", "HEAD"]).trim().to_owned();
+    fixture.repository.write("greeting.txt", "hello\n");
+    fixture.repository.commit("implemented");
+    let head = fixture.repository.git(&["rev-parse", "HEAD"]).trim().to_owned();
+    let place = fixture.place("001");
     let begun = begun_on(&base);
     assert_eq!(place.base_after(&begun, None).unwrap(), Some(base));
     // The base is found again if one is requested, or if the old one no longer exists.
@@ -109,11 +109,11 @@ fn on_the_main_branch_the_base_of_the_first_loop_stays() {
 
 #[test]
 fn a_spec_of_which_nothing_is_implemented_is_refused() {
-    let stage = Stage::new();
-    stage.repository.write("specs/001-greeting/spec.md", format!("{SPEC}\nMore.\n"));
-    let place = stage.place("001");
+    let fixture = LoopFixture::new();
+    fixture.repository.write("specs/001-greeting/spec.md", format!("{SPEC}\nMore.\n"));
+    let place = fixture.place("001");
     let refused = check_implemented(&place.change(Some("HEAD")).unwrap(), Some("HEAD"));
     assert!(refused.unwrap_err().to_string().starts_with("nothing but the spec was changed"));
-    stage.repository.write("greeting.txt", "hello\n");
+    fixture.repository.write("greeting.txt", "hello\n");
     check_implemented(&place.change(Some("HEAD")).unwrap(), Some("HEAD")).unwrap();
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{FormatError, parse_review, typed};
 use crate::score::{CaseResult, Effort};
 
-const FORM: &str = "the result of claude";
+const FORMAT_NAME: &str = "the result of claude";
 
 /// The last message of a session: the answer and the usage.
 #[derive(Deserialize)]
@@ -47,8 +47,8 @@ pub(super) fn session_result(value: &Value) -> Option<&Value> {
 
 /// Parses the review in a session's answer. Fails if the session ended in an error.
 pub(super) fn parse(value: &Value) -> Result<CaseResult, FormatError> {
-    let session: SessionResult = typed(FORM, value)?;
-    let broken = |reason: String| FormatError::Broken { form: FORM, reason };
+    let session: SessionResult = typed(FORMAT_NAME, value)?;
+    let broken = |reason: String| FormatError::Broken { form: FORMAT_NAME, reason };
     if session.is_error {
         let reason = session.result.unwrap_or(session.subtype);
         return Err(broken(format!("the session ended in an error: {reason}")));

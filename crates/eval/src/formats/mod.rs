@@ -12,7 +12,7 @@ mod text;
 
 use serde_json::Value;
 
-use crate::comment::{Comment, normal_path, without_repetitions};
+use crate::comment::{Comment, deduplicate, normalize_path};
 use crate::score::CaseResult;
 
 /// An error for an output that contains no review.
@@ -49,9 +49,9 @@ pub fn parse_output(text: &str) -> Result<CaseResult, FormatError> {
         None => parse_review(text)?,
     };
     for comment in &mut result.comments {
-        comment.path = comment.path.as_deref().map(normal_path);
+        comment.path = comment.path.as_deref().map(normalize_path);
     }
-    result.comments = without_repetitions(&result.comments);
+    result.comments = deduplicate(&result.comments);
     Ok(result)
 }
 
@@ -79,7 +79,7 @@ fn parse_json(value: &Value) -> Result<Option<CaseResult>, FormatError> {
         return typed::<CaseResult>("a list of comments", value).map(Some);
     }
     if has("held_back") && has("findings") {
-        return text::of_synthesis(value).map(Some);
+        return text::parse_synthesis(value).map(Some);
     }
     if codex::is_review(value) {
         return codex::parse(value).map(Some);

@@ -7,7 +7,7 @@ use super::{FormatError, blocked_by_comments, range, typed};
 use crate::comment::Comment;
 use crate::score::CaseResult;
 
-const FORM: &str = "rdjson";
+const FORMAT_NAME: &str = "rdjson";
 
 #[derive(Deserialize)]
 struct Document {
@@ -41,7 +41,7 @@ struct Position {
 
 /// Parses a document.
 pub(super) fn parse(value: &Value) -> Result<CaseResult, FormatError> {
-    let document: Document = typed(FORM, value)?;
+    let document: Document = typed(FORMAT_NAME, value)?;
     let default = document.severity;
     let comments = document.diagnostics.into_iter().map(|it| comment(it, default.as_ref()));
     Ok(blocked_by_comments(comments.collect()))

@@ -14,7 +14,7 @@ use crate::comment::Comment;
 use crate::score::{CaseResult, Effort};
 
 /// Parses the JSON of `assay review`: the shown findings and the verdict.
-pub(super) fn of_synthesis(value: &Value) -> Result<CaseResult, FormatError> {
+pub(super) fn parse_synthesis(value: &Value) -> Result<CaseResult, FormatError> {
     let synthesis: Synthesis = typed("the JSON of `assay review`", value)?;
     Ok(CaseResult::from(&synthesis))
 }
@@ -25,7 +25,12 @@ impl From<&Synthesis> for CaseResult {
     fn from(synthesis: &Synthesis) -> CaseResult {
         let spent = synthesis.spent.clone().unwrap_or_default();
         CaseResult {
-            comments: synthesis.findings.iter().filter(|it| it.shown).map(of_finding).collect(),
+            comments: synthesis
+                .findings
+                .iter()
+                .filter(|it| it.shown)
+                .map(finding_comment)
+                .collect(),
             blocks: synthesis.verdict.state == VerdictState::NotReady,
             effort: Effort {
                 calls: spent.calls + spent.kept_answers,
@@ -39,7 +44,7 @@ impl From<&Synthesis> for CaseResult {
     }
 }
 
-fn of_finding(finding: &Finding) -> Comment {
+fn finding_comment(finding: &Finding) -> Comment {
     let line = finding.line;
     Comment {
         text: format!("{}\n{}", finding.title, finding.description),
@@ -60,13 +65,13 @@ pub(super) fn parse(text: &str) -> Result<CaseResult, FormatError> {
     };
     let judged = outcome::judge(text, &reading);
     Ok(CaseResult {
-        comments: votes.iter().map(of_vote).collect(),
+        comments: votes.iter().map(vote_comment).collect(),
         blocks: judged.outcome.needs_fix,
         ..CaseResult::default()
     })
 }
 
-fn of_vote(vote: &Vote) -> Comment {
+fn vote_comment(vote: &Vote) -> Comment {
     Comment {
         text: format!("{}\n{}", vote.title, vote.description),
         path: vote.file.as_ref().map(ToString::to_string),

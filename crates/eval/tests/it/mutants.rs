@@ -5,7 +5,7 @@
 //! Without a fault the second scorer agrees with the real one on random cases; with any fault, at
 //! least one row of the table fails.
 
-use assay_eval::comment::{Comment, is_same_file, normal_path, without_repetitions};
+use assay_eval::comment::{Comment, deduplicate, is_same_file, normalize_path};
 use assay_eval::matching::{MatchRule, WordRule};
 use assay_eval::score::{CaseResult, Counts, score_case};
 use assay_eval::set::{Case, Label, parse_cases};
@@ -197,7 +197,7 @@ fn plain(
     let has = |it: Fault| fault == Some(it);
     let comments = match has(Fault::RepetitionsCount) {
         true => comments.to_vec(),
-        false => without_repetitions(comments),
+        false => deduplicate(comments),
     };
     let said = comments.iter().map(|comment| comment.text.as_str());
     let texts = ComparedTexts::of(said.chain(labels.iter().map(|label| label.comment.as_str())));
@@ -300,7 +300,7 @@ fn lines_apart(comment: &Comment, label: &Label, fault: Option<Fault>) -> Option
     let (a, b) = (comment.path.as_deref()?, label.path.as_deref()?);
     let is_same = match fault {
         Some(Fault::PathsAsWritten) => a == b,
-        Some(Fault::PathsByTheirEnd) => normal_path(a).ends_with(&normal_path(b)),
+        Some(Fault::PathsByTheirEnd) => normalize_path(a).ends_with(&normalize_path(b)),
         _ => is_same_file(a, b),
     };
     if !is_same {

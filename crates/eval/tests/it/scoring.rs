@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use assay_eval::comment::{Comment, is_same_file, without_repetitions};
+use assay_eval::comment::{Comment, deduplicate, is_same_file};
 use assay_eval::limits::{breaches, regressions};
 use assay_eval::matching::{MatchRule, Verdicts, WordRule};
 use assay_eval::report::{ReviewerResults, compare, evaluate};
@@ -189,7 +189,7 @@ fn the_same_words_at_the_same_place_are_one_comment() {
         comment("wrong  sign", "./a.py", 3),
         comment("wrong sign", "a.py", 4),
     ];
-    assert_eq!(without_repetitions(&comments).len(), 2);
+    assert_eq!(deduplicate(&comments).len(), 2);
 }
 
 #[test]

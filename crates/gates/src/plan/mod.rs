@@ -96,7 +96,7 @@ pub enum PlanError {
         second: String,
     },
     /// Lists or quotes are nested so deep that no person wrote the plan.
-    #[error("line {line} of the plan `{name}` is nested deeper than {max} lists or quotes", max = assay_base::markdown::MAX_NESTED)]
+    #[error("line {line} of the plan `{name}` is nested deeper than {max} lists or quotes", max = assay_base::markdown::MAX_NESTING)]
     TooDeep {
         /// The file name of the plan.
         name: String,

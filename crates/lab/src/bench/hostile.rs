@@ -10,14 +10,14 @@ use anyhow::{Context, bail};
 use assay_findings::script_api::{SeverityFormat, parse};
 use serde_json::{Value, json};
 
-use super::{Bar, Row, median};
+use super::{Row, Target, median};
 use crate::workspace::output;
 
-const SMALL: usize = 64 << 10;
-const HUGE: usize = 16 << 20;
+const SMALL_BYTES: usize = 64 << 10;
+const HUGE_BYTES: usize = 16 << 20;
 
 /// The time limit of one parse.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PARSE_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// The kinds of texts: name, beginning, and the repeated part.
 const KINDS: [(&str, &str, &str); 16] = [
@@ -55,8 +55,8 @@ fn text(kind: &str, bytes: usize) -> anyhow::Result<String> {
 pub(super) fn rows() -> anyhow::Result<Vec<Row>> {
     let mut rows = Vec::new();
     for (kind, _, _) in KINDS {
-        let measured =
-            measure(kind, SMALL, 31).and_then(|small| Ok((small, measure(kind, HUGE, 3)?)));
+        let measured = measure(kind, SMALL_BYTES, 31)
+            .and_then(|small| Ok((small, measure(kind, HUGE_BYTES, 3)?)));
         let (small, huge) = match measured {
             Ok(measured) => measured,
             Err(error) => {
@@ -65,30 +65,30 @@ pub(super) fn rows() -> anyhow::Result<Vec<Row>> {
             }
         };
         rows.push(Row::time(format!("hostile {kind}, 16 MiB"), huge.time));
-        let growth =
-            (huge.time.as_secs_f64() / HUGE as f64) / (small.time.as_secs_f64() / SMALL as f64);
+        let growth = (huge.time.as_secs_f64() / HUGE_BYTES as f64)
+            / (small.time.as_secs_f64() / SMALL_BYTES as f64);
         let what = "  time per byte, 16 MiB against 64 KiB";
-        rows.push(Row::number(what, growth, "x", Bar::AtMost(1.5)));
-        let memory = huge.peak as f64 / HUGE as f64;
-        rows.push(Row::number("  peak memory by the input", memory, "x", Bar::AtMost(12.0)));
+        rows.push(Row::number(what, growth, "x", Target::AtMost(1.5)));
+        let memory = huge.peak as f64 / HUGE_BYTES as f64;
+        rows.push(Row::number("  peak memory by the input", memory, "x", Target::AtMost(12.0)));
     }
     Ok(rows)
 }
 
 /// The cost of one parse.
-struct Measured {
+struct ParseCost {
     time: Duration,
     /// Peak memory in bytes, above that of the process before.
     peak: u64,
 }
 
-fn measure(kind: &str, bytes: usize, runs: usize) -> anyhow::Result<Measured> {
+fn measure(kind: &str, bytes: usize, runs: usize) -> anyhow::Result<ParseCost> {
     let mut command = std::process::Command::new(std::env::current_exe()?);
     command.args(["bench-child", kind, &bytes.to_string(), &runs.to_string()]);
     let printed: Value = serde_json::from_str(&output(command)?)?;
     let seconds = printed["seconds"].as_f64().context("the child printed no time")?;
     let peak = printed["peak"].as_u64().context("the child printed no peak")?;
-    Ok(Measured { time: Duration::from_secs_f64(seconds), peak })
+    Ok(ParseCost { time: Duration::from_secs_f64(seconds), peak })
 }
 
 /// Parses one text in this process and prints the cost.
@@ -96,7 +96,8 @@ pub(crate) fn child(kind: &str, bytes: usize, runs: usize) -> anyhow::Result<boo
     let text = text(kind, bytes)?;
     let (done, waiting) = mpsc::channel::<()>();
     std::thread::spawn(move || {
-        if waiting.recv_timeout(PATIENCE).is_err_and(|e| e == mpsc::RecvTimeoutError::Timeout) {
+        if waiting.recv_timeout(PARSE_TIMEOUT).is_err_and(|e| e == mpsc::RecvTimeoutError::Timeout)
+        {
             std::process::exit(3);
         }
     });

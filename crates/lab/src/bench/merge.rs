@@ -10,7 +10,7 @@ use assay_findings::synthesis::{SynthesisInputs, synthesize};
 use assay_findings::title_similarity::{ComparedTitle, compare};
 use assay_findings::vote::{LineRange, Vote};
 
-use super::{Bar, Row, median};
+use super::{Row, Target, median};
 use crate::random::Random;
 
 const REVIEWERS: usize = 20;
@@ -40,9 +40,9 @@ pub(super) fn rows() -> anyhow::Result<Vec<Row>> {
     let ratio = long.as_secs_f64() / short.as_secs_f64();
     let what = format!("merging {MANY} votes of {REVIEWERS} reviewers into {found} findings");
     Ok(vec![
-        Row::number(what, long.as_secs_f64(), " s", Bar::AtMost(1.0)),
+        Row::number(what, long.as_secs_f64(), " s", Target::AtMost(1.0)),
         Row::time(format!("  {FEW} votes"), short),
-        Row::number(format!("  {MANY} votes against {FEW}"), ratio, "x", Bar::AtMost(150.0)),
+        Row::number(format!("  {MANY} votes against {FEW}"), ratio, "x", Target::AtMost(150.0)),
         Row::time(
             format!("  all pairs of {MANY} titles (extrapolated from {SAMPLE})"),
             all_pairs(&many),

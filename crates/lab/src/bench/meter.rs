@@ -11,7 +11,7 @@ pub(super) const MEBIBYTE: f64 = (1 << 20) as f64;
 
 /// The cost of one run.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Reading {
+pub(super) struct ProcessCost {
     pub(super) seconds: f64,
     /// CPU time in seconds, over all cores.
     pub(super) processor: f64,
@@ -19,34 +19,34 @@ pub(super) struct Reading {
     pub(super) peak: u64,
 }
 
-impl Reading {
+impl ProcessCost {
     /// Returns the measurement with the median time; `None` if there are none.
-    pub(super) fn middle(mut readings: Vec<Reading>) -> Option<Reading> {
+    pub(super) fn median_of(mut readings: Vec<ProcessCost>) -> Option<ProcessCost> {
         readings.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
         readings.get(readings.len() / 2).copied()
     }
 }
 
 /// Runs a program with its output in a file, under GNU time, which includes children.
-pub(super) fn measure(command: Command, output: &Path) -> anyhow::Result<Reading> {
-    let told = output.with_extension("time");
+pub(super) fn measure(command: Command, output: &Path) -> anyhow::Result<ProcessCost> {
+    let report = output.with_extension("time");
     let mut timed = Command::new("/usr/bin/time");
-    timed.args(["--quiet", "--format", "%U %S %M", "--output"]).arg(&told);
+    timed.args(["--quiet", "--format", "%U %S %M", "--output"]).arg(&report);
     timed.arg(command.get_program()).args(command.get_args());
     timed.current_dir(command.get_current_dir().unwrap_or(Path::new(".")));
     timed.stdin(Stdio::null()).stdout(File::create(output)?).stderr(Stdio::piped());
     let start = std::time::Instant::now();
     let ended = timed.output().context("could not start `/usr/bin/time`")?;
     let seconds = start.elapsed().as_secs_f64();
-    let told = std::fs::read_to_string(&told).context("`/usr/bin/time` told nothing")?;
-    let numbers: Vec<f64> = told.split_whitespace().filter_map(|n| n.parse().ok()).collect();
+    let report = std::fs::read_to_string(&report).context("`/usr/bin/time` told nothing")?;
+    let numbers: Vec<f64> = report.split_whitespace().filter_map(|n| n.parse().ok()).collect();
     // Each of these programs exits with an error if it finds something; here, an error is a missing
     // output.
     let [user, system, kibibytes] = numbers[..] else {
-        bail!("{}: {}", told.trim(), String::from_utf8_lossy(&ended.stderr).trim());
+        bail!("{}: {}", report.trim(), String::from_utf8_lossy(&ended.stderr).trim());
     };
     if std::fs::metadata(output)?.len() == 0 {
         bail!("nothing was printed: {}", String::from_utf8_lossy(&ended.stderr).trim());
     }
-    Ok(Reading { seconds, processor: user + system, peak: (kibibytes as u64) << 10 })
+    Ok(ProcessCost { seconds, processor: user + system, peak: (kibibytes as u64) << 10 })
 }

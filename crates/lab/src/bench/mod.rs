@@ -32,28 +32,28 @@ struct Row {
     /// The value as text.
     shown: String,
     value: Option<f64>,
-    bar: Option<Bar>,
+    bar: Option<Target>,
 }
 
 /// The target of a value.
 #[derive(Clone, Copy)]
-enum Bar {
+enum Target {
     AtMost(f64),
     AtLeast(f64),
 }
 
-impl Bar {
+impl Target {
     fn is_met(self, value: f64) -> bool {
         match self {
-            Bar::AtMost(most) => value <= most,
-            Bar::AtLeast(least) => value >= least,
+            Target::AtMost(most) => value <= most,
+            Target::AtLeast(least) => value >= least,
         }
     }
 
     fn shown(self) -> String {
         match self {
-            Bar::AtMost(most) => format!("<= {most}"),
-            Bar::AtLeast(least) => format!(">= {least}"),
+            Target::AtMost(most) => format!("<= {most}"),
+            Target::AtLeast(least) => format!(">= {least}"),
         }
     }
 }
@@ -77,7 +77,7 @@ impl Row {
     }
 
     /// Creates a row with a number and a target.
-    fn number(what: impl Into<String>, value: f64, unit: &str, bar: Bar) -> Row {
+    fn number(what: impl Into<String>, value: f64, unit: &str, bar: Target) -> Row {
         let shown = format!("{value:.2}{unit}");
         Row { what: what.into(), shown, value: Some(value), bar: Some(bar) }
     }
@@ -97,7 +97,7 @@ impl Row {
     }
 
     fn json(&self) -> Value {
-        let bar = self.bar.map(Bar::shown);
+        let bar = self.bar.map(Target::shown);
         let met = self.bar.zip(self.value).map(|(bar, value)| bar.is_met(value));
         json!({ "what": self.what, "value": self.value, "shown": self.shown, "bar": bar, "met": met })
     }

@@ -9,8 +9,8 @@ use assay_testenv::workspace::target_folder;
 use assay_testkit::model::{Answer, FakeModel};
 use serde_json::json;
 
-use super::meter::{MEBIBYTE, Reading, measure};
-use super::{Bar, Row};
+use super::meter::{MEBIBYTE, ProcessCost, measure};
+use super::{Row, Target};
 use crate::repository::Repository;
 use crate::workspace::assay;
 
@@ -48,7 +48,7 @@ pub(super) fn rows() -> anyhow::Result<Vec<Row>> {
     }
     let (asked, expected) = (server.requests().len(), REVIEWS * PERSONAS.len());
     ensure!(asked == expected, "the model was asked {asked} times and not {expected}");
-    let reading = Reading::middle(readings).context("nothing was reviewed")?;
+    let reading = ProcessCost::median_of(readings).context("nothing was reviewed")?;
     let what = format!(
         "{} personas at {} s each, {FILES} files, {} lines",
         PERSONAS.len(),
@@ -57,9 +57,9 @@ pub(super) fn rows() -> anyhow::Result<Vec<Row>> {
     );
     let memory = reading.peak as f64 / MEBIBYTE;
     Ok(vec![
-        Row::number(what, reading.seconds, " s", Bar::AtMost(2.3)),
+        Row::number(what, reading.seconds, " s", Target::AtMost(2.3)),
         Row::count("  processor time", reading.processor * 1e3, " ms"),
-        Row::number("  peak memory", memory, " MiB", Bar::AtMost(60.0)),
+        Row::number("  peak memory", memory, " MiB", Target::AtMost(60.0)),
     ])
 }
 

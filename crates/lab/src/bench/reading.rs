@@ -8,7 +8,7 @@ use assay_findings::read;
 use assay_testenv::workspace::{command, target_folder};
 use serde_json::{Value, json};
 
-use super::{Bar, Row, median, medians, scripts};
+use super::{Row, Target, median, medians, scripts};
 use crate::peers;
 use crate::workspace::output;
 
@@ -23,7 +23,7 @@ pub(super) fn rows() -> anyhow::Result<Vec<Row>> {
         medians(RUNS, || read::read(&text, None), || serde_json::from_str::<Value>(&json));
     rows.push(Row::time("  serde_json on its bare JSON", strict));
     let what = "  times as long as serde_json";
-    rows.push(Row::number(what, ratio(own, strict), "x", Bar::AtMost(4.0)));
+    rows.push(Row::number(what, ratio(own, strict), "x", Target::AtMost(4.0)));
     rows.extend(readers("broken review", &in_a_fence(&broken(&json)))?);
     Ok(rows)
 }
@@ -43,7 +43,7 @@ fn readers(what: &str, text: &str) -> anyhow::Result<Vec<Row>> {
             Ok(time) => {
                 rows.push(Row::time(format!("  {name}"), time));
                 let what = format!("  times as fast as {name}");
-                rows.push(Row::number(what, ratio(time, own), "x", Bar::AtLeast(least)));
+                rows.push(Row::number(what, ratio(time, own), "x", Target::AtLeast(least)));
             }
             Err(error) => rows.push(Row::missing(format!("  {name}"), format!("{error:#}"))),
         }

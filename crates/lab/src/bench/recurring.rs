@@ -7,7 +7,7 @@ use assay_testenv::workspace::target_folder;
 use serde_json::json;
 
 use super::reading::run_timed;
-use super::{Bar, Row, median, scripts};
+use super::{Row, Target, median, scripts};
 use crate::random::Random;
 
 const ROUNDS: usize = 50;
@@ -25,7 +25,7 @@ pub(super) fn rows() -> anyhow::Result<Vec<Row>> {
     let time = median(11, || find_recurrences(&current, &rounds, 3));
     let back = find_recurrences(&current, &rounds, 3).len();
     let what = format!("{back} of {ISSUES} issues recur in {ROUNDS} rounds of {ISSUES}");
-    let mut rows = vec![Row::number(what, time.as_secs_f64() * 1e3, " ms", Bar::AtMost(50.0))];
+    let mut rows = vec![Row::number(what, time.as_secs_f64() * 1e3, " ms", Target::AtMost(50.0))];
     rounds.truncate(SAMPLE_ROUNDS);
     let what =
         format!("  difflib (extrapolated from {SAMPLE_ROUNDS} rounds of {SAMPLE_ISSUES} issues)");

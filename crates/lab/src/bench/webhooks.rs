@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use assay_testenv::workspace::target_folder;
-use assay_testkit::storm::{self, SECRET, Server, Size, Times};
+use assay_testkit::storm::{self, ResponseTimes, SECRET, Server, StormSize};
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::State;
@@ -29,19 +29,19 @@ const DELIVERIES: usize = 2_000;
 const ROUNDS: usize = 5;
 
 /// The numbers of concurrent deliveries.
-const AT_ONCE: [usize; 2] = [1, 64];
+const CONCURRENCIES: [usize; 2] = [1, 64];
 
 pub(super) fn rows() -> anyhow::Result<Vec<Row>> {
     let (assay, own) = (assay()?, std::env::current_exe()?);
     let mut rows = Vec::new();
-    for in_flight in AT_ONCE {
+    for in_flight in CONCURRENCIES {
         let folder = configured(&format!("bench/webhooks-{in_flight}"))?;
         let variables = [("GITHUB_WEBHOOK_SECRET", SECRET)];
         let args = ["--listen", "127.0.0.1:0"];
         let serve = Server::start(&assay, &folder, &args, &variables)?;
         let bare =
             Server::launch(Command::new(&own).arg("bare-webhooks").arg(folder.join("kept")))?;
-        rows.extend(beside(in_flight, &serve, &bare)?);
+        rows.extend(compare_servers(in_flight, &serve, &bare)?);
     }
     Ok(rows)
 }
@@ -54,13 +54,16 @@ pub(crate) fn configured(name: &str) -> anyhow::Result<PathBuf> {
 }
 
 /// Times both servers in turns.
-fn beside(in_flight: usize, serve: &Server, bare: &Server) -> anyhow::Result<Vec<Row>> {
-    let size =
-        Size { deliveries: DELIVERIES / if in_flight == 1 { 4 } else { 1 }, in_flight, kills: 0 };
+fn compare_servers(in_flight: usize, serve: &Server, bare: &Server) -> anyhow::Result<Vec<Row>> {
+    let size = StormSize {
+        deliveries: DELIVERIES / if in_flight == 1 { 4 } else { 1 },
+        in_flight,
+        kills: 0,
+    };
     let mut taken: [Vec<(Duration, Duration)>; 2] = Default::default();
     for round in 0..ROUNDS {
         for (server, taken) in [bare, serve].into_iter().zip(&mut taken) {
-            let (all, mut each): (Duration, Times) =
+            let (all, mut each): (Duration, ResponseTimes) =
                 storm::time(server.address(), size, round * size.deliveries)
                     .context("a delivery was not taken")?;
             taken.push((all, each.p99()));
@@ -86,7 +89,7 @@ fn beside(in_flight: usize, serve: &Server, bare: &Server) -> anyhow::Result<Vec
 }
 
 /// A body, and the sender that is notified when the body is on disk.
-type Kept = (Bytes, oneshot::Sender<()>);
+type PendingBody = (Bytes, oneshot::Sender<()>);
 
 /// Serves the bare handler: it validates nothing, appends each body to a file, fsyncs once for all
 /// bodies that arrived meanwhile, and answers.
@@ -105,7 +108,7 @@ pub(crate) fn serve_bare(file: &Path) -> anyhow::Result<bool> {
     Ok(true)
 }
 
-async fn take(State(way): State<SyncSender<Kept>>, body: Bytes) -> StatusCode {
+async fn take(State(way): State<SyncSender<PendingBody>>, body: Bytes) -> StatusCode {
     let (done, told) = oneshot::channel();
     match way.try_send((body, done)) {
         Ok(()) if told.await.is_ok() => StatusCode::ACCEPTED,
@@ -113,9 +116,9 @@ async fn take(State(way): State<SyncSender<Kept>>, body: Bytes) -> StatusCode {
     }
 }
 
-fn keep(mut file: fs::File, coming: &Receiver<Kept>) {
+fn keep(mut file: fs::File, coming: &Receiver<PendingBody>) {
     while let Ok(first) = coming.recv() {
-        let all: Vec<Kept> = std::iter::once(first).chain(coming.try_iter()).collect();
+        let all: Vec<PendingBody> = std::iter::once(first).chain(coming.try_iter()).collect();
         let kept = all.iter().try_for_each(|(body, _)| file.write_all(body));
         if kept.and_then(|()| file.sync_data()).is_ok() {
             for (_, done) in all {

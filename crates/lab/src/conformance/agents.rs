@@ -2,35 +2,35 @@
 //! come back as findings, and a failure must not look like a clean change. A real model, the
 //! smallest available, covers the unforeseen cases.
 
+mod fixture;
 mod local_model;
 mod programs;
-mod stage;
 
 use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
 use assay_testkit::model::{
-    Answer, Asked, Cut, DAMAGED_REPORTS, DamagedReport, FakeModel, Fault, Pause, Received, Script,
-    SmallReview,
+    Answer, Cut, DAMAGED_REPORTS, DamagedReport, FakeModel, Fault, Pause, PromptRequest,
+    ReceivedRequest, Script, SmallReview,
 };
 use serde_json::Value;
 
+use self::fixture::{AgentFixture, AgentSetup, FILE, ReviewRun};
 use self::programs::{PROGRAMS, Program};
-use self::stage::{FILE, Ran, Setting, Stage};
 use super::{Check, Outcome};
 use crate::workspace;
 
 /// The time limit of one answer in a good case.
-const USUAL: Duration = Duration::from_secs(90);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(90);
 
 /// The time that a review may take beyond the limit of one answer.
-const BEYOND: Duration = Duration::from_secs(12);
+const MAX_OVERTIME: Duration = Duration::from_secs(12);
 
 /// The personas that read the change with each agent.
 const PERSONAS: [&str; 4] = ["correctness", "security", "performance", "reliability"];
 
 /// A fault, and the advice that the report must contain.
-struct Trouble {
+struct FaultCase {
     name: &'static str,
     fault: Fault,
     advice: &'static str,
@@ -40,23 +40,23 @@ struct Trouble {
 const ANY_ADVICE: [&str; 2] = ["run it by hand to see why", "give it more time"];
 
 /// The faults for such agents, which retry by themselves for minutes.
-const FOR_ALL: [&str; 4] = ["401", "empty answer", "refusal", "hang in the answer"];
+const FAULTS_FOR_ALL: [&str; 4] = ["401", "empty answer", "refusal", "hang in the answer"];
 
-fn troubles() -> Vec<Trouble> {
-    let trouble = |name, fault, advice| Trouble { name, fault, advice };
+fn fault_cases() -> Vec<FaultCase> {
+    let fault_case = |name, fault, advice| FaultCase { name, fault, advice };
     vec![
-        trouble("401", Fault::status(401), "log in with it, or check its key"),
-        trouble("429", Fault::status(429), "try again later"),
-        trouble("500", Fault::status(500), "try again later"),
-        trouble(
+        fault_case("401", Fault::status(401), "log in with it, or check its key"),
+        fault_case("429", Fault::status(429), "try again later"),
+        fault_case("500", Fault::status(500), "try again later"),
+        fault_case(
             "empty answer",
             Fault::Empty,
             "the answer is empty; try again later, or choose another",
         ),
-        trouble("refusal", Fault::Refusal, "choose another model"),
-        trouble("hang before the answer", Fault::Hang(Pause::BeforeHead), "give it more time"),
-        trouble("hang in the answer", Fault::Hang(Pause::MidStream), "give it more time"),
-        trouble("cut stream", Fault::Cut { after: 300, by: Cut::Close }, "try again later"),
+        fault_case("refusal", Fault::Refusal, "choose another model"),
+        fault_case("hang before the answer", Fault::Hang(Pause::BeforeHead), "give it more time"),
+        fault_case("hang in the answer", Fault::Hang(Pause::MidStream), "give it more time"),
+        fault_case("cut stream", Fault::Cut { after: 300, by: Cut::Close }, "try again later"),
     ]
 }
 
@@ -81,17 +81,18 @@ fn check(program: &Program) -> Vec<Check> {
     let name = |what: &str| format!("{}: {what}", program.name);
     let path = match program.install() {
         Ok(path) => path,
-        Err(error) => return vec![(name("a review"), Outcome::not_had(&error))],
+        Err(error) => return vec![(name("a review"), Outcome::unavailable(&error))],
     };
     println!("{} {}", program.name, program.version);
     let mut checks = vec![
         (name("a review"), Outcome::of(good_review(program, &path))),
         (name("a secret"), Outcome::of(secret(program, &path))),
     ];
-    let is_tried = |trouble: &Trouble| program.is_known || FOR_ALL.contains(&trouble.name);
-    for trouble in troubles().into_iter().filter(is_tried) {
-        let outcome = Outcome::of(bad_review(program, &path, &trouble));
-        checks.push((name(trouble.name), outcome));
+    let is_tried =
+        |fault_case: &FaultCase| program.is_known || FAULTS_FOR_ALL.contains(&fault_case.name);
+    for fault_case in fault_cases().into_iter().filter(is_tried) {
+        let outcome = Outcome::of(bad_review(program, &path, &fault_case));
+        checks.push((name(fault_case.name), outcome));
     }
     for report in DAMAGED_REPORTS.iter().filter(|_| program.is_known) {
         let outcome = Outcome::of(damaged_review(program, &path, *report));
@@ -104,18 +105,19 @@ fn check(program: &Program) -> Vec<Check> {
 
 fn good_review(program: &Program, path: &str) -> anyhow::Result<()> {
     let server = FakeModel::start(SmallReview);
-    let stage = Stage::new(program.name, &program.setting(&server.url(), path, USUAL))?;
-    let ran = stage.review(&["--models"])?;
+    let fixture =
+        AgentFixture::new(program.name, &program.setting(&server.url(), path, ANSWER_TIMEOUT))?;
+    let ran = fixture.review(&["--models"])?;
     println!("  a review: {}", ran.line());
     let result = ran.json()?;
-    ensure!(ran.code == 0, "it ended with {}: {}", ran.code, ran.said());
-    ensure!(result["verdict"]["state"] == "ready_with_fixes", "the verdict: {}", ran.said());
+    ensure!(ran.code == 0, "it ended with {}: {}", ran.code, ran.output_text());
+    ensure!(result["verdict"]["state"] == "ready_with_fixes", "the verdict: {}", ran.output_text());
     let calls = PERSONAS.len() as u64 + 1;
     let spent = &result["spent"];
     ensure!(spent["calls"] == calls && spent["tokens"].as_u64() > Some(0), "spent: {spent}");
-    everybody_answered(&result)?;
+    all_personas_answered(&result)?;
     is_grounded(&result)?;
-    let run = stage.only_run()?;
+    let run = fixture.only_run()?;
     for persona in PERSONAS {
         for name in [format!("reviewer-{persona}.json"), format!("reviewer-{persona}.compact.json")]
         {
@@ -129,10 +131,10 @@ fn good_review(program: &Program, path: &str) -> anyhow::Result<()> {
     };
     let shown = server.requests().iter().filter(|request| was_shown(&request.body)).count();
     ensure!(shown > PERSONAS.len(), "the change was shown {shown} times only");
-    stage.is_left_clean()
+    fixture.check_left_clean()
 }
 
-fn everybody_answered(result: &Value) -> anyhow::Result<()> {
+fn all_personas_answered(result: &Value) -> anyhow::Result<()> {
     let reports = result["reports"].as_array().map(Vec::as_slice).unwrap_or_default();
     for persona in PERSONAS {
         let report = reports.iter().find(|report| report["reviewer"] == persona);
@@ -163,23 +165,24 @@ fn is_grounded(result: &Value) -> anyhow::Result<()> {
 /// agents read and send the file.
 fn secret(program: &Program, path: &str) -> anyhow::Result<()> {
     let server = FakeModel::start(SmallReview);
-    let stage = Stage::new(program.name, &program.setting(&server.url(), path, USUAL))?;
+    let fixture =
+        AgentFixture::new(program.name, &program.setting(&server.url(), path, ANSWER_TIMEOUT))?;
     // Assembled at run time, so that no scanner takes it for a leaked token.
     let token: String = "k3Vq8ZtR1xWm5LpB7nYc2HdJ9sFa4GuE6oTi".chars().rev().collect();
-    stage.append(&format!("// old: {}{token}\n", ["gh", "p_"].concat()))?;
+    fixture.append(&format!("// old: {}{token}\n", ["gh", "p_"].concat()))?;
     let word = "of-nobodys-business";
-    let file = stage.write_private(&format!("{word}\n"))?;
+    let file = fixture.write_private(&format!("{word}\n"))?;
     // The configuration of an agent that assay does not know decides how such a name is treated.
     if program.is_known {
-        stage.append(&format!("// as in @{}\n", file.display()))?;
+        fixture.append(&format!("// as in @{}\n", file.display()))?;
     }
-    let ran = stage.review(&["--persona", "correctness"])?;
+    let ran = fixture.review(&["--persona", "correctness"])?;
     println!("  a secret: {}", ran.line());
-    ensure!(ran.code == 1, "it ended with {}: {}", ran.code, ran.said());
+    ensure!(ran.code == 1, "it ended with {}: {}", ran.code, ran.output_text());
     let requests = server.requests();
-    let sent = |request: &Received| String::from_utf8_lossy(&request.body).into_owned();
+    let sent = |request: &ReceivedRequest| String::from_utf8_lossy(&request.body).into_owned();
     let shown = requests.iter().filter(|request| sent(request).contains("// old: ")).count();
-    ensure!(shown > 0, "the change was not sent: {}", ran.said());
+    ensure!(shown > 0, "the change was not sent: {}", ran.output_text());
     for request in &requests {
         let sent = sent(request);
         ensure!(!sent.contains(word), "a file was sent along that the change only names");
@@ -190,50 +193,56 @@ fn secret(program: &Program, path: &str) -> anyhow::Result<()> {
             ensure!(!sent.contains(piece) && !head.contains(piece), "`{piece}` of it was sent");
         }
     }
-    ensure!(!ran.said().contains(&token), "it was printed");
-    ensure!(!stage.keeps(&token)?, "it was kept in .assay");
-    stage.is_left_clean()
+    ensure!(!ran.output_text().contains(&token), "it was printed");
+    ensure!(!fixture.stores_text(&token)?, "it was kept in .assay");
+    fixture.check_left_clean()
 }
 
 // ---- faults
 
 /// Reviews with a fault in every answer.
-fn bad_review(program: &Program, path: &str, trouble: &Trouble) -> anyhow::Result<()> {
-    let server = FakeModel::start(SmallReview.with_fault(.., trouble.fault.clone()));
+fn bad_review(program: &Program, path: &str, fault_case: &FaultCase) -> anyhow::Result<()> {
+    let server = FakeModel::start(SmallReview.with_fault(.., fault_case.fault.clone()));
     let setting = program.setting(&server.url(), path, program.patience);
-    let stage = Stage::new(program.name, &setting)?;
-    let ran = stage.review(&["--persona", "correctness"])?;
-    println!("  {}: {}", trouble.name, ran.line());
+    let fixture = AgentFixture::new(program.name, &setting)?;
+    let ran = fixture.review(&["--persona", "correctness"])?;
+    println!("  {}: {}", fault_case.name, ran.line());
     must_be_incomplete(&ran)?;
     let why = ran.why()?;
     ensure!(why.contains(&format!("`{}", program.name)), "the agent is not named: {why}");
     let is_advised = !program.is_known && ANY_ADVICE.iter().any(|advice| why.contains(advice));
-    ensure!(is_advised || why.contains(trouble.advice), "it is not said what to do: {why}");
-    let most = program.patience + BEYOND;
+    ensure!(is_advised || why.contains(fault_case.advice), "it is not said what to do: {why}");
+    let most = program.patience + MAX_OVERTIME;
     ensure!(ran.time < most, "it took {:?}, for all that it has {most:?}", ran.time);
     ensure!(!server.requests().is_empty(), "nothing was asked");
-    stage.only_run()?;
-    stage.is_left_clean()
+    fixture.only_run()?;
+    fixture.check_left_clean()
 }
 
 /// Reviews with answers that lost, hide or contradict a finding.
 fn damaged_review(program: &Program, path: &str, report: DamagedReport) -> anyhow::Result<()> {
     // The reports name a file of another change.
     let text = report.text.replace("shop.py", FILE);
-    let server = FakeModel::start(move |_: &Asked| Answer::text(text.clone()));
-    let stage = Stage::new(program.name, &program.setting(&server.url(), path, USUAL))?;
-    let ran = stage.review(&["--persona", "correctness"])?;
+    let server = FakeModel::start(move |_: &PromptRequest| Answer::text(text.clone()));
+    let fixture =
+        AgentFixture::new(program.name, &program.setting(&server.url(), path, ANSWER_TIMEOUT))?;
+    let ran = fixture.review(&["--persona", "correctness"])?;
     println!("  {}: {}", report.name, ran.line());
     let state = ran.json()?["verdict"]["state"].clone();
     let is_stopped =
         state == "incomplete" && ran.code == 3 || state == "not_ready" && ran.code == 1;
-    ensure!(is_stopped, "it is {state}, {}: {}", ran.code, ran.said());
+    ensure!(is_stopped, "it is {state}, {}: {}", ran.code, ran.output_text());
     ensure!(!server.requests().is_empty(), "nothing was asked");
-    stage.is_left_clean()
+    fixture.check_left_clean()
 }
 
-fn must_be_incomplete(ran: &Ran) -> anyhow::Result<()> {
+fn must_be_incomplete(ran: &ReviewRun) -> anyhow::Result<()> {
     let state = ran.json()?["verdict"]["state"].clone();
-    ensure!(ran.code == 3 && state == "incomplete", "it is {state}, {}: {}", ran.code, ran.said());
+    ensure!(
+        ran.code == 3 && state == "incomplete",
+        "it is {state}, {}: {}",
+        ran.code,
+        ran.output_text()
+    );
     Ok(())
 }

@@ -141,7 +141,7 @@ pub(super) fn run() -> anyhow::Result<Vec<Check>> {
 fn check(analyser: &Analyser) -> Outcome {
     let reviewer = match (analyser.get)() {
         Ok(program) => reviewer(analyser.name, program),
-        Err(error) => return Outcome::not_had(&error),
+        Err(error) => return Outcome::unavailable(&error),
     };
     Outcome::of(reviewer.and_then(|reviewer| find_flaws(analyser, &reviewer)))
 }

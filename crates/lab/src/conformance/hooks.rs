@@ -18,7 +18,7 @@ const PRE_COMMIT: &str = "4.7.0";
 pub(super) fn run() -> anyhow::Result<Vec<Check>> {
     let python = match peers::pip("pre-commit", PRE_COMMIT) {
         Ok(python) => python,
-        Err(error) => return Ok(vec![("pre-commit".to_owned(), Outcome::not_had(&error))]),
+        Err(error) => return Ok(vec![("pre-commit".to_owned(), Outcome::unavailable(&error))]),
     };
     output(command("cargo", &["build", "--quiet", "--package", "assay"]))?;
     let folder = target_folder("conformance/hooks")?;

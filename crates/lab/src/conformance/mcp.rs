@@ -4,13 +4,13 @@
 
 mod claude;
 mod delegated;
+mod fixture;
 mod github;
 mod hostile;
 mod inspector;
 mod jira;
 mod official;
 mod python;
-mod stage;
 
 use super::Check;
 use crate::workspace;

@@ -19,13 +19,13 @@ enum Outcome {
     Passed,
     Failed(String),
     /// The validator is not available, so the check has no result.
-    NotHad(String),
+    Unavailable(String),
 }
 
 impl Outcome {
     /// Converts an error of an installation into a result.
-    fn not_had(error: &anyhow::Error) -> Outcome {
-        Outcome::NotHad(format!("{error:#}"))
+    fn unavailable(error: &anyhow::Error) -> Outcome {
+        Outcome::Unavailable(format!("{error:#}"))
     }
 
     /// Converts the result of a check.
@@ -40,7 +40,7 @@ impl Outcome {
         match self {
             Outcome::Passed => "passed".to_owned(),
             Outcome::Failed(why) => format!("failed: {why}"),
-            Outcome::NotHad(why) => format!("could not be had: {why}"),
+            Outcome::Unavailable(why) => format!("could not be had: {why}"),
         }
     }
 }

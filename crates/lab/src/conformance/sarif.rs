@@ -148,7 +148,7 @@ fn report() -> Value {
 fn multitool(folder: &Path, document: &Path) -> Outcome {
     let program = match install_multitool() {
         Ok(program) => program,
-        Err(error) => return Outcome::not_had(&error),
+        Err(error) => return Outcome::unavailable(&error),
     };
     match validate(&program, folder, document) {
         Ok(remarks) => judge(&remarks),
@@ -245,11 +245,11 @@ fn judge(remarks: &[Remark]) -> Outcome {
 fn schema(folder: &Path, document: &Path) -> Outcome {
     let schema = root().join(SCHEMA);
     if !schema.is_file() {
-        return Outcome::NotHad(format!("there is no `{SCHEMA}`"));
+        return Outcome::Unavailable(format!("there is no `{SCHEMA}`"));
     }
     let python = match peers::pip("jsonschema", peers::JSONSCHEMA) {
         Ok(python) => python,
-        Err(error) => return Outcome::not_had(&error),
+        Err(error) => return Outcome::unavailable(&error),
     };
     let script = folder.join("schema.py");
     let printed = std::fs::write(&script, SCHEMA_SCRIPT).map_err(Into::into).and_then(|()| {

@@ -21,7 +21,7 @@ const SCRIPT: &str = include_str!("webhooks.cjs");
 
 pub(super) fn run() -> anyhow::Result<Vec<Check>> {
     let outcome = match peers::github_webhooks() {
-        Err(error) => Outcome::not_had(&error),
+        Err(error) => Outcome::unavailable(&error),
         Ok(modules) => Outcome::of(judge(&modules)),
     };
     Ok(vec![("every example of GitHub's, signed by its own library".to_owned(), outcome)])

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use crate::workspace::write_json;
 
 /// The offset of a wrong line number that grounding has to correct.
-const OFF: u32 = 7;
+const LINE_OFFSET: u32 = 7;
 
 /// The minimum length of a quote that proves something, in letters.
 const MIN_QUOTE: usize = 8;
@@ -32,7 +32,7 @@ struct Pull {
 }
 
 /// A comment with a known line of its file.
-struct Placed<'a> {
+struct PlacedComment<'a> {
     pull: &'a Pull,
     note: String,
     path: String,
@@ -46,7 +46,7 @@ type NumberedComment = (usize, Value);
 
 /// The verdict on one vote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fate {
+enum VoteFate {
     /// Reported with full confidence, at a line.
     Kept { line: Option<u32> },
     /// Held back, or reported with less confidence.
@@ -54,45 +54,45 @@ enum Fate {
 }
 
 /// A way to build a vote from a comment, and true if the vote has to be kept.
-struct Way {
+struct VoteVariant {
     name: &'static str,
     is_true: bool,
-    judge: fn(&Placed<'_>, &str) -> Fate,
+    judge: fn(&PlacedComment<'_>, &str) -> VoteFate,
 }
 
 /// The ways; `judge` also gets a quote of another pull request.
-const WAYS: [Way; 7] = [
-    Way {
+const VARIANTS: [VoteVariant; 7] = [
+    VoteVariant {
         name: "true votes kept",
         is_true: true,
         judge: |it, _| it.judge(&it.path, it.line, Some(&it.quote)),
     },
-    Way {
+    VoteVariant {
         name: "true votes seven lines off kept",
         is_true: true,
-        judge: |it, _| it.judge(&it.path, it.line + OFF, Some(&it.quote)),
+        judge: |it, _| it.judge(&it.path, it.line + LINE_OFFSET, Some(&it.quote)),
     },
-    Way {
+    VoteVariant {
         name: "quotes of another pull request held back",
         is_true: false,
         judge: |it, foreign| it.judge(&it.path, it.line, Some(foreign)),
     },
-    Way {
+    VoteVariant {
         name: "quotes with a changed word held back",
         is_true: false,
         judge: |it, _| it.judge(&it.path, it.line, Some(&changed(&it.quote))),
     },
-    Way {
+    VoteVariant {
         name: "missing files held back",
         is_true: false,
         judge: |it, _| it.judge("no/such/file.rs", it.line, Some(&it.quote)),
     },
-    Way {
+    VoteVariant {
         name: "lines beyond the end held back",
         is_true: false,
         judge: |it, _| it.judge(&it.path, it.lines() + 1000, None),
     },
-    Way {
+    VoteVariant {
         name: "votes held back whose quote is prose with a back-ticked name",
         is_true: false,
         judge: |it, _| it.judge(&it.path, it.line, Some(&it.prose())),
@@ -103,22 +103,22 @@ const WAYS: [Way; 7] = [
 pub(super) fn run(data: &Path) -> anyhow::Result<bool> {
     let (pulls, comments) = read(data)?;
     let placed = comments.iter().filter_map(|(at, value)| place(&pulls[*at], value));
-    let placed: Vec<Placed<'_>> = placed.collect();
+    let placed: Vec<PlacedComment<'_>> = placed.collect();
     ensure!(!placed.is_empty(), "no comment has a place in its diff");
     let mut counts = Vec::new();
     let mut moved_back = 0;
-    for way in &WAYS {
+    for way in &VARIANTS {
         let mut count = Count { way, right: 0, right_of_people: 0 };
         for (at, comment) in placed.iter().enumerate() {
             let foreign = &placed[(at + placed.len() / 2) % placed.len()].quote;
             let fate = (way.judge)(comment, foreign);
-            let is_right = matches!(fate, Fate::Kept { .. }) == way.is_true;
+            let is_right = matches!(fate, VoteFate::Kept { .. }) == way.is_true;
             count.right += usize::from(is_right);
             count.right_of_people += usize::from(is_right && comment.is_of_person);
             if !is_right {
                 println!("  {}: {}:{} `{}`", way.name, comment.path, comment.line, comment.quote);
             }
-            if way.is_true && fate == (Fate::Kept { line: Some(comment.line) }) {
+            if way.is_true && fate == (VoteFate::Kept { line: Some(comment.line) }) {
                 moved_back += 1;
             }
         }
@@ -130,7 +130,7 @@ pub(super) fn run(data: &Path) -> anyhow::Result<bool> {
 
 /// The votes of one way with the right result.
 struct Count {
-    way: &'static Way,
+    way: &'static VoteVariant,
     right: usize,
     right_of_people: usize,
 }
@@ -138,7 +138,7 @@ struct Count {
 /// Prints and writes the counts: of all comments, and of those that people wrote.
 fn report(
     comments: &[NumberedComment],
-    placed: &[Placed<'_>],
+    placed: &[PlacedComment<'_>],
     counts: &[Count],
 ) -> anyhow::Result<bool> {
     let of_people = placed.iter().filter(|comment| comment.is_of_person).count();
@@ -166,9 +166,9 @@ fn is_of_person(comment: &Value) -> bool {
     comment["is_ai_comment"].as_bool() == Some(false)
 }
 
-impl Placed<'_> {
+impl PlacedComment<'_> {
     /// Grounds and gates one vote, as a vote of a persona.
-    fn judge(&self, path: &str, line: u32, quote: Option<&str>) -> Fate {
+    fn judge(&self, path: &str, line: u32, quote: Option<&str>) -> VoteFate {
         let title = self.note.split_inclusive(['.', '\n']).next().unwrap_or(&self.note).trim();
         let mut vote = Vote::new(title, Grade::from_word("P1"));
         vote.description.clone_from(&self.note);
@@ -186,7 +186,7 @@ impl Placed<'_> {
         };
         let synthesis = synthesize(&[report], &around);
         let found = synthesis.findings.iter().find(|it| it.confidence >= Confidence::HIGH);
-        found.map_or(Fate::Doubted, |finding| Fate::Kept { line: finding.line })
+        found.map_or(VoteFate::Doubted, |finding| VoteFate::Kept { line: finding.line })
     }
 
     /// Returns the number of lines of the file that the diff shows.
@@ -246,7 +246,7 @@ fn lay_out(diff: &[u8]) -> anyhow::Result<Pull> {
 
 /// Returns a comment with the known line that is nearest to its place; `None` if the diff shows no
 /// line of the file that is long enough to be quoted.
-fn place<'a>(pull: &'a Pull, comment: &Value) -> Option<Placed<'a>> {
+fn place<'a>(pull: &'a Pull, comment: &Value) -> Option<PlacedComment<'a>> {
     let (note, path) = (comment["note"].as_str()?, comment["path"].as_str()?);
     let wanted = comment["from_line"].as_u64()? as u32;
     let lines = pull.after.get(path)?.lines().enumerate();
@@ -254,7 +254,7 @@ fn place<'a>(pull: &'a Pull, comment: &Value) -> Option<Placed<'a>> {
     let known = lines.filter(|(_, line)| letters(line) >= MIN_QUOTE);
     let nearest = known.min_by_key(|(at, _)| (*at as u32 + 1).abs_diff(wanted));
     let (at, line) = nearest?;
-    Some(Placed {
+    Some(PlacedComment {
         pull,
         note: note.to_owned(),
         path: path.to_owned(),

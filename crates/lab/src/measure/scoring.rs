@@ -63,7 +63,7 @@ pub(super) fn run(data: &Path, seed: u64) -> anyhow::Result<bool> {
     }
     ensure!(!scores.is_empty(), "there is no `*.evaluations.json` in `{}`", data.display());
     for score in &scores {
-        println!("{}", score.told());
+        println!("{}", score.summary());
     }
     let summary: Vec<Value> = scores.iter().map(JudgeScore::json).collect();
     write_json("measure", "scoring.json", &json!(summary))?;
@@ -86,7 +86,7 @@ fn score_judge(
         let mut of_pull = Vec::new();
         for (tool, verdict) in tools {
             reviews += 1;
-            let judged = Judged::read(verdict, &pull.golden).with_context(|| {
+            let judged = JudgedReview::read(verdict, &pull.golden).with_context(|| {
                 format!("the verdict of `{judge}` on `{tool}` and {}", pull.url)
             })?;
             reproduced += usize::from(judged.is_as_published(verdict));
@@ -108,7 +108,7 @@ fn score_judge(
 }
 
 /// The verdict on one review.
-struct Judged {
+struct JudgedReview {
     /// The golden comments that a candidate matches.
     named: BTreeSet<String>,
     missed: BTreeSet<String>,
@@ -117,9 +117,9 @@ struct Judged {
     candidates: BTreeSet<String>,
 }
 
-impl Judged {
+impl JudgedReview {
     /// Parses a verdict. Fails if its golden comments are not those of the pull request.
-    fn read(verdict: &Value, golden: &[String]) -> anyhow::Result<Judged> {
+    fn read(verdict: &Value, golden: &[String]) -> anyhow::Result<JudgedReview> {
         let list = |key: &str| verdict[key].as_array().with_context(|| format!("no list `{key}`"));
         let (hits, wrong) = (list("true_positives")?, list("false_positives")?);
         let named: BTreeSet<String> = texts(hits, "golden_comment").into_iter().collect();
@@ -132,7 +132,7 @@ impl Judged {
         let wrong: BTreeSet<String> = texts(wrong, "candidate").into_iter().collect();
         let matched = texts(hits, "matched_candidate");
         let candidates = matched.into_iter().chain(wrong.iter().cloned()).collect();
-        Ok(Judged { named, missed, wrong, candidates })
+        Ok(JudgedReview { named, missed, wrong, candidates })
     }
 
     /// Returns true if the published counts follow from the verdict: a golden comment is a hit if
@@ -146,7 +146,7 @@ impl Judged {
     }
 }
 
-fn score_tool(tool: &str, golden: &[String], said: &[String], judged: &Judged) -> ToolScore {
+fn score_tool(tool: &str, golden: &[String], said: &[String], judged: &JudgedReview) -> ToolScore {
     let comments: Vec<Comment> =
         said.iter().map(|text| Comment { text: text.clone(), ..Comment::default() }).collect();
     let labels: Vec<Label> =
@@ -198,7 +198,7 @@ impl JudgeScore {
             && reaches(self.spearman, MIN_SPEARMAN)
     }
 
-    fn told(&self) -> String {
+    fn summary(&self) -> String {
         let figure = |estimate: Option<Estimate>| match estimate {
             Some(it) => format!("{:.3} ({:.2}–{:.2})", it.value, it.low, it.high),
             None => "undefined".to_owned(),

@@ -2,7 +2,7 @@
 
 mod agents;
 mod gates;
-mod kept;
+mod kept_tests;
 mod properties;
 mod qa;
 mod queue;
@@ -28,7 +28,7 @@ pub(crate) fn run(name: Option<&str>, seed: u64) -> anyhow::Result<bool> {
         let parts = match suite {
             "agents" => agents::run(seed)?,
             "gates" => gates::run(seed)?,
-            "kept" => kept::run(seed)?,
+            "kept" => kept_tests::run(seed)?,
             "qa" => qa::run(seed)?,
             "queue" => queue::run(seed)?,
             "webhooks" => webhooks::run(seed)?,

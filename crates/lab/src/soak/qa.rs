@@ -19,7 +19,7 @@ use crate::workspace::{assay, output};
 const KILLS: usize = 1_000;
 
 /// The maximum number of kills of a loop; a loop that does not end by then is stuck.
-const MOST_KILLS_OF_A_LOOP: usize = 400;
+const MAX_KILLS_PER_LOOP: usize = 400;
 
 /// Runs the suite.
 pub(super) fn run(seed: u64) -> anyhow::Result<Vec<(String, bool)>> {
@@ -36,7 +36,7 @@ pub(super) fn run(seed: u64) -> anyhow::Result<Vec<(String, bool)>> {
 
 /// The result of a loop: its visible outcome, and the resulting tree.
 #[derive(Debug, PartialEq)]
-struct CameOut {
+struct LoopEnd {
     status: Option<i32>,
     history: Vec<String>,
     code: String,
@@ -49,13 +49,13 @@ fn killed(binary: &Path, seed: u64) -> anyhow::Result<String> {
     let begun = Instant::now();
     let status = start(binary, calm.folder())?.wait()?.code();
     let usual = begun.elapsed();
-    let expected = came_out(calm.folder(), status)?;
+    let expected = read_end(calm.folder(), status)?;
     ensure!(expected.status == Some(0), "even a calm loop is not approved: {expected:?}");
     let (mut kills, mut loops) = (0, 0);
     while kills < KILLS {
         let repository = spec("killed")?;
-        let status = until_it_ends(binary, repository.folder(), usual, &mut random, &mut kills)?;
-        let came_out = came_out(repository.folder(), status)?;
+        let status = run_to_end(binary, repository.folder(), usual, &mut random, &mut kills)?;
+        let came_out = read_end(repository.folder(), status)?;
         ensure!(
             came_out == expected,
             "after {kills} kills a loop ended otherwise: {came_out:?} instead of {expected:?}"
@@ -66,14 +66,14 @@ fn killed(binary: &Path, seed: u64) -> anyhow::Result<String> {
 }
 
 /// Starts runs and kills them, each after a short time, until one completes.
-fn until_it_ends(
+fn run_to_end(
     binary: &Path,
     folder: &Path,
     usual: Duration,
     random: &mut Random,
     kills: &mut usize,
 ) -> anyhow::Result<Option<i32>> {
-    for _ in 0..MOST_KILLS_OF_A_LOOP {
+    for _ in 0..MAX_KILLS_PER_LOOP {
         let mut child = start(binary, folder)?;
         // Most kills are early, so that a loop is killed many times before it ends.
         let part = random.below(1_000) as u32;
@@ -91,7 +91,7 @@ fn until_it_ends(
         child.wait()?;
         *kills += 1;
     }
-    bail!("a loop was killed {MOST_KILLS_OF_A_LOOP} times and did not end")
+    bail!("a loop was killed {MAX_KILLS_PER_LOOP} times and did not end")
 }
 
 fn start(binary: &Path, folder: &Path) -> anyhow::Result<Child> {
@@ -139,7 +139,7 @@ fn git(folder: &Path, args: &[&str]) -> anyhow::Result<()> {
     output(git).map(|_| ())
 }
 
-fn came_out(folder: &Path, status: Option<i32>) -> anyhow::Result<CameOut> {
+fn read_end(folder: &Path, status: Option<i32>) -> anyhow::Result<LoopEnd> {
     let spec: PathBuf = folder.join("specs/001-greeting");
     let plan: Value = serde_json::from_slice(&fs::read(spec.join("implementation_plan.json"))?)?;
     let rounds = plan["qa_iteration_history"].as_array().context("there is no history")?;
@@ -151,7 +151,7 @@ fn came_out(folder: &Path, status: Option<i32>) -> anyhow::Result<CameOut> {
         .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))
         .collect::<anyhow::Result<_>>()?;
     papers.sort();
-    Ok(CameOut {
+    Ok(LoopEnd {
         status,
         history: history.collect(),
         code: fs::read_to_string(folder.join("greet.sh"))?,

@@ -14,7 +14,7 @@ use assay_store::files::FileQueue;
 use assay_store::postgres::PgQueue;
 use assay_store::queue::{LeaseKind, Policy, Queue, QueuedTask, TaskFilter, TaskResult};
 use assay_store::task::{Moment, Task, TaskStatus};
-use assay_testenv::postgres::{Durable, PrivatePostgres, in_schema};
+use assay_testenv::postgres::{PrivatePostgres, ServerDurability, in_schema};
 use assay_testenv::workspace::{answers, target_folder};
 
 use crate::random::Random;
@@ -29,7 +29,7 @@ const TASKS: usize = 10_000;
 const KILLS: usize = 1_000;
 
 /// The number of initial tasks while workers are killed.
-const UNDER_FIRE: usize = 4_000;
+const TASKS_UNDER_KILLS: usize = 4_000;
 
 /// The number of restarts of the server while workers run.
 const RESTARTS: usize = 10;
@@ -41,7 +41,7 @@ const QUEUES: [&str; 2] = ["qa", "engineer"];
 const LEASE: Duration = Duration::from_secs(3_600);
 
 /// The place of a queue, and the log of its workers.
-struct Place {
+struct QueueLocation {
     /// A folder, or the address of a database.
     queue: String,
     /// The file to which each worker appends the ids of completed tasks.
@@ -63,7 +63,7 @@ pub(super) fn run(seed: u64) -> anyhow::Result<Vec<(String, bool)>> {
     part("files: a thousand kills", kills(&on_files("kills")?, seed));
     part("files: clocks an hour apart", clocks(&on_files("clocks")?));
     let below = target_folder("soak/postgres")?;
-    let mut server = match PrivatePostgres::start(&below, Durable::Yes) {
+    let mut server = match PrivatePostgres::start(&below, ServerDurability::Yes) {
         Ok(server) => server,
         Err(error) => {
             part("PostgreSQL", Err(error.into()));
@@ -78,7 +78,7 @@ pub(super) fn run(seed: u64) -> anyhow::Result<Vec<(String, bool)>> {
     Ok(outcomes)
 }
 
-fn on_files(name: &str) -> anyhow::Result<Place> {
+fn on_files(name: &str) -> anyhow::Result<QueueLocation> {
     let folder = target_folder("soak")?.join(format!("queue-{name}"));
     if folder.exists() {
         fs::remove_dir_all(&folder)?;
@@ -86,14 +86,14 @@ fn on_files(name: &str) -> anyhow::Result<Place> {
     fs::create_dir_all(&folder)?;
     let inside = |name: &str| folder.join(name).display().to_string();
     fs::create_dir_all(folder.join("queue"))?;
-    Ok(Place { queue: inside("queue"), log: inside("completed.log") })
+    Ok(QueueLocation { queue: inside("queue"), log: inside("completed.log") })
 }
 
-fn in_postgres(server: &PrivatePostgres, name: &str) -> anyhow::Result<Place> {
+fn in_postgres(server: &PrivatePostgres, name: &str) -> anyhow::Result<QueueLocation> {
     let log = on_files(&format!("postgres-{name}"))?.log;
     let queue = in_schema(&server.url(), &format!("soak_{name}"));
     PgQueue::migrate(&queue)?;
-    Ok(Place { queue, log })
+    Ok(QueueLocation { queue, log })
 }
 
 fn open(place: &str) -> anyhow::Result<Box<dyn Queue>> {
@@ -107,7 +107,7 @@ fn open(place: &str) -> anyhow::Result<Box<dyn Queue>> {
 }
 
 /// Runs many processes, and checks that each task is completed once.
-fn sixteen(place: &Place, before: &[&[&str]]) -> anyhow::Result<String> {
+fn sixteen(place: &QueueLocation, before: &[&[&str]]) -> anyhow::Result<String> {
     fill(place, TASKS)?;
     let mut workers = Vec::new();
     for number in 0..WORKERS {
@@ -122,7 +122,7 @@ fn sixteen(place: &Place, before: &[&[&str]]) -> anyhow::Result<String> {
 }
 
 /// Runs the same check with clocks that are an hour ahead or behind.
-fn clocks(place: &Place) -> anyhow::Result<String> {
+fn clocks(place: &QueueLocation) -> anyhow::Result<String> {
     if !answers("faketime", &["--version"]) {
         bail!("`faketime` is missing: apt-get install faketime");
     }
@@ -132,12 +132,12 @@ fn clocks(place: &Place) -> anyhow::Result<String> {
 }
 
 /// Kills workers at any time, while others continue.
-fn kills(place: &Place, seed: u64) -> anyhow::Result<String> {
+fn kills(place: &QueueLocation, seed: u64) -> anyhow::Result<String> {
     let mut random = Random::new(seed);
-    fill(place, UNDER_FIRE)?;
+    fill(place, TASKS_UNDER_KILLS)?;
     let mut workers: Vec<Child> =
         (0..4).map(|number| worker(place, number, &[])).collect::<anyhow::Result<_>>()?;
-    let (mut killed, mut tasks) = (0, UNDER_FIRE);
+    let (mut killed, mut tasks) = (0, TASKS_UNDER_KILLS);
     while killed < KILLS {
         let number = random.below(workers.len());
         // The machine decides at which point of its work the worker is killed.
@@ -162,7 +162,7 @@ fn kills(place: &Place, seed: u64) -> anyhow::Result<String> {
 }
 
 /// Kills and restarts the server repeatedly, while the workers continue.
-fn restarts(place: &Place, server: &mut PrivatePostgres) -> anyhow::Result<String> {
+fn restarts(place: &QueueLocation, server: &mut PrivatePostgres) -> anyhow::Result<String> {
     fill(place, TASKS)?;
     let mut workers: Vec<Child> =
         (0..WORKERS).map(|number| worker(place, number, &[])).collect::<anyhow::Result<_>>()?;
@@ -179,7 +179,7 @@ fn restarts(place: &Place, server: &mut PrivatePostgres) -> anyhow::Result<Strin
     Ok(format!("{done} tasks, {RESTARTS} restarts of the server, nothing lost, nothing twice"))
 }
 
-fn fill(place: &Place, tasks: usize) -> anyhow::Result<()> {
+fn fill(place: &QueueLocation, tasks: usize) -> anyhow::Result<()> {
     let queue = open(&place.queue)?;
     let numbers: Vec<usize> = (0..tasks / 2).collect();
     for some in numbers.chunks(500) {
@@ -188,7 +188,7 @@ fn fill(place: &Place, tasks: usize) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn fill_more(place: &Place, so_far: usize) -> anyhow::Result<usize> {
+fn fill_more(place: &QueueLocation, so_far: usize) -> anyhow::Result<usize> {
     let new: Vec<QueuedTask> = (0..50).map(|n| first(&format!("m{so_far}-{n}"))).collect();
     let with_next = new.len() * 2;
     open(&place.queue)?.push(new)?;
@@ -207,7 +207,7 @@ fn task(id: &str, queue: &str) -> QueuedTask {
 }
 
 /// Starts a worker, optionally under another command, such as for another clock.
-fn worker(place: &Place, number: usize, before: &[&str]) -> anyhow::Result<Child> {
+fn worker(place: &QueueLocation, number: usize, before: &[&str]) -> anyhow::Result<Child> {
     let own = std::env::current_exe()?;
     let mut command = match before.split_first() {
         Some((program, args)) => {
@@ -258,7 +258,7 @@ pub(crate) fn work(place: &str, agent: &str, log: &Path) -> anyhow::Result<bool>
 }
 
 /// Checks that all tasks are completed, none was completed twice, and no task is left.
-fn check(place: &Place, tasks: usize) -> anyhow::Result<usize> {
+fn check(place: &QueueLocation, tasks: usize) -> anyhow::Result<usize> {
     let queue = open(&place.queue)?;
     let left = queue.list(&TaskFilter::default())?;
     ensure!(left.is_empty(), "{} tasks are left, such as `{}`", left.len(), left[0].task.id);

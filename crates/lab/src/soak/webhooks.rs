@@ -2,13 +2,13 @@
 //! task, once.
 
 use anyhow::anyhow;
-use assay_testkit::storm::{self, Size};
+use assay_testkit::storm::{self, StormSize};
 
 use crate::bench::configured;
 use crate::workspace::assay;
 
 /// The size of the storm, a fiftieth of which is a test.
-const SIZE: Size = Size { deliveries: 10_000, in_flight: 64, kills: 2 };
+const SIZE: StormSize = StormSize { deliveries: 10_000, in_flight: 64, kills: 2 };
 
 /// Runs the suite.
 pub(super) fn run(seed: u64) -> anyhow::Result<Vec<(String, bool)>> {
@@ -25,7 +25,7 @@ fn check(seed: u64) -> anyhow::Result<String> {
     let folder = configured("soak/webhooks")?;
     let outcome = storm::storm(&assay()?, &folder, SIZE, seed)?;
     let tasks = storm::check(&folder, SIZE, &outcome).map_err(|why| anyhow!(why))?;
-    let Size { deliveries, in_flight, kills } = SIZE;
+    let StormSize { deliveries, in_flight, kills } = SIZE;
     let again = outcome.again;
     Ok(format!(
         "{deliveries} deliveries, {in_flight} at once, {kills} kills, {again} came again: {tasks} \

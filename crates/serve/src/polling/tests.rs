@@ -22,7 +22,7 @@ struct PollingFixture {
 
 impl PollingFixture {
     fn new() -> PollingFixture {
-        let github = Arc::new(fake::GitHub::new(Arc::new(fake::Clock::stopped())));
+        let github = Arc::new(fake::GitHub::new(Arc::new(fake::GitHubClock::stopped())));
         github.add_repository("o/one");
         github.add_repository("o/two");
         github.add_token("bot", "t-secret", Access::User);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use assay_base::text::truncate;
-use assay_engine::delegated_review::{Ended, Finish, Reviews};
+use assay_engine::delegated_review::{DelegatedReviews, FinishResult, ReviewConclusion};
 use assay_findings::finding::Finding;
 use assay_findings::synthesis::Synthesis;
 use assay_findings::verdict::{VerdictReason, VerdictRule};
@@ -143,7 +143,7 @@ struct FoldedEntries {
     more: usize,
 }
 
-pub(super) fn tool(reviews: &Arc<dyn Reviews>) -> Tool {
+pub(super) fn tool(reviews: &Arc<dyn DelegatedReviews>) -> Tool {
     let reviews = Arc::clone(reviews);
     Tool::new(
         "finish_review",
@@ -158,13 +158,13 @@ pub(super) fn tool(reviews: &Arc<dyn Reviews>) -> Tool {
 
 /// Ends a review, with an answer that fits into `budget`.
 pub(super) fn finish(
-    reviews: &dyn Reviews,
+    reviews: &dyn DelegatedReviews,
     id: &str,
     all: bool,
     budget: &mut AnswerBudget,
 ) -> Result<ReviewEnd, Refusal> {
     Ok(match reviews.finish(id).map_err(to_refusal)? {
-        Finish::SecondLooks { briefs, read_by } => {
+        FinishResult::SecondLooks { briefs, read_by } => {
             let tasks = ReviewTasks::new(briefs, read_by, budget);
             ReviewEnd {
                 state: "second_looks",
@@ -173,7 +173,7 @@ pub(super) fn finish(
                 outcome: None,
             }
         }
-        Finish::Done(ended) => ReviewEnd {
+        FinishResult::Done(ended) => ReviewEnd {
             state: "finished",
             second_looks: None,
             next: next(id, &ended),
@@ -183,9 +183,9 @@ pub(super) fn finish(
 }
 
 impl Outcome {
-    fn new(id: &str, ended: Ended, all: bool, budget: &mut AnswerBudget) -> Outcome {
+    fn new(id: &str, ended: ReviewConclusion, all: bool, budget: &mut AnswerBudget) -> Outcome {
         let change = truncate(&reviewed(&ended), MAX_LINE);
-        let Ended { synthesis, notes, .. } = ended;
+        let ReviewConclusion { synthesis, notes, .. } = ended;
         let coverage = synthesis.coverage.as_ref().map(ToString::to_string).unwrap_or_default();
         let coverage = truncate(&coverage, MAX_LINE);
         budget.take(&(&change, &coverage));
@@ -292,7 +292,7 @@ fn reason(reason: &VerdictReason) -> String {
 }
 
 /// Formats the title of the change, with the paths that the review was limited to.
-fn reviewed(ended: &Ended) -> String {
+fn reviewed(ended: &ReviewConclusion) -> String {
     match ended.limited_to.is_empty() {
         true => ended.title.clone(),
         false => {
@@ -325,7 +325,7 @@ fn next_look(id: &str, tasks: &ReviewTasks, read_by: BriefReader) -> String {
     )
 }
 
-fn next(id: &str, ended: &Ended) -> String {
+fn next(id: &str, ended: &ReviewConclusion) -> String {
     match (ended.tree, ended.synthesis.findings.is_empty()) {
         (Some(TreeState::Changed), _) => "The files changed while the review was open. Call \
                                           start_review for them as they are now."

@@ -1,10 +1,10 @@
 //! The MCP server `review`: the agent's own model does the reading, assay decides.
 //!
-//! [`server`] builds the server from [`Reviews`], which opens changes and stores runs. Questions,
-//! reports and decisions belong to `assay_review::delegation`. A tool is one file and one line in
-//! [`server`]. No answer is longer than an agent accepts (`answer_budget`): an answer names the
-//! texts and counts the entries that it leaves out. All severities are `P0` to `P3`, the scale of
-//! the briefs.
+//! [`server`] builds the server from [`DelegatedReviews`], which opens changes and stores runs.
+//! Questions, reports and decisions belong to `assay_review::delegation`. A tool is one file and
+//! one line in [`server`]. No answer is longer than an agent accepts (`answer_budget`): an answer
+//! names the texts and counts the entries that it leaves out. All severities are `P0` to `P3`, the
+//! scale of the briefs.
 
 mod answer_budget;
 mod finding_summary;
@@ -19,7 +19,7 @@ mod verify_fix;
 use std::error::Error;
 use std::sync::Arc;
 
-use assay_engine::delegated_review::Reviews;
+use assay_engine::delegated_review::DelegatedReviews;
 
 use crate::mcp::{Refusal, Server};
 
@@ -42,7 +42,7 @@ const INSTRUCTIONS: &str = "Reviews of code changes in which you do the reading 
 const UNCLEANED_FIELDS: [&str; 3] = ["instructions", "text", "next"];
 
 /// Builds the server.
-pub fn server(reviews: Arc<dyn Reviews>, version: &'static str) -> Server {
+pub fn server(reviews: Arc<dyn DelegatedReviews>, version: &'static str) -> Server {
     let tools = vec![
         start_review::tool(&reviews),
         read_brief::tool(&reviews),

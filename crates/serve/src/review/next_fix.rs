@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use assay_engine::delegated_review::{Fixing, Reviews};
+use assay_engine::delegated_review::{DelegatedReviews, FixProgress};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -41,7 +41,7 @@ struct Output {
     next: String,
 }
 
-pub(super) fn tool(reviews: &Arc<dyn Reviews>) -> Tool {
+pub(super) fn tool(reviews: &Arc<dyn DelegatedReviews>) -> Tool {
     let reviews = Arc::clone(reviews);
     Tool::new(
         "next_fix",
@@ -57,7 +57,7 @@ pub(super) fn tool(reviews: &Arc<dyn Reviews>) -> Tool {
     )
 }
 
-fn answer(fixing: &Fixing) -> Output {
+fn answer(fixing: &FixProgress) -> Output {
     let next = match (&fixing.next, fixing.still_there.is_empty(), fixing.not_verified.is_empty()) {
         (Some(finding), _, _) => format!(
             "Fix it with the smallest change that does, then call verify_fix for {}.",

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use assay_engine::delegated_review::Reviews;
+use assay_engine::delegated_review::DelegatedReviews;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -65,7 +65,7 @@ struct Output {
     next: String,
 }
 
-pub(super) fn tool(reviews: &Arc<dyn Reviews>) -> Tool {
+pub(super) fn tool(reviews: &Arc<dyn DelegatedReviews>) -> Tool {
     let reviews = Arc::clone(reviews);
     Tool::new(
         "read_brief",
@@ -77,7 +77,7 @@ pub(super) fn tool(reviews: &Arc<dyn Reviews>) -> Tool {
     )
 }
 
-fn read(reviews: &dyn Reviews, input: &Input) -> Result<Output, Refusal> {
+fn read(reviews: &dyn DelegatedReviews, input: &Input) -> Result<Output, Refusal> {
     let review = reviews.open(&input.review).map_err(to_refusal)?;
     let brief = review.brief_for(&input.persona, input.part).map_err(|e| Refusal::of(&e))?;
     let text = match input.only {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use assay_base::text::truncate;
-use assay_engine::delegated_review::Reviews;
+use assay_engine::delegated_review::DelegatedReviews;
 use assay_review::delegation::DelegatedReview;
 use assay_review::delegation::receipt::{FindingReceipt, Receipt, ReportState, SecondLookReceipt};
 use schemars::JsonSchema;
@@ -133,7 +133,7 @@ struct ReportAnswer {
     persona: String,
     /// The number of the part of the change, from 1.
     part: usize,
-    /// The state: `taken`; `hand_in_again` if the report can be corrected once; `to_refusal` if it
+    /// The state: `taken`; `hand_in_again` if the report can be corrected once; `refused` if it
     /// counts for nothing; `not_taken` if there is no such open task.
     state: &'static str,
     /// The reason that the report is not taken.
@@ -237,7 +237,7 @@ impl From<&SecondLookReceipt> for UnderstoodLook {
     }
 }
 
-pub(super) fn tool(reviews: &Arc<dyn Reviews>) -> Tool {
+pub(super) fn tool(reviews: &Arc<dyn DelegatedReviews>) -> Tool {
     let reviews = Arc::clone(reviews);
     Tool::new(
         "report_findings",
@@ -249,7 +249,7 @@ pub(super) fn tool(reviews: &Arc<dyn Reviews>) -> Tool {
     )
 }
 
-fn report(reviews: &dyn Reviews, input: Input) -> Result<Output, Refusal> {
+fn report(reviews: &dyn DelegatedReviews, input: Input) -> Result<Output, Refusal> {
     let Input { review: id, persona, part, report, reports, finish } = input;
     let mut review = reviews.open(&id).map_err(to_refusal)?;
     let submitted: Vec<SubmittedReport> = match (persona, report, reports) {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use assay_base::text::truncate;
 use assay_change::{Scope, Selection};
-use assay_engine::delegated_review::{Begin, Begun, Reviews};
+use assay_engine::delegated_review::{DelegatedReviews, StartRequest, StartedReview};
 use assay_review::delegation::{BriefReader, MAX_REPORT_BYTES, ReadingParty, ReviewerInfo};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -152,7 +152,7 @@ impl From<&ReviewerInfo> for ReviewerLine {
     }
 }
 
-pub(super) fn tool(reviews: &Arc<dyn Reviews>) -> Tool {
+pub(super) fn tool(reviews: &Arc<dyn DelegatedReviews>) -> Tool {
     let reviews = Arc::clone(reviews);
     Tool::new(
         "start_review",
@@ -164,7 +164,7 @@ pub(super) fn tool(reviews: &Arc<dyn Reviews>) -> Tool {
     )
 }
 
-fn start(reviews: &dyn Reviews, input: Input) -> Result<Output, Refusal> {
+fn start(reviews: &dyn DelegatedReviews, input: Input) -> Result<Output, Refusal> {
     let scope = scope(&input)?;
     let Input { untracked, paths, purpose, personas, each_persona, readers, model, .. } = input;
     if untracked && matches!(scope, Scope::Staged | Scope::Commits(_) | Scope::Pull { .. }) {
@@ -178,12 +178,12 @@ fn start(reviews: &dyn Reviews, input: Input) -> Result<Output, Refusal> {
         Readers::SubAgents => BriefReader::SubAgents,
     };
     let selection = Selection { paths, untracked };
-    let begin = Begin { scope, selection, purpose, personas, each_persona, read_by, model };
+    let begin = StartRequest { scope, selection, purpose, personas, each_persona, read_by, model };
     Ok(answer(reviews.start(begin).map_err(to_refusal)?, read_by, input.list_asleep))
 }
 
-fn answer(begun: Begun, read_by: BriefReader, list_asleep: bool) -> Output {
-    let Begun { review, notes } = begun;
+fn answer(begun: StartedReview, read_by: BriefReader, list_asleep: bool) -> Output {
+    let StartedReview { review, notes } = begun;
     let mut budget = AnswerBudget::new();
     let id = review.id().to_string();
     let (awake, asleep): (Vec<ReviewerInfo>, Vec<ReviewerInfo>) =

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use assay_engine::delegated_review::Reviews;
+use assay_engine::delegated_review::DelegatedReviews;
 use assay_findings::finding::Finding;
 use assay_review::delegation::fix_verification::{FixStatus, FixVerdict};
 use schemars::JsonSchema;
@@ -38,7 +38,7 @@ struct Output {
     next: String,
 }
 
-pub(super) fn tool(reviews: &Arc<dyn Reviews>) -> Tool {
+pub(super) fn tool(reviews: &Arc<dyn DelegatedReviews>) -> Tool {
     let reviews = Arc::clone(reviews);
     Tool::new(
         "verify_fix",

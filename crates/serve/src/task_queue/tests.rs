@@ -35,7 +35,7 @@ struct FakePullRequest {
 
 impl FakePullRequest {
     fn new() -> FakePullRequest {
-        let fake = Arc::new(fake::GitHub::new(Arc::new(fake::Clock::stopped())));
+        let fake = Arc::new(fake::GitHub::new(Arc::new(fake::GitHubClock::stopped())));
         fake.add_repository("o/r");
         fake.add_token("bot", TOKEN, Access::User);
         for number in 1..=7 {

@@ -13,7 +13,7 @@ use assay_services::dispatcher::{
 use assay_services::jira::{Flavour, Jira};
 use assay_store::outbox::Outbox;
 use assay_store::task::{Moment, TaskId};
-use assay_testkit::github::{Fault, When, sha};
+use assay_testkit::github::{Fault, FaultTiming, sha};
 use assay_testkit::jira::{self as fake_jira, FakeJira};
 use expect_test::{Expect, expect};
 use jiff::SignedDuration;
@@ -246,7 +246,7 @@ fn a_service_that_is_out_holds_up_only_its_own_letters() {
     let post = DispatcherFixture::new();
     post.enqueue_review("head 1");
     post.enqueue_ticket_message("task-1", None);
-    post.github.github.fail_at_random(1, 1, &[Fault::Cut(When::BeforeEffect)]);
+    post.github.github.fail_at_random(1, 1, &[Fault::Cut(FaultTiming::BeforeEffect)]);
     post.deliver(expect![[r#"
         waits: GitHub at `the fake` did not answer `ReviewState`: the connection was cut
         PROJ-1 was told
@@ -268,7 +268,7 @@ fn a_service_that_is_out_is_asked_once_a_turn() {
         let review = ReviewMessage { number, ..post.review_of("head 1") };
         post.dispatcher.enqueue(&OutboundMessage::Review(review)).unwrap();
     }
-    post.github.github.fail_at_random(1, 1, &[Fault::Cut(When::BeforeEffect)]);
+    post.github.github.fail_at_random(1, 1, &[Fault::Cut(FaultTiming::BeforeEffect)]);
     post.deliver(expect![[r#"
         waits: GitHub at `the fake` did not answer `ReviewState`: the connection was cut
     "#]]);

@@ -7,7 +7,7 @@ use assay_sandbox::{Key, KeySource, Keys};
 use assay_services::http::{
     Request, Response, ServiceClock, Transport, TransportError, WaitRefused,
 };
-use assay_testkit::web::{Answer, Asked, Service};
+use assay_testkit::web::{Answer, Service, ServiceRequest};
 
 /// A transport to a service in the same process.
 pub(crate) struct DirectTransport(pub(crate) Arc<dyn Service>);
@@ -15,7 +15,7 @@ pub(crate) struct DirectTransport(pub(crate) Arc<dyn Service>);
 impl Transport for DirectTransport {
     fn send(&self, request: &Request) -> Result<Response, TransportError> {
         let headers = request.headers.iter().map(|(name, value)| (name.to_string(), value.clone()));
-        let asked = Asked {
+        let asked = ServiceRequest {
             method: request.method.as_str().to_owned(),
             target: request.target.clone(),
             headers: headers.collect(),

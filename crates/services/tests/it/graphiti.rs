@@ -4,7 +4,7 @@ use std::net::TcpListener;
 use std::time::Duration;
 
 use assay_services::graphiti::{Episode, Graphiti, GraphitiError, GroupId, SearchQuery, Session};
-use assay_testkit::graphiti::{FakeGraphiti, Manner, Memory};
+use assay_testkit::graphiti::{Behaviour, FakeGraphiti, Memory};
 use assay_testkit::pages::{Answer, Pages};
 use expect_test::{Expect, expect};
 use serde_json::json;
@@ -55,7 +55,7 @@ fn what_is_remembered_of_a_repository_is_found() {
         node a.py: prices
     "#]];
     check(memory(), &found);
-    check(Memory { manner: Manner::Stream, ..memory() }, &found);
+    check(Memory { manner: Behaviour::Stream, ..memory() }, &found);
     check(Memory { group: "other".to_owned(), ..memory() }, &expect![""]);
 }
 
@@ -74,7 +74,7 @@ fn what_holds_no_more_is_left_out() {
 
 #[test]
 fn what_a_loop_learned_is_added() {
-    for manner in [Manner::Json, Manner::Stream] {
+    for manner in [Behaviour::Json, Behaviour::Stream] {
         let server = FakeGraphiti::start(Memory { manner, ..memory() });
         let mut session = Graphiti::new(server.url().parse().unwrap(), LONG).connect().unwrap();
         let group = GroupId::from_name("my shop");
@@ -94,11 +94,11 @@ fn what_a_loop_learned_is_added() {
 #[test]
 fn a_tool_that_fails_or_is_not_there_is_told_with_its_reason() {
     check(
-        Memory { manner: Manner::Failing, ..memory() },
+        Memory { manner: Behaviour::Failing, ..memory() },
         &expect!["the Graphiti server refused `search_memory_facts`: the graph is away"],
     );
     check(
-        Memory { manner: Manner::NoNodes, ..memory() },
+        Memory { manner: Behaviour::NoNodes, ..memory() },
         &expect!["the Graphiti server refused `search_nodes`: Unknown tool: search_nodes"],
     );
 }
@@ -117,14 +117,14 @@ fn an_answer_of_another_form_cannot_be_read() {
 
 #[test]
 fn nobody_is_waited_for_longer_than_said() {
-    for manner in [Manner::Silent, Manner::Endless] {
+    for manner in [Behaviour::Silent, Behaviour::Endless] {
         let server = FakeGraphiti::start(Memory { manner, ..memory() });
         let told = asked(&server.url(), Duration::from_millis(300)).unwrap_err().to_string();
         let told = told.replace(&server.url(), "URL");
         let late = "the Graphiti server at `URL` did not answer within 0.3 s";
         let flooded = "what answers at `URL` is no MCP server: it answers with more than 1024 KB";
         match manner {
-            Manner::Silent => assert_eq!(told, late),
+            Behaviour::Silent => assert_eq!(told, late),
             _ => assert!([late, flooded].contains(&told.as_str()), "{told}"),
         }
     }

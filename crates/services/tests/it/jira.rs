@@ -320,7 +320,7 @@ fn a_wrong_key_is_refused() {
 
 #[test]
 fn the_fake_takes_no_plain_text_for_a_document() {
-    use assay_testkit::web::{Asked, Service as _};
+    use assay_testkit::web::{Service as _, ServiceRequest};
     let fake = FakeJira::cloud();
     let ticket = fake.add("Task", "A task");
     let basic = "Basic YWRhQGV4YW1wbGUub3JnOmppcmEtdG9rZW4tMDEyMzQ1Njc4OQ==";
@@ -333,7 +333,8 @@ fn the_fake_takes_no_plain_text_for_a_document() {
     let say = |body: serde_json::Value| {
         let target = format!("/rest/api/3/issue/{ticket}/comment");
         let body = json!({ "body": body }).to_string().into_bytes();
-        let asked = Asked { method: "POST".to_owned(), target, headers: headers.clone(), body };
+        let asked =
+            ServiceRequest { method: "POST".to_owned(), target, headers: headers.clone(), body };
         fake.answer(&asked).unwrap().status
     };
     assert_eq!(say(json!("plain")), 400);

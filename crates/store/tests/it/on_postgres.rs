@@ -13,7 +13,7 @@ use assay_store::queue::{
     QueuedTask, RetryLimit, SettleOutcome, TaskFilter, TaskResult,
 };
 use assay_store::task::{AgentId, QueueName, Task, TaskId, TaskStatus};
-use assay_testenv::postgres::{Durable, PrivatePostgres, in_schema, schema};
+use assay_testenv::postgres::{PrivatePostgres, ServerDurability, in_schema, schema};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -285,7 +285,7 @@ fn a_name_is_one_agents_until_it_leaves() {
 fn a_server_that_crashes_under_load_loses_nothing_and_doubles_nothing() {
     const TASKS: usize = 600;
     const WORKERS: usize = 4;
-    let mut server = PrivatePostgres::start(&std::env::temp_dir(), Durable::No).unwrap();
+    let mut server = PrivatePostgres::start(&std::env::temp_dir(), ServerDurability::No).unwrap();
     let url = in_schema(&server.url(), "crash");
     PgQueue::migrate(&url).unwrap();
     let done = Mutex::new(BTreeMap::new());

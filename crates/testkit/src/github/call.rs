@@ -39,18 +39,18 @@ pub(super) type Outcome = Result<Reply, Refusal>;
 
 impl Reply {
     /// Creates the reply to a read.
-    pub(super) fn seen(body: Value) -> Reply {
+    pub(super) fn unchanged(body: Value) -> Reply {
         Reply { status: 200, body: Body::Json(body), headers: Vec::new(), took_effect: false }
     }
 
     /// Creates the reply to a write.
     pub(super) fn done(status: u16, body: Value) -> Reply {
-        Reply { status, took_effect: true, ..Reply::seen(body) }
+        Reply { status, took_effect: true, ..Reply::unchanged(body) }
     }
 
     /// Creates a reply with a diff.
     pub(super) fn text(text: &str) -> Reply {
-        Reply { body: Body::Text(text.to_owned()), ..Reply::seen(Value::Null) }
+        Reply { body: Body::Text(text.to_owned()), ..Reply::unchanged(Value::Null) }
     }
 }
 
@@ -93,7 +93,7 @@ impl Call<'_> {
     /// Creates a reply with one page of a list.
     pub(super) fn list(&self, all: &[Value]) -> Reply {
         let (items, headers) = self.page(all);
-        Reply { headers, ..Reply::seen(items) }
+        Reply { headers, ..Reply::unchanged(items) }
     }
 
     fn link(&self, page: usize, relation: &str) -> String {
@@ -179,13 +179,13 @@ impl<'a> Fields<'a> {
 }
 
 /// The maximum length of a text, in characters.
-const LONGEST: usize = 65_536;
+const MAX_TEXT_CHARS: usize = 65_536;
 
 /// Fails if a body is too long.
 pub(super) fn check_length(resource: &str, body: &str) -> Result<(), Refusal> {
-    if body.chars().count() <= LONGEST {
+    if body.chars().count() <= MAX_TEXT_CHARS {
         return Ok(());
     }
-    let message = format!("body is too long (maximum is {LONGEST} characters)");
+    let message = format!("body is too long (maximum is {MAX_TEXT_CHARS} characters)");
     Err(Refusal::invalid(resource, "body", "custom", &message))
 }

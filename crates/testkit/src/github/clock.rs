@@ -1,11 +1,11 @@
-//! The clock of the fake: [`Clock`].
+//! The clock of the fake: [`GitHubClock`].
 
 use std::sync::Mutex;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// A clock that is stopped until it is advanced, or the real one.
 #[derive(Debug)]
-pub struct Clock(Time);
+pub struct GitHubClock(Time);
 
 #[derive(Debug)]
 enum Time {
@@ -14,15 +14,15 @@ enum Time {
     Real,
 }
 
-impl Clock {
+impl GitHubClock {
     /// Creates a clock that is stopped at the beginning of June 2026.
-    pub fn stopped() -> Clock {
-        Clock(Time::Virtual(Mutex::new(Duration::from_secs(1_780_272_000))))
+    pub fn stopped() -> GitHubClock {
+        GitHubClock(Time::Virtual(Mutex::new(Duration::from_secs(1_780_272_000))))
     }
 
     /// Creates a clock that follows the machine's clock.
-    pub fn real() -> Clock {
-        Clock(Time::Real)
+    pub fn real() -> GitHubClock {
+        GitHubClock(Time::Real)
     }
 
     /// Returns the time since 1970.

@@ -55,7 +55,7 @@ pub(super) enum Side {
 
 /// A line that was found by its number.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Found<'a> {
+pub(super) struct DiffLine<'a> {
     /// The index of the hunk in the file.
     pub(super) hunk: usize,
     /// The line without its sign.
@@ -99,7 +99,7 @@ impl fmt::Display for Hunk {
 
 impl File {
     /// Finds a line by its number.
-    pub(super) fn line(&self, side: Side, number: u32) -> Option<Found<'_>> {
+    pub(super) fn line(&self, side: Side, number: u32) -> Option<DiffLine<'_>> {
         let mut lines = self.lines(side);
         lines.find(|(known, _)| *known == number).map(|(_, found)| found)
     }
@@ -111,11 +111,11 @@ impl File {
         same.next().is_none().then_some(number)
     }
 
-    fn lines(&self, side: Side) -> impl Iterator<Item = (u32, Found<'_>)> {
+    fn lines(&self, side: Side) -> impl Iterator<Item = (u32, DiffLine<'_>)> {
         self.hunks.iter().enumerate().flat_map(move |(hunk, it)| {
             it.lines.iter().filter_map(move |line| {
                 let text = line.text.get(1..).unwrap_or_default();
-                Some((line.number(side)?, Found { hunk, text }))
+                Some((line.number(side)?, DiffLine { hunk, text }))
             })
         })
     }

@@ -13,7 +13,7 @@ pub enum Fault {
     /// 500, an internal error.
     ServerError,
     /// 502, with an HTML page.
-    BadGateway(When),
+    BadGateway(FaultTiming),
     /// 503, service unavailable.
     Unavailable,
     /// 403, for too many writes.
@@ -29,7 +29,7 @@ pub enum Fault {
         retry_after: Option<u64>,
     },
     /// The connection is cut.
-    Cut(When),
+    Cut(FaultTiming),
     /// 401, bad credentials.
     Unauthorized,
     /// Missing permission: 403, and in GraphQL an error with status 200.
@@ -39,14 +39,14 @@ pub enum Fault {
     /// A delay: in process the clock advances, over TCP the server waits.
     Slow(Duration),
     /// An HTML page with status 200.
-    Html(When),
+    Html(FaultTiming),
     /// Half of the answer, with a matching length. The request takes effect.
     Truncated,
 }
 
 /// The order of a fault and the effect of its request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum When {
+pub enum FaultTiming {
     /// The request has no effect.
     BeforeEffect,
     /// The request takes effect, and the client does not know.
@@ -72,7 +72,7 @@ impl Fault {
     pub(super) fn lets_through(self) -> bool {
         match self {
             Fault::BadGateway(when) | Fault::Cut(when) | Fault::Html(when) => {
-                when == When::AfterEffect
+                when == FaultTiming::AfterEffect
             }
             Fault::Slow(_) | Fault::Truncated => true,
             Fault::Invalid

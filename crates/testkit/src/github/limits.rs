@@ -7,11 +7,11 @@ const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(3600);
 
 /// The maximum number of writes in a minute and in an hour.
-const WRITES: (usize, usize) = (80, 500);
+const MAX_WRITES: (usize, usize) = (80, 500);
 
 /// The peak load of writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Busiest {
+pub struct PeakLoad {
     /// The maximum number of attempted writes within a minute.
     pub minute: usize,
     /// The maximum number of attempted writes within an hour.
@@ -29,7 +29,7 @@ pub(super) struct Limits {
     pub(super) graphql: Window,
     /// The times of all attempted writes within the last hour.
     attempts: VecDeque<Duration>,
-    busiest: Busiest,
+    busiest: PeakLoad,
     /// The end of the wait that was requested last.
     wait_until: Duration,
 }
@@ -68,7 +68,7 @@ impl Limits {
             rest: Window::new(),
             graphql: Window::new(),
             attempts: VecDeque::new(),
-            busiest: Busiest::default(),
+            busiest: PeakLoad::default(),
             wait_until: Duration::ZERO,
         }
     }
@@ -89,19 +89,19 @@ impl Limits {
         let minute = self.attempts.iter().rev().take_while(is_recent).count();
         self.busiest.minute = self.busiest.minute.max(minute);
         self.busiest.hour = self.busiest.hour.max(hour);
-        if hour > WRITES.1 {
-            let free = self.attempts[hour - WRITES.1 - 1] + HOUR;
+        if hour > MAX_WRITES.1 {
+            let free = self.attempts[hour - MAX_WRITES.1 - 1] + HOUR;
             return Some((free.saturating_sub(now)).max(MINUTE));
         }
-        (minute > WRITES.0).then_some(MINUTE)
+        (minute > MAX_WRITES.0).then_some(MINUTE)
     }
 
     /// Records that a wait until this time was requested.
-    pub(super) fn ask_for_patience(&mut self, until: Duration) {
+    pub(super) fn limit_until(&mut self, until: Duration) {
         self.wait_until = self.wait_until.max(until);
     }
 
-    pub(super) fn busiest(&self) -> Busiest {
+    pub(super) fn busiest(&self) -> PeakLoad {
         self.busiest
     }
 }

@@ -1,4 +1,4 @@
-//! The log of requests to GitHub: [`Logged`].
+//! The log of requests to GitHub: [`LoggedRequest`].
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 /// A request, without its token.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Logged {
+pub struct LoggedRequest {
     /// The time of the request since 1970.
     pub at: Duration,
     /// The user of the token; `None` if the token is unknown.

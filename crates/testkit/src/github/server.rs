@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use super::GitHub;
 use crate::http::{self, Request};
-use crate::listener::{Listener, Open};
-use crate::web::{Answer, Asked};
+use crate::listener::{Listener, OpenConnections};
+use crate::web::{Answer, ServiceRequest};
 
 /// A GitHub on 127.0.0.1. Its connections and threads end when the value is dropped.
 #[derive(Debug)]
@@ -29,11 +29,11 @@ impl GitHub {
         server
     }
 
-    fn converse(&self, open: &Open, stream: &TcpStream) -> io::Result<()> {
+    fn converse(&self, open: &OpenConnections, stream: &TcpStream) -> io::Result<()> {
         stream.set_nodelay(true)?;
         while let Some(request) = Request::read(stream)? {
             self.catch_up();
-            let (delay, answer) = self.answer_later(&Asked {
+            let (delay, answer) = self.answer_later(&ServiceRequest {
                 method: request.method.clone(),
                 target: request.target.clone(),
                 headers: request.headers.clone(),

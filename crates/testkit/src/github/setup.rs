@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::diff::Diff;
 use super::fault::Fault;
-use super::limits::Busiest;
-use super::log::Logged;
+use super::limits::PeakLoad;
+use super::log::LoggedRequest;
 use super::random::sha;
-use super::state::{Access, End, Pull, Repo, Standing, Token};
+use super::state::{Access, BranchHead, Pull, PullState, Repo, Token};
 use super::{GitHub, state::State};
 
 /// A pull request to open.
@@ -109,19 +109,19 @@ impl GitHub {
         let id = state.next_id();
         let into = state.repo_mut(repo).unwrap();
         let number = into.pulls.keys().next_back().map_or(1, |last| last + 1);
-        let base = End { sha: into.branches[&new.base].clone(), branch: new.base };
+        let base = BranchHead { sha: into.branches[&new.base].clone(), branch: new.base };
         let pull = Pull {
             id,
             number,
             title: new.title,
             body: new.body,
-            standing: Standing::Open,
+            state: PullState::Open,
             draft: new.draft,
             labels: new.labels,
             author: new.author,
             maintainer_can_modify: head_repo != repo,
             head_repo,
-            head: End { branch: new.head, sha: new.head_sha },
+            head: BranchHead { branch: new.head, sha: new.head_sha },
             base,
             created: now,
             updated: now,
@@ -172,7 +172,7 @@ impl GitHub {
         let now = self.clock.now();
         let mut state = self.state();
         let pull = state.pull_mut(repo, number).unwrap();
-        pull.standing = Standing::Merged { at: now };
+        pull.state = PullState::Merged { at: now };
         pull.updated = now;
     }
 
@@ -200,12 +200,12 @@ impl GitHub {
     }
 
     /// Returns all requests so far.
-    pub fn log(&self) -> Vec<Logged> {
+    pub fn log(&self) -> Vec<LoggedRequest> {
         self.state().log.clone()
     }
 
     /// Returns the peak load of writes.
-    pub fn busiest(&self) -> Busiest {
+    pub fn busiest(&self) -> PeakLoad {
         self.state().limits.busiest()
     }
 

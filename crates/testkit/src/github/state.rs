@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::diff::{Diff, Side};
 use super::fault::Faults;
 use super::limits::Limits;
-use super::log::Logged;
+use super::log::LoggedRequest;
 use super::random::Random;
 use super::refusal::Refusal;
 
@@ -24,7 +24,7 @@ pub(super) struct State {
     pub(super) repositories: BTreeMap<String, Repo>,
     pub(super) limits: Limits,
     pub(super) faults: Faults,
-    pub(super) log: Vec<Logged>,
+    pub(super) log: Vec<LoggedRequest>,
     pub(super) random: Random,
     /// The repositories that mirror a bare repository on disk.
     pub(super) followed: Vec<FollowedRepository>,
@@ -70,13 +70,13 @@ pub(super) struct Pull {
     pub(super) number: u64,
     pub(super) title: String,
     pub(super) body: Option<String>,
-    pub(super) standing: Standing,
+    pub(super) state: PullState,
     pub(super) draft: bool,
     pub(super) labels: Vec<String>,
     pub(super) author: String,
     pub(super) head_repo: String,
-    pub(super) head: End,
-    pub(super) base: End,
+    pub(super) head: BranchHead,
+    pub(super) base: BranchHead,
     pub(super) maintainer_can_modify: bool,
     pub(super) created: Duration,
     pub(super) updated: Duration,
@@ -97,7 +97,7 @@ pub(super) struct FollowedRepository {
 
 /// The state of a pull request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(super) enum PullState {
     Open,
     Closed { at: Duration },
     Merged { at: Duration },
@@ -105,7 +105,7 @@ pub(super) enum Standing {
 
 /// A branch at a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct End {
+pub(super) struct BranchHead {
     pub(super) branch: String,
     pub(super) sha: String,
 }
@@ -115,7 +115,7 @@ pub(super) struct End {
 pub(super) struct Thread {
     pub(super) id: String,
     pub(super) path: String,
-    pub(super) place: Place,
+    pub(super) place: ThreadPosition,
     pub(super) is_outdated: bool,
     pub(super) resolved_by: Option<String>,
     pub(super) comments: Vec<ReviewComment>,
@@ -123,7 +123,7 @@ pub(super) struct Thread {
 
 /// The position of a thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum ThreadPosition {
     File,
     Lines(Lines),
 }
@@ -286,7 +286,7 @@ impl Repo {
 
 impl Pull {
     pub(super) fn is_open(&self) -> bool {
-        self.standing == Standing::Open
+        self.state == PullState::Open
     }
 
     /// Returns the diff of a commit that can be commented on; `None` for other commits.
@@ -309,8 +309,8 @@ impl Thread {
     pub(super) fn follow(&mut self, diff: &Diff) {
         let file = diff.file(&self.path);
         let found = match &mut self.place {
-            Place::File => file.is_some(),
-            Place::Lines(lines) => {
+            ThreadPosition::File => file.is_some(),
+            ThreadPosition::Lines(lines) => {
                 let stays = |file: &super::diff::File| {
                     let same = file.line(lines.side, lines.line);
                     let same = same.is_some_and(|it| it.text == lines.text);

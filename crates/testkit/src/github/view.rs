@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::state::{Place, Pull, Review, ReviewState, Sarif, Thread};
-use super::{GitHub, shape};
+use super::state::{Pull, Review, ReviewState, Sarif, Thread, ThreadPosition};
+use super::{GitHub, json};
 
 /// A visible thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SeenThread {
+pub struct ThreadView {
     /// The id in GraphQL.
     pub id: String,
     /// The path of the file.
@@ -25,12 +25,12 @@ pub struct SeenThread {
     /// The user who resolved the thread; `None` if it is not resolved.
     pub resolved_by: Option<String>,
     /// The comments in order.
-    pub comments: Vec<SeenComment>,
+    pub comments: Vec<CommentView>,
 }
 
 /// A visible comment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SeenComment {
+pub struct CommentView {
     /// The id of the comment.
     pub id: u64,
     /// The login of the author.
@@ -41,7 +41,7 @@ pub struct SeenComment {
 
 /// A visible review.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SeenReview {
+pub struct ReviewView {
     /// The id of the review.
     pub id: u64,
     /// The login of the author.
@@ -78,29 +78,29 @@ impl GitHub {
     }
 
     /// Returns the visible threads of a pull request.
-    pub fn threads(&self, repo: &str, number: u64) -> Vec<SeenThread> {
-        self.look(repo, number, |pull| pull.threads.iter().map(seen).collect())
+    pub fn threads(&self, repo: &str, number: u64) -> Vec<ThreadView> {
+        self.with_pull(repo, number, |pull| pull.threads.iter().map(thread_view).collect())
     }
 
     /// Returns the comments on a pull request as a whole.
-    pub fn comments(&self, repo: &str, number: u64) -> Vec<SeenComment> {
-        self.look(repo, number, |pull| {
+    pub fn comments(&self, repo: &str, number: u64) -> Vec<CommentView> {
+        self.with_pull(repo, number, |pull| {
             let comments = pull.comments.iter();
             comments.map(|it| comment(it.id, &it.author, &it.body)).collect()
         })
     }
 
     /// Returns the visible reviews of a pull request.
-    pub fn reviews(&self, repo: &str, number: u64) -> Vec<SeenReview> {
+    pub fn reviews(&self, repo: &str, number: u64) -> Vec<ReviewView> {
         let is_seen = |review: &&Review| review.state != ReviewState::Pending;
-        let seen = |review: &Review| SeenReview {
+        let seen = |review: &Review| ReviewView {
             id: review.id,
             author: review.author.clone(),
             state: review.state.word(),
             body: review.body.clone(),
             commit: review.commit.clone(),
         };
-        self.look(repo, number, |pull| pull.reviews.iter().filter(is_seen).map(seen).collect())
+        self.with_pull(repo, number, |pull| pull.reviews.iter().filter(is_seen).map(seen).collect())
     }
 
     /// Returns all visible texts on a pull request.
@@ -115,7 +115,7 @@ impl GitHub {
     pub fn pull(&self, repo: &str, number: u64) -> Value {
         let state = self.state();
         let pull = state.pull(repo, number).unwrap();
-        shape::pull(&state, state.repo(repo).unwrap(), pull)
+        json::pull(&state, state.repo(repo).unwrap(), pull)
     }
 
     /// Returns the check runs of a repository as JSON of the REST API, each with its `annotations`.
@@ -123,7 +123,7 @@ impl GitHub {
         let state = self.state();
         let repo = state.repo(repo).unwrap();
         let runs = repo.check_runs.iter().map(|run| {
-            let mut value = shape::check_run(&state, repo, run);
+            let mut value = json::check_run(&state, repo, run);
             value["annotations"] = Value::Array(run.annotations.clone());
             value
         });
@@ -140,22 +140,22 @@ impl GitHub {
         self.state().repo(repo).unwrap().branches.get(branch).cloned()
     }
 
-    fn look<T>(&self, repo: &str, number: u64, at: impl FnOnce(&Pull) -> T) -> T {
+    fn with_pull<T>(&self, repo: &str, number: u64, at: impl FnOnce(&Pull) -> T) -> T {
         at(self.state().pull(repo, number).unwrap())
     }
 }
 
-fn comment(id: u64, author: &str, body: &str) -> SeenComment {
-    SeenComment { id, author: author.to_owned(), body: body.to_owned() }
+fn comment(id: u64, author: &str, body: &str) -> CommentView {
+    CommentView { id, author: author.to_owned(), body: body.to_owned() }
 }
 
-fn seen(thread: &Thread) -> SeenThread {
+fn thread_view(thread: &Thread) -> ThreadView {
     let lines = match &thread.place {
-        Place::File => None,
-        Place::Lines(lines) => Some(lines),
+        ThreadPosition::File => None,
+        ThreadPosition::Lines(lines) => Some(lines),
     };
     let there = lines.filter(|_| !thread.is_outdated);
-    SeenThread {
+    ThreadView {
         id: thread.id.clone(),
         path: thread.path.clone(),
         line: there.map(|lines| lines.line),
@@ -167,7 +167,7 @@ fn seen(thread: &Thread) -> SeenThread {
     }
 }
 
-fn draw(text: &mut String, thread: &SeenThread) {
+fn draw(text: &mut String, thread: &ThreadView) {
     *text += &thread.path;
     let _ = match (thread.line, thread.start_line) {
         (Some(line), Some(start)) => write!(text, ":{start}-{line}"),

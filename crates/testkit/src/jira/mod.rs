@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use serde_json::{Value, json};
 
 use self::tickets::Tickets;
-use crate::web::{Answer, Asked, Served, Service};
+use crate::web::{Answer, RunningService, Service, ServiceRequest};
 
 /// The user of the cloud.
 pub const USER: &str = "ada@example.org";
@@ -53,19 +53,19 @@ struct State {
 
 /// An invalid request: the status, the reason, and the field.
 #[derive(Debug)]
-struct Wrong {
+struct RequestError {
     status: u16,
     message: Option<String>,
     field: Option<(String, String)>,
 }
 
-impl Wrong {
-    fn new(status: u16, message: impl Into<String>) -> Wrong {
-        Wrong { status, message: Some(message.into()), field: None }
+impl RequestError {
+    fn new(status: u16, message: impl Into<String>) -> RequestError {
+        RequestError { status, message: Some(message.into()), field: None }
     }
 
-    fn field(name: &str, why: impl Into<String>) -> Wrong {
-        Wrong { status: 400, message: None, field: Some((name.to_owned(), why.into())) }
+    fn field(name: &str, why: impl Into<String>) -> RequestError {
+        RequestError { status: 400, message: None, field: Some((name.to_owned(), why.into())) }
     }
 }
 
@@ -93,8 +93,8 @@ impl FakeJira {
     }
 
     /// Serves the fake over TCP.
-    pub fn serve(&self) -> Served {
-        Served::start(Arc::new(self.clone()))
+    pub fn serve(&self) -> RunningService {
+        RunningService::start(Arc::new(self.clone()))
     }
 
     /// Adds a ticket, and returns its key.
@@ -170,17 +170,17 @@ impl FakeJira {
 }
 
 impl Service for FakeJira {
-    fn answer(&self, asked: &Asked) -> Option<Answer> {
+    fn answer(&self, asked: &ServiceRequest) -> Option<Answer> {
         let mut state = self.state();
         let line = format!("{} {}", asked.method, asked.path());
         state.asked.push(line.clone());
         let fault = state.faults.iter().position(|(request, _)| line.contains(request.as_str()));
         match fault.map(|at| state.faults.remove(at).1) {
             None => Some(state.answer(asked)),
-            Some(Fault::Before(status)) => Some(trouble(status)),
+            Some(Fault::Before(status)) => Some(server_error(status)),
             Some(Fault::After(status)) => {
                 state.answer(asked);
-                Some(trouble(status))
+                Some(server_error(status))
             }
             Some(Fault::CutBefore) => None,
             Some(Fault::CutAfter) => {
@@ -196,7 +196,7 @@ impl Service for FakeJira {
     }
 }
 
-fn trouble(status: u16) -> Answer {
+fn server_error(status: u16) -> Answer {
     page(status, "<html><body><h1>Trouble</h1></body></html>")
 }
 
@@ -206,10 +206,10 @@ fn page(status: u16, text: &str) -> Answer {
 }
 
 impl State {
-    fn answer(&mut self, asked: &Asked) -> Answer {
+    fn answer(&mut self, asked: &ServiceRequest) -> Answer {
         match routes::route(self.is_cloud, &mut self.tickets, asked) {
             Ok(answer) => answer,
-            Err(Wrong { status, message, field }) => {
+            Err(RequestError { status, message, field }) => {
                 let told =
                     message.clone().or(field.as_ref().map(|(name, why)| format!("{name}: {why}")));
                 let line = format!("{} {}", asked.method, asked.path());

@@ -3,14 +3,18 @@
 use serde_json::{Map, Value, json};
 
 use super::tickets::Tickets;
-use super::{TOKEN, USER, Wrong};
-use crate::web::{Answer, Asked, decoded};
+use super::{RequestError, TOKEN, USER};
+use crate::web::{Answer, ServiceRequest, decoded};
 
 /// Carries out a request.
-pub(super) fn route(is_cloud: bool, tickets: &mut Tickets, asked: &Asked) -> Result<Answer, Wrong> {
-    check_who(is_cloud, asked)?;
+pub(super) fn route(
+    is_cloud: bool,
+    tickets: &mut Tickets,
+    asked: &ServiceRequest,
+) -> Result<Answer, RequestError> {
+    authenticate(is_cloud, asked)?;
     let base = if is_cloud { "/rest/api/3/" } else { "/rest/api/2/" };
-    let gone = || Wrong::new(404, format!("there is no {}", asked.path()));
+    let gone = || RequestError::new(404, format!("there is no {}", asked.path()));
     let rest = asked.path().strip_prefix(base).ok_or_else(gone)?;
     let parts: Vec<String> = rest.split('/').map(decoded).collect();
     let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
@@ -51,26 +55,28 @@ pub(super) fn route(is_cloud: bool, tickets: &mut Tickets, asked: &Asked) -> Res
             let body = body(asked)?;
             only(&body, &["transition"])?;
             let id = body["transition"]["id"].as_str();
-            tickets
-                .transition(key, id.ok_or_else(|| Wrong::new(400, "no transition is named"))?)?;
+            tickets.transition(
+                key,
+                id.ok_or_else(|| RequestError::new(400, "no transition is named"))?,
+            )?;
             Ok(Answer::empty(204).with("content-type", "application/json"))
         }
         _ => Err(gone()),
     }
 }
 
-fn check_who(is_cloud: bool, asked: &Asked) -> Result<(), Wrong> {
+fn authenticate(is_cloud: bool, asked: &ServiceRequest) -> Result<(), RequestError> {
     let given = asked.header("authorization").unwrap_or_default();
     let expected = match is_cloud {
         true => format!("Basic {}", base64(format!("{USER}:{TOKEN}").as_bytes())),
         false => format!("Bearer {TOKEN}"),
     };
     if given != expected {
-        return Err(Wrong::new(401, "You do not have the permission to do this."));
+        return Err(RequestError::new(401, "You do not have the permission to do this."));
     }
     match asked.header("accept").is_some_and(|kind| kind.contains("application/json")) {
         true => Ok(()),
-        false => Err(Wrong::new(406, "JSON has to be taken")),
+        false => Err(RequestError::new(406, "JSON has to be taken")),
     }
 }
 
@@ -89,41 +95,46 @@ fn base64(bytes: &[u8]) -> String {
     out
 }
 
-fn body(asked: &Asked) -> Result<Value, Wrong> {
+fn body(asked: &ServiceRequest) -> Result<Value, RequestError> {
     if asked.header("content-type") != Some("application/json") {
-        return Err(Wrong::new(415, "the body is not JSON"));
+        return Err(RequestError::new(415, "the body is not JSON"));
     }
-    serde_json::from_slice(&asked.body).map_err(|error| Wrong::new(400, error.to_string()))
+    serde_json::from_slice(&asked.body).map_err(|error| RequestError::new(400, error.to_string()))
 }
 
-pub(super) fn only(value: &Value, known: &[&str]) -> Result<(), Wrong> {
-    let fields = value.as_object().ok_or_else(|| Wrong::new(400, "the body is no object"))?;
+pub(super) fn only(value: &Value, known: &[&str]) -> Result<(), RequestError> {
+    let fields =
+        value.as_object().ok_or_else(|| RequestError::new(400, "the body is no object"))?;
     match fields.keys().find(|key| !known.contains(&key.as_str())) {
-        Some(key) => Err(Wrong::new(400, format!("Unrecognized field \"{key}\""))),
+        Some(key) => Err(RequestError::new(400, format!("Unrecognized field \"{key}\""))),
         None => Ok(()),
     }
 }
 
 /// Returns the parameters of the query. Fails if it has an unknown parameter.
 fn query(
-    asked: &Asked,
+    asked: &ServiceRequest,
     known: &[&str],
-) -> Result<std::collections::BTreeMap<String, String>, Wrong> {
+) -> Result<std::collections::BTreeMap<String, String>, RequestError> {
     let pairs = asked.query();
     match pairs.iter().find(|(name, _)| !known.contains(&name.as_str())) {
-        Some((name, _)) => Err(Wrong::new(400, format!("nobody knows the parameter `{name}`"))),
+        Some((name, _)) => {
+            Err(RequestError::new(400, format!("nobody knows the parameter `{name}`")))
+        }
         None => Ok(pairs.into_iter().collect()),
     }
 }
 
-fn number(text: Option<&String>, usual: usize) -> Result<usize, Wrong> {
-    text.map_or(Ok(usual), |text| text.parse().map_err(|_| Wrong::new(400, "that is no number")))
+fn number(text: Option<&String>, usual: usize) -> Result<usize, RequestError> {
+    text.map_or(Ok(usual), |text| {
+        text.parse().map_err(|_| RequestError::new(400, "that is no number"))
+    })
 }
 
-fn search(tickets: &Tickets, body: &Value, is_cloud: bool) -> Result<Answer, Wrong> {
+fn search(tickets: &Tickets, body: &Value, is_cloud: bool) -> Result<Answer, RequestError> {
     let paging = if is_cloud { "nextPageToken" } else { "startAt" };
     only(body, &["jql", "fields", "maxResults", paging])?;
-    let jql = body["jql"].as_str().ok_or_else(|| Wrong::new(400, "there is no JQL"))?;
+    let jql = body["jql"].as_str().ok_or_else(|| RequestError::new(400, "there is no JQL"))?;
     let fields = body["fields"].as_array().cloned().unwrap_or_default();
     let fields: Vec<&str> = fields.iter().filter_map(Value::as_str).collect();
     // The real JIRA limits the page size as well, whatever the request says.
@@ -135,12 +146,12 @@ fn search(tickets: &Tickets, body: &Value, is_cloud: bool) -> Result<Answer, Wro
             None => 0,
             Some(token) => {
                 let at = token.and_then(|token| token.strip_prefix("page-")?.parse().ok());
-                at.ok_or_else(|| Wrong::new(400, "the token is not valid"))?
+                at.ok_or_else(|| RequestError::new(400, "the token is not valid"))?
             }
         },
     };
     let keys = tickets.matching(jql)?;
-    let page: Result<Vec<Value>, Wrong> = keys
+    let page: Result<Vec<Value>, RequestError> = keys
         .iter()
         .skip(start)
         .take(most)
@@ -165,13 +176,15 @@ fn search(tickets: &Tickets, body: &Value, is_cloud: bool) -> Result<Answer, Wro
     Ok(Answer::json(200, &Value::Object(answer)))
 }
 
-fn comments(tickets: &Tickets, key: &str, asked: &Asked) -> Result<Answer, Wrong> {
+fn comments(tickets: &Tickets, key: &str, asked: &ServiceRequest) -> Result<Answer, RequestError> {
     let wanted = query(asked, &["orderBy", "startAt", "maxResults"])?;
     let mut all = tickets.comment_beans(key)?;
     match wanted.get("orderBy").map(String::as_str) {
         None | Some("created" | "+created") => {}
         Some("-created") => all.reverse(),
-        Some(other) => return Err(Wrong::new(400, format!("nothing is ordered by `{other}`"))),
+        Some(other) => {
+            return Err(RequestError::new(400, format!("nothing is ordered by `{other}`")));
+        }
     }
     let start = number(wanted.get("startAt"), 0)?;
     let most = number(wanted.get("maxResults"), 100)?.min(100);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::{PROJECT, Wrong, adf};
+use super::{PROJECT, RequestError, adf};
 
 /// The issue types with their level in the hierarchy: an epic above a task above a sub-task.
 const KINDS: [(&str, i8); 5] =
@@ -73,15 +73,16 @@ impl Tickets {
         self.all.keys().map(|number| format!("{PROJECT}-{number}")).collect()
     }
 
-    fn get(&self, key: &str) -> Result<&Ticket, Wrong> {
-        let gone =
-            || Wrong::new(404, "Issue does not exist or you do not have permission to see it.");
+    fn get(&self, key: &str) -> Result<&Ticket, RequestError> {
+        let gone = || {
+            RequestError::new(404, "Issue does not exist or you do not have permission to see it.")
+        };
         let number =
             key.strip_prefix(PROJECT).and_then(|rest| rest.strip_prefix('-')?.parse().ok());
         number.and_then(|number: u32| self.all.get(&number)).ok_or_else(gone)
     }
 
-    fn get_mut(&mut self, key: &str) -> Result<&mut Ticket, Wrong> {
+    fn get_mut(&mut self, key: &str) -> Result<&mut Ticket, RequestError> {
         self.get(key)?;
         let number: u32 = key.rsplit('-').next().unwrap().parse().unwrap();
         Ok(self.all.get_mut(&number).unwrap())
@@ -109,7 +110,7 @@ impl Tickets {
         all.into_iter().map(|comment| comment["body"].clone()).collect()
     }
 
-    pub(super) fn comment_beans(&self, key: &str) -> Result<Vec<Value>, Wrong> {
+    pub(super) fn comment_beans(&self, key: &str) -> Result<Vec<Value>, RequestError> {
         Ok(self.get(key)?.comments.clone())
     }
 
@@ -125,17 +126,17 @@ impl Tickets {
         comment
     }
 
-    pub(super) fn add_comment(&mut self, key: &str, body: &Value) -> Result<Value, Wrong> {
+    pub(super) fn add_comment(&mut self, key: &str, body: &Value) -> Result<Value, RequestError> {
         self.get(key)?;
         self.check_text("comment", body)?;
         Ok(self.comment(key, "Ada", body.clone()))
     }
 
     /// Fails if a value is not a text: a document in the cloud, a string on a server.
-    fn check_text(&self, field: &str, value: &Value) -> Result<(), Wrong> {
+    fn check_text(&self, field: &str, value: &Value) -> Result<(), RequestError> {
         if self.is_cloud {
             let wrong = |_| {
-                Wrong::field(
+                RequestError::field(
                     field,
                     "Operation value must be an Atlassian Document (see the Atlassian Document Format)",
                 )
@@ -144,7 +145,7 @@ impl Tickets {
         }
         match value.as_str() {
             Some(text) if text.len() <= 32_767 && !text.trim().is_empty() => Ok(()),
-            _ => Err(Wrong::field(field, "Operation value must be a string")),
+            _ => Err(RequestError::field(field, "Operation value must be a string")),
         }
     }
 
@@ -172,9 +173,12 @@ impl Tickets {
         FIELDS.iter().filter(is_here).map(field).collect()
     }
 
-    pub(super) fn project(&self, key: &str) -> Result<Value, Wrong> {
+    pub(super) fn project(&self, key: &str) -> Result<Value, RequestError> {
         if key != PROJECT {
-            return Err(Wrong::new(404, format!("No project could be found with key '{key}'.")));
+            return Err(RequestError::new(
+                404,
+                format!("No project could be found with key '{key}'."),
+            ));
         }
         let kind = |(name, level): &(&str, i8)| json!({ "id": name, "name": name, "subtask": *level < 0, "hierarchyLevel": level });
         Ok(
@@ -182,7 +186,7 @@ impl Tickets {
         )
     }
 
-    pub(super) fn issue(&self, key: &str, wanted: &str) -> Result<Value, Wrong> {
+    pub(super) fn issue(&self, key: &str, wanted: &str) -> Result<Value, RequestError> {
         let ticket = self.get(key)?;
         let mut fields = ticket.fields.clone();
         fields.insert("status".to_owned(), json!({ "id": "1", "name": ticket.status }));
@@ -198,18 +202,20 @@ impl Tickets {
         )
     }
 
-    pub(super) fn create(&mut self, fields: &Value) -> Result<String, Wrong> {
-        let fields = fields.as_object().ok_or_else(|| Wrong::new(400, "there are no fields"))?;
+    pub(super) fn create(&mut self, fields: &Value) -> Result<String, RequestError> {
+        let fields =
+            fields.as_object().ok_or_else(|| RequestError::new(400, "there are no fields"))?;
         if fields.get("project") != Some(&json!({ "key": PROJECT })) {
-            return Err(Wrong::field("project", "valid project is required"));
+            return Err(RequestError::field("project", "valid project is required"));
         }
         let kind =
             fields.get("issuetype").and_then(|kind| kind["name"].as_str()).unwrap_or_default();
         let level = KINDS.iter().find(|(name, _)| *name == kind).map(|(_, level)| *level);
-        let level = level.ok_or_else(|| Wrong::field("issuetype", "Specify a valid issue type"))?;
+        let level =
+            level.ok_or_else(|| RequestError::field("issuetype", "Specify a valid issue type"))?;
         let summary = fields.get("summary").and_then(Value::as_str).unwrap_or_default().trim();
         if summary.is_empty() || summary.contains('\n') || summary.chars().count() > 255 {
-            return Err(Wrong::field("summary", "You must specify a summary of the issue."));
+            return Err(RequestError::field("summary", "You must specify a summary of the issue."));
         }
         self.check_parent(level, fields)?;
         for (name, value) in fields
@@ -228,16 +234,16 @@ impl Tickets {
     }
 
     /// Fails if the parent of a ticket is not exactly one level above it.
-    fn check_parent(&self, level: i8, fields: &Map<String, Value>) -> Result<(), Wrong> {
+    fn check_parent(&self, level: i8, fields: &Map<String, Value>) -> Result<(), RequestError> {
         let has = |field: &str| fields.contains_key(field);
         if !self.is_cloud && level == 1 && !has("customfield_10005") {
-            return Err(Wrong::field("customfield_10005", "Epic Name is required."));
+            return Err(RequestError::field("customfield_10005", "Epic Name is required."));
         }
         let link = fields.get("customfield_10006").filter(|_| level == 0);
         let parent = fields.get("parent").map(|parent| &parent["key"]).or(link);
         let Some(parent) = parent else {
             return match level {
-                -1 => Err(Wrong::field(
+                -1 => Err(RequestError::field(
                     "parent",
                     "Issue type is a sub-task but parent issue key or id not specified.",
                 )),
@@ -245,22 +251,23 @@ impl Tickets {
             };
         };
         if !self.is_cloud && level == 0 && has("parent") {
-            return Err(Wrong::field("parent", "Field 'parent' cannot be set."));
+            return Err(RequestError::field("parent", "Field 'parent' cannot be set."));
         }
         let above = self.get(parent.as_str().unwrap_or_default())?.kind.clone();
         let above = KINDS.iter().find(|(name, _)| *name == above).map_or(0, |(_, level)| *level);
         match above == level + 1 {
             true => Ok(()),
-            false => Err(Wrong::field(
+            false => Err(RequestError::field(
                 "parent",
                 "Given parent issue does not belong to the appropriate hierarchy.",
             )),
         }
     }
 
-    pub(super) fn update(&mut self, key: &str, fields: &Value) -> Result<(), Wrong> {
+    pub(super) fn update(&mut self, key: &str, fields: &Value) -> Result<(), RequestError> {
         self.get(key)?;
-        let fields = fields.as_object().ok_or_else(|| Wrong::new(400, "there are no fields"))?;
+        let fields =
+            fields.as_object().ok_or_else(|| RequestError::new(400, "there are no fields"))?;
         for (name, value) in fields {
             self.check_value(name, value)?;
         }
@@ -268,10 +275,10 @@ impl Tickets {
         Ok(())
     }
 
-    fn check_value(&self, name: &str, value: &Value) -> Result<(), Wrong> {
+    fn check_value(&self, name: &str, value: &Value) -> Result<(), RequestError> {
         let field = FIELDS.iter().find(|(id, ..)| *id == name);
         let unknown = || {
-            Wrong::field(
+            RequestError::field(
                 name,
                 "Field cannot be set. It is not on the appropriate screen, or unknown.",
             )
@@ -301,10 +308,10 @@ impl Tickets {
             }),
             _ => false,
         };
-        if fits { Ok(()) } else { Err(Wrong::field(name, "Specify a valid value")) }
+        if fits { Ok(()) } else { Err(RequestError::field(name, "Specify a valid value")) }
     }
 
-    pub(super) fn transitions(&self, key: &str) -> Result<Value, Wrong> {
+    pub(super) fn transitions(&self, key: &str) -> Result<Value, RequestError> {
         let status = &self.get(key)?.status;
         let offered = WORKFLOW.iter().enumerate().filter(|(_, (from, ..))| from == status);
         let told = offered.map(|(id, (_, name, to))| {
@@ -313,7 +320,7 @@ impl Tickets {
         Ok(told.collect())
     }
 
-    pub(super) fn transition(&mut self, key: &str, id: &str) -> Result<(), Wrong> {
+    pub(super) fn transition(&mut self, key: &str, id: &str) -> Result<(), RequestError> {
         let status = self.get(key)?.status.clone();
         let way = id.parse::<usize>().ok().and_then(|id| WORKFLOW.get(id.checked_sub(1)?));
         match way.filter(|(from, ..)| *from == status) {
@@ -321,7 +328,7 @@ impl Tickets {
                 self.get_mut(key)?.status = (*to).to_owned();
                 Ok(())
             }
-            None => Err(Wrong::new(
+            None => Err(RequestError::new(
                 400,
                 "It seems that you have tried to perform an illegal workflow operation.",
             )),
@@ -330,10 +337,10 @@ impl Tickets {
 
     /// Returns the keys of the tickets that match a search, the newest first. Only the searches of
     /// the product are supported.
-    pub(super) fn matching(&self, jql: &str) -> Result<Vec<String>, Wrong> {
+    pub(super) fn matching(&self, jql: &str) -> Result<Vec<String>, RequestError> {
         let (condition, order) = jql.split_once(" ORDER BY ").unwrap_or((jql, "created DESC"));
         if !matches!(order, "created DESC" | "created ASC") {
-            return Err(Wrong::new(400, format!("nothing is ordered by `{order}`")));
+            return Err(RequestError::new(400, format!("nothing is ordered by `{order}`")));
         }
         let mut keys = Vec::new();
         for key in self.keys() {
@@ -349,9 +356,9 @@ impl Tickets {
         Ok(keys)
     }
 
-    fn fits(&self, key: &str, clause: &str) -> Result<bool, Wrong> {
+    fn fits(&self, key: &str, clause: &str) -> Result<bool, RequestError> {
         let ticket = self.get(key)?;
-        let wrong = || Wrong::new(400, format!("Error in the JQL Query: `{clause}`"));
+        let wrong = || RequestError::new(400, format!("Error in the JQL Query: `{clause}`"));
         if clause == "reporter = currentUser()" || clause.starts_with("created >= \"-") {
             return Ok(true);
         }
@@ -363,7 +370,7 @@ impl Tickets {
             "issuetype" => ticket.kind == value,
             "key" => key == value,
             _ => {
-                return Err(Wrong::new(
+                return Err(RequestError::new(
                     400,
                     format!(
                         "Field '{field}' does not exist or you do not have permission to view it."

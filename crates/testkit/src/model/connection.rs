@@ -4,27 +4,30 @@
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 
-use super::reply::{Body, Course, Reply};
+use super::reply::{Body, Reply, SendExtent};
 use super::{Cut, Pause};
 use crate::http::{self, Request};
-use crate::listener::Open;
+use crate::listener::OpenConnections;
 
 /// A connection of one client.
 pub(super) struct Connection<'a> {
     /// Returns the reply to a request.
     reply: &'a dyn Fn(&Request) -> Reply,
-    open: &'a Open,
+    open: &'a OpenConnections,
 }
 
 /// The state of a connection after an answer.
 #[derive(PartialEq, Eq)]
-enum Next {
+enum ConnectionState {
     Request,
     End,
 }
 
 impl<'a> Connection<'a> {
-    pub(super) fn new(reply: &'a dyn Fn(&Request) -> Reply, open: &'a Open) -> Connection<'a> {
+    pub(super) fn new(
+        reply: &'a dyn Fn(&Request) -> Reply,
+        open: &'a OpenConnections,
+    ) -> Connection<'a> {
         Connection { reply, open }
     }
 
@@ -41,50 +44,52 @@ impl<'a> Connection<'a> {
             if request.method == "HEAD" {
                 reply.body = Body::Whole(Vec::new());
             }
-            if !matches!(reply.course, Course::Cut { by: Cut::Reset, .. }) {
+            if !matches!(reply.course, SendExtent::Cut { by: Cut::Reset, .. }) {
                 request.finish(stream)?;
             }
             let next = self.send(stream, &reply)?;
-            if next == Next::End || request.header("connection") == Some("close") {
+            if next == ConnectionState::End || request.header("connection") == Some("close") {
                 break;
             }
         }
         Ok(())
     }
 
-    fn send(&self, mut stream: &TcpStream, reply: &Reply) -> io::Result<Next> {
+    fn send(&self, mut stream: &TcpStream, reply: &Reply) -> io::Result<ConnectionState> {
         if !self.open.pause(reply.delay) {
-            return Ok(Next::End);
+            return Ok(ConnectionState::End);
         }
-        if reply.course == Course::Hang(Pause::BeforeHead) {
+        if reply.course == SendExtent::Hang(Pause::BeforeHead) {
             return hang(stream);
         }
         let pieces = pieces(reply);
         let length = match (&reply.body, reply.course) {
             (Body::Events(_), _) => None,
-            (Body::Whole(body), Course::Cut { after, by: Cut::Neatly }) => {
+            (Body::Whole(body), SendExtent::Cut { after, by: Cut::Neatly }) => {
                 Some(after.min(body.len()))
             }
             (Body::Whole(body), _) => Some(body.len()),
         };
         stream.write_all(&http::head(reply.status, &reply.fields, length))?;
         for piece in &pieces {
-            if let Course::Drip { every, .. } = reply.course
+            if let SendExtent::Drip { every, .. } = reply.course
                 && !self.open.pause(every)
             {
-                return Ok(Next::End);
+                return Ok(ConnectionState::End);
             }
             write_piece(stream, piece, length.is_none())?;
         }
         match reply.course {
-            Course::Through | Course::Drip { .. } | Course::Cut { by: Cut::Neatly, .. } => {}
-            Course::Hang(_) => return hang(stream),
-            Course::Cut { by: Cut::Close | Cut::Reset, .. } => return Ok(Next::End),
+            SendExtent::Through
+            | SendExtent::Drip { .. }
+            | SendExtent::Cut { by: Cut::Neatly, .. } => {}
+            SendExtent::Hang(_) => return hang(stream),
+            SendExtent::Cut { by: Cut::Close | Cut::Reset, .. } => return Ok(ConnectionState::End),
         }
         if length.is_none() {
             stream.write_all(b"0\r\n\r\n")?;
         }
-        Ok(Next::Request)
+        Ok(ConnectionState::Request)
     }
 }
 
@@ -95,13 +100,13 @@ fn pieces(reply: &Reply) -> Vec<Vec<u8>> {
         Body::Events(events) => events.clone(),
     };
     match reply.course {
-        Course::Through => whole,
-        Course::Hang(Pause::BeforeHead | Pause::AfterHead) => Vec::new(),
-        Course::Hang(Pause::MidStream) => {
+        SendExtent::Through => whole,
+        SendExtent::Hang(Pause::BeforeHead | Pause::AfterHead) => Vec::new(),
+        SendExtent::Hang(Pause::MidStream) => {
             let bytes = whole.concat();
             vec![bytes[..bytes.len() / 2].to_vec()]
         }
-        Course::Cut { after, .. } => {
+        SendExtent::Cut { after, .. } => {
             let mut left = after;
             let mut pieces = Vec::new();
             for mut piece in whole {
@@ -111,7 +116,7 @@ fn pieces(reply: &Reply) -> Vec<Vec<u8>> {
             }
             pieces
         }
-        Course::Drip { bytes, .. } => {
+        SendExtent::Drip { bytes, .. } => {
             whole.concat().chunks(bytes.max(1)).map(<[u8]>::to_vec).collect()
         }
     }
@@ -132,8 +137,8 @@ fn write_piece(mut stream: &TcpStream, piece: &[u8], is_chunked: bool) -> io::Re
 }
 
 /// Waits until the client disconnects or the server closes the connection.
-fn hang(mut stream: &TcpStream) -> io::Result<Next> {
+fn hang(mut stream: &TcpStream) -> io::Result<ConnectionState> {
     let mut nothing = [0; 64];
     while stream.read(&mut nothing)? > 0 {}
-    Ok(Next::End)
+    Ok(ConnectionState::End)
 }

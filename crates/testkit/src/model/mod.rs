@@ -5,23 +5,23 @@
 //! All requests are stored unchanged.
 
 mod answer;
-mod asked;
 mod connection;
-mod damaged;
+mod damaged_reports;
 mod dialect;
 mod fault;
-mod obedient;
+mod obedient_model;
 mod reply;
+mod request;
 mod rules;
 mod script;
 mod server;
 mod small_review;
 
 pub use answer::{Answer, Usage};
-pub use asked::{Asked, Dialect};
-pub use damaged::{DAMAGED_REPORTS, DamagedReport};
+pub use damaged_reports::{DAMAGED_REPORTS, DamagedReport};
 pub use fault::{Cut, Fault, Pause, RetryAfter};
-pub use obedient::Obedient;
+pub use obedient_model::ObedientModel;
+pub use request::{Dialect, PromptRequest};
 pub use rules::{Rule, Rules};
-pub use script::{Fixed, Script, SmallReview, WithFault};
-pub use server::{FakeModel, Options, Received, Told};
+pub use script::{FaultyScript, FixedAnswer, Script, SmallReview};
+pub use server::{FakeModel, Options, ReceivedRequest, RequestObserver};

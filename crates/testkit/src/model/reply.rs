@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::dialect::{Refused, Said, Stop};
-use super::{Answer, Asked, Cut, Dialect, Fault, Pause, Usage};
+use super::dialect::{ApiRefusal, FinalAnswer, Stop};
+use super::{Answer, Cut, Dialect, Fault, Pause, PromptRequest, Usage};
 
 /// An HTTP reply, and the fault of its transport.
 #[derive(Debug)]
@@ -14,7 +14,7 @@ pub(super) struct Reply {
     pub(super) fields: Vec<(&'static str, String)>,
     pub(super) body: Body,
     pub(super) delay: Duration,
-    pub(super) course: Course,
+    pub(super) course: SendExtent,
 }
 
 /// The body of an answer.
@@ -27,7 +27,7 @@ pub(super) enum Body {
 
 /// The extent to which a reply is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Course {
+pub(super) enum SendExtent {
     Through,
     Hang(Pause),
     Cut { after: usize, by: Cut },
@@ -41,12 +41,12 @@ impl Reply {
     }
 
     /// Creates a reply with an error.
-    pub(super) fn refusal(dialect: Dialect, refused: &Refused) -> Reply {
+    pub(super) fn refusal(dialect: Dialect, refused: &ApiRefusal) -> Reply {
         Reply::json(refused.status, &dialect.error(refused))
     }
 
     /// Creates the reply to a request from the script's answer, with its fault.
-    pub(super) fn to(asked: &Asked, answer: &Answer) -> Reply {
+    pub(super) fn to(asked: &PromptRequest, answer: &Answer) -> Reply {
         let reply = match &answer.fault {
             None => said(asked, answer),
             Some(fault) => faulty(asked, answer, fault),
@@ -63,7 +63,7 @@ impl Reply {
             ],
             body,
             delay: Duration::ZERO,
-            course: Course::Through,
+            course: SendExtent::Through,
         }
     }
 
@@ -75,28 +75,33 @@ impl Reply {
 }
 
 /// Returns the final form of an answer: its text, its usage and the reason for its end.
-fn settle<'a>(asked: &'a Asked, answer: &'a Answer, text: String, stop: Stop) -> Said<'a> {
+fn settle<'a>(
+    asked: &'a PromptRequest,
+    answer: &'a Answer,
+    text: String,
+    stop: Stop,
+) -> FinalAnswer<'a> {
     let usage = answer.usage.unwrap_or_else(|| Usage {
         input: asked.body.to_string().len() as u64 / 4,
         output: text.len() as u64 / 4 + 1,
         ..Usage::default()
     });
     let (tool, thinking, chunks) = (answer.tool.as_deref(), &answer.thinking, &answer.chunks);
-    Said { asked, text, tool, thinking, stop, usage, chunks }
+    FinalAnswer { asked, text, tool, thinking, stop, usage, chunks }
 }
 
-fn said(asked: &Asked, answer: &Answer) -> Reply {
+fn said(asked: &PromptRequest, answer: &Answer) -> Reply {
     write(asked, &settle(asked, answer, answer.text.clone(), Stop::Done))
 }
 
-fn write(asked: &Asked, said: &Said<'_>) -> Reply {
+fn write(asked: &PromptRequest, said: &FinalAnswer<'_>) -> Reply {
     match asked.is_streamed() {
         true => Reply::events(asked.dialect.events(said)),
         false => Reply::json(200, &asked.dialect.whole(said)),
     }
 }
 
-fn faulty(asked: &Asked, answer: &Answer, fault: &Fault) -> Reply {
+fn faulty(asked: &PromptRequest, answer: &Answer, fault: &Fault) -> Reply {
     let dialect = asked.dialect;
     let course = |course| Reply { course, ..said(asked, answer) };
     let ending = |text: &str, stop| write(asked, &settle(asked, answer, text.to_owned(), stop));
@@ -109,11 +114,11 @@ fn faulty(asked: &Asked, answer: &Answer, fault: &Fault) -> Reply {
         Fault::PromptTooLong => Reply::refusal(dialect, &dialect.too_long()),
         Fault::NoCredit => Reply::refusal(dialect, &dialect.no_credit()),
         Fault::NoTools => {
-            Reply::refusal(dialect, &Refused::invalid("this model does not support tools"))
+            Reply::refusal(dialect, &ApiRefusal::invalid("this model does not support tools"))
         }
-        Fault::Hang(pause) => course(Course::Hang(*pause)),
-        Fault::Cut { after, by } => course(Course::Cut { after: *after, by: *by }),
-        Fault::Drip { bytes, every } => course(Course::Drip { bytes: *bytes, every: *every }),
+        Fault::Hang(pause) => course(SendExtent::Hang(*pause)),
+        Fault::Cut { after, by } => course(SendExtent::Cut { after: *after, by: *by }),
+        Fault::Drip { bytes, every } => course(SendExtent::Drip { bytes: *bytes, every: *every }),
         Fault::BadEvents => broken(said(asked, answer)),
         Fault::Garbage => {
             let page = b"<!DOCTYPE html>\n<title>502</title>\n<p>The gateway is out. \xff\xfe\n";
@@ -152,7 +157,7 @@ fn broken(mut reply: Reply) -> Reply {
 }
 
 /// Returns a stream that ends half-way with the provider's error event.
-fn broken_off(asked: &Asked, answer: &Answer) -> Reply {
+fn broken_off(asked: &PromptRequest, answer: &Answer) -> Reply {
     let dialect = asked.dialect;
     if !asked.is_streamed() {
         return Reply::refusal(dialect, &dialect.error_for(500));

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{Answer, Asked, Fault, Script, small_review};
+use super::{Answer, Fault, PromptRequest, Script, small_review};
 
 /// A script that answers by the first rule whose words are all in the request. If no rule applies,
 /// it answers with a small review.
@@ -115,7 +115,7 @@ impl Rules {
 }
 
 impl Script for Rules {
-    fn answer(&self, asked: &Asked) -> Answer {
+    fn answer(&self, asked: &PromptRequest) -> Answer {
         let text = asked.text();
         let mut rules = self.rules.lock().unwrap();
         let rule = rules.iter_mut().find_map(|rule| rule.takes(&text).then_some(&*rule));

@@ -2,7 +2,7 @@
 
 use std::ops::{Bound, RangeBounds};
 
-use super::{Answer, Asked, Fault, small_review};
+use super::{Answer, Fault, PromptRequest, small_review};
 
 /// A source of answers to requests. Any function is a script.
 ///
@@ -10,35 +10,35 @@ use super::{Answer, Asked, Fault, small_review};
 /// for that, which ends with the server.
 pub trait Script: Send + Sync {
     /// Returns the answer to a request.
-    fn answer(&self, asked: &Asked) -> Answer;
+    fn answer(&self, asked: &PromptRequest) -> Answer;
 
     /// Injects a fault into the answers to some requests, by their numbers: `1..=1` is once, `..`
     /// is always.
-    fn with_fault(self, requests: impl RangeBounds<usize>, fault: Fault) -> WithFault<Self>
+    fn with_fault(self, requests: impl RangeBounds<usize>, fault: Fault) -> FaultyScript<Self>
     where
         Self: Sized,
     {
         let requests = (requests.start_bound().cloned(), requests.end_bound().cloned());
-        WithFault { script: self, requests, fault }
+        FaultyScript { script: self, requests, fault }
     }
 }
 
-impl<F: Fn(&Asked) -> Answer + Send + Sync> Script for F {
-    fn answer(&self, asked: &Asked) -> Answer {
+impl<F: Fn(&PromptRequest) -> Answer + Send + Sync> Script for F {
+    fn answer(&self, asked: &PromptRequest) -> Answer {
         self(asked)
     }
 }
 
 /// A script with faults at some requests; created by [`Script::with_fault`].
 #[derive(Debug, Clone)]
-pub struct WithFault<S> {
+pub struct FaultyScript<S> {
     script: S,
     requests: (Bound<usize>, Bound<usize>),
     fault: Fault,
 }
 
-impl<S: Script> Script for WithFault<S> {
-    fn answer(&self, asked: &Asked) -> Answer {
+impl<S: Script> Script for FaultyScript<S> {
+    fn answer(&self, asked: &PromptRequest) -> Answer {
         let mut answer = self.script.answer(asked);
         if self.requests.contains(&asked.number) {
             answer.fault = Some(self.fault.clone());
@@ -49,10 +49,10 @@ impl<S: Script> Script for WithFault<S> {
 
 /// A script that always returns the same text.
 #[derive(Debug, Clone)]
-pub struct Fixed(pub String);
+pub struct FixedAnswer(pub String);
 
-impl Script for Fixed {
-    fn answer(&self, _asked: &Asked) -> Answer {
+impl Script for FixedAnswer {
+    fn answer(&self, _asked: &PromptRequest) -> Answer {
         Answer::text(self.0.as_str())
     }
 }
@@ -63,7 +63,7 @@ impl Script for Fixed {
 pub struct SmallReview;
 
 impl Script for SmallReview {
-    fn answer(&self, asked: &Asked) -> Answer {
+    fn answer(&self, asked: &PromptRequest) -> Answer {
         Answer::json(&small_review::answer(asked))
     }
 }

@@ -10,9 +10,9 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::connection::Connection;
-use super::dialect::Refused;
+use super::dialect::ApiRefusal;
 use super::reply::Reply;
-use super::{Asked, Dialect, Script};
+use super::{Dialect, PromptRequest, Script};
 use crate::http::Request;
 use crate::listener::Listener;
 
@@ -31,15 +31,15 @@ pub struct Options {
     /// The key that every request needs; if `None`, no key is needed.
     pub key: Option<String>,
     /// The observer of requests, called before each answer; `None` for no observer.
-    pub told: Option<Told>,
+    pub told: Option<RequestObserver>,
 }
 
 /// An observer of requests.
-pub type Told = Box<dyn Fn(&Received) + Send + Sync>;
+pub type RequestObserver = Box<dyn Fn(&ReceivedRequest) + Send + Sync>;
 
 /// A request with its outcome.
 #[derive(Debug, Clone)]
-pub struct Received {
+pub struct ReceivedRequest {
     /// The method.
     pub method: String,
     /// The path with its query.
@@ -64,7 +64,7 @@ struct Shared {
 
 #[derive(Default)]
 struct State {
-    received: Vec<Received>,
+    received: Vec<ReceivedRequest>,
     /// The number of requests that were passed to the script.
     asked: usize,
 }
@@ -105,12 +105,12 @@ impl FakeModel {
     }
 
     /// Returns all requests so far in order, refused ones included.
-    pub fn requests(&self) -> Vec<Received> {
+    pub fn requests(&self) -> Vec<ReceivedRequest> {
         self.shared.state().received.clone()
     }
 
     /// Waits for a number of requests, and returns all requests. Panics after a minute.
-    pub fn wait_for(&self, requests: usize) -> Vec<Received> {
+    pub fn wait_for(&self, requests: usize) -> Vec<ReceivedRequest> {
         let (state, waited) = self
             .shared
             .changed
@@ -154,7 +154,7 @@ impl Shared {
             Ok(reply) => (reply, None),
             Err(refused) => (Reply::refusal(dialect, &refused), Some(refused.message)),
         };
-        let received = Received {
+        let received = ReceivedRequest {
             method: request.method.clone(),
             path: request.target.clone(),
             head: request.head.clone(),
@@ -170,7 +170,7 @@ impl Shared {
         reply
     }
 
-    fn decide(&self, request: &Request, dialect: Dialect) -> Result<Reply, Refused> {
+    fn decide(&self, request: &Request, dialect: Dialect) -> Result<Reply, ApiRefusal> {
         if let Some(key) = &self.options.key {
             dialect.check_key(request, key)?;
         }
@@ -188,7 +188,7 @@ impl Shared {
         }
     }
 
-    fn asked(&self, request: &Request, dialect: Dialect) -> Result<Asked, Refused> {
+    fn asked(&self, request: &Request, dialect: Dialect) -> Result<PromptRequest, ApiRefusal> {
         let body = dialect.check(request)?;
         let read = dialect.read(&body);
         let number = {
@@ -196,7 +196,7 @@ impl Shared {
             state.asked += 1;
             state.asked
         };
-        Ok(Asked {
+        Ok(PromptRequest {
             dialect,
             path: request.target.clone(),
             model: body["model"].as_str().unwrap_or_default().to_owned(),

@@ -6,14 +6,14 @@
 
 use serde_json::{Value, json};
 
-use super::Asked;
+use super::PromptRequest;
 
 /// Texts that make an added line doubtful.
 const DOUBTFUL: [&str; 4] = ["TODO", "unwrap(", "eval(", "except:"];
 
 /// A line that the change adds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Added<'a> {
+struct AddedLine<'a> {
     file: &'a str,
     line: u32,
     text: &'a str,
@@ -21,7 +21,7 @@ struct Added<'a> {
 
 /// Answers as a reviewer does: with a report, or with an opinion on each finding if a second look
 /// is requested.
-pub(super) fn answer(asked: &Asked) -> Value {
+pub(super) fn answer(asked: &PromptRequest) -> Value {
     match asked.text().contains("`confirm`") {
         true => looks(&asked.user),
         false => report(asked),
@@ -36,8 +36,8 @@ fn looks(text: &str) -> Value {
 }
 
 /// Returns a report with the first doubtful line, or without findings.
-pub(super) fn report(asked: &Asked) -> Value {
-    let doubtful = |added: &Added<'_>| DOUBTFUL.iter().any(|word| added.text.contains(word));
+pub(super) fn report(asked: &PromptRequest) -> Value {
+    let doubtful = |added: &AddedLine<'_>| DOUBTFUL.iter().any(|word| added.text.contains(word));
     let findings: Vec<Value> =
         added_lines(&asked.user).into_iter().find(doubtful).map(finding).into_iter().collect();
     json!({
@@ -48,7 +48,7 @@ pub(super) fn report(asked: &Asked) -> Value {
     })
 }
 
-fn finding(added: Added<'_>) -> Value {
+fn finding(added: AddedLine<'_>) -> Value {
     json!({
         "title": "The added line is not finished",
         "severity": "P2",
@@ -73,7 +73,7 @@ fn reviewer(text: &str) -> &str {
         .unwrap_or("fake")
 }
 
-fn added_lines(text: &str) -> Vec<Added<'_>> {
+fn added_lines(text: &str) -> Vec<AddedLine<'_>> {
     let mut added = Vec::new();
     let mut file = "";
     // The line number in a plain diff, whose lines have no numbers.
@@ -92,7 +92,7 @@ fn added_lines(text: &str) -> Vec<Added<'_>> {
         let (number, rest) = split_number(line);
         let number = number.unwrap_or(next);
         match rest.strip_prefix('+') {
-            Some(text) => added.push(Added { file, line: number, text }),
+            Some(text) => added.push(AddedLine { file, line: number, text }),
             None if rest.starts_with('-') => continue,
             None => {}
         }

@@ -1,6 +1,6 @@
 //! Correct answers in each dialect.
 
-use assay_testkit::model::{Answer, Asked, FakeModel, Fixed, Usage};
+use assay_testkit::model::{Answer, FakeModel, FixedAnswer, PromptRequest, Usage};
 use serde_json::{Value, json};
 
 use crate::{ALL, CHAT, MESSAGES, RESPONSES, ask, body, connect, read, request};
@@ -8,7 +8,7 @@ use crate::{ALL, CHAT, MESSAGES, RESPONSES, ask, body, connect, read, request};
 const SAID: &str = r#"{"findings":[],"note":"ö and 漢字"}"#;
 
 fn fixed() -> FakeModel {
-    FakeModel::start(Fixed(SAID.to_owned()))
+    FakeModel::start(FixedAnswer(SAID.to_owned()))
 }
 
 /// Joins the texts at a pointer in the deltas of a stream.
@@ -91,7 +91,8 @@ fn a_tool_that_is_wanted_is_called_with_the_answer() {
 #[test]
 fn a_script_can_call_any_tool() {
     let input = json!({ "agent_id": "qa" });
-    let server = FakeModel::start(move |_: &Asked| Answer::call("mcp__queue__push", &input));
+    let server =
+        FakeModel::start(move |_: &PromptRequest| Answer::call("mcp__queue__push", &input));
     let mut body = body(MESSAGES, "hello", false);
     body["tools"] = json!([{ "name": "mcp__queue__push", "input_schema": { "type": "object" } }]);
     let message = ask(&server, MESSAGES, &body).json();
@@ -134,8 +135,10 @@ fn responses_are_streamed_as_openai_does() {
 #[test]
 fn usage_is_what_the_script_says() {
     let usage = Usage { input: 3, cache_read: 5, cache_write: 7, output: 11 };
-    let server =
-        FakeModel::start(move |_: &Asked| Answer { usage: Some(usage), ..Answer::text("x") });
+    let server = FakeModel::start(move |_: &PromptRequest| Answer {
+        usage: Some(usage),
+        ..Answer::text("x")
+    });
     let usage = |path| ask(&server, path, &body(path, "hello", false)).json()["usage"].clone();
     assert_eq!(usage(MESSAGES)["input_tokens"], 3);
     assert_eq!(usage(MESSAGES)["cache_read_input_tokens"], 5);
@@ -147,7 +150,7 @@ fn usage_is_what_the_script_says() {
 
 #[test]
 fn tokens_are_counted_without_an_answer() {
-    let server = FakeModel::start(|_: &Asked| -> Answer { panic!("nothing is asked") });
+    let server = FakeModel::start(|_: &PromptRequest| -> Answer { panic!("nothing is asked") });
     let body = json!({ "model": "m", "messages": [{ "role": "user", "content": "hello" }] });
     let got = ask(&server, "/v1/messages/count_tokens", &body);
     assert!(got.json()["input_tokens"].as_u64().unwrap() > 0);
@@ -169,8 +172,8 @@ fn models_are_listed_and_other_paths_are_not_there() {
 
 #[test]
 fn every_dialect_is_read_alike() {
-    let server = FakeModel::start(|asked: &Asked| {
-        let Asked { model, system, user, schema, number, .. } = asked;
+    let server = FakeModel::start(|asked: &PromptRequest| {
+        let PromptRequest { model, system, user, schema, number, .. } = asked;
         Answer::text(format!("{model}|{system}|{user}|{}|{number}", schema.is_some()))
     });
     let user = json!([{ "type": "text", "text": "one" }, { "type": "text", "text": "two" }]);

@@ -3,18 +3,18 @@
 use std::io::{BufRead, BufReader, Read};
 use std::time::{Duration, UNIX_EPOCH};
 
-use assay_testkit::model::{Cut, FakeModel, Fault, Fixed, Pause, RetryAfter, Script};
+use assay_testkit::model::{Cut, FakeModel, Fault, FixedAnswer, Pause, RetryAfter, Script};
 use serde_json::Value;
 
-use crate::{ALL, CHAT, Got, MESSAGES, RESPONSES, ask, body, connect, request};
+use crate::{ALL, CHAT, HttpReply, MESSAGES, RESPONSES, ask, body, connect, request};
 
 const SAID: &str = r#"{"findings":[],"residual_risks":["some text to cut in two"]}"#;
 
 fn failing(fault: Fault) -> FakeModel {
-    FakeModel::start(Fixed(SAID.to_owned()).with_fault(.., fault))
+    FakeModel::start(FixedAnswer(SAID.to_owned()).with_fault(.., fault))
 }
 
-fn check(fault: Fault, stream: bool, expected: impl Fn(&str, Got)) {
+fn check(fault: Fault, stream: bool, expected: impl Fn(&str, HttpReply)) {
     let server = failing(fault);
     for path in ALL {
         expected(path, ask(&server, path, &body(path, "hello", stream)));
@@ -219,7 +219,7 @@ fn a_slow_answer_is_whole_in_the_end() {
 
 #[test]
 fn a_fault_strikes_the_requests_that_it_is_for() {
-    let script = Fixed(SAID.to_owned())
+    let script = FixedAnswer(SAID.to_owned())
         .with_fault(1..=1, Fault::status(429))
         .with_fault(3.., Fault::status(500));
     let server = FakeModel::start(script);

@@ -21,7 +21,7 @@ const RESPONSES: &str = "/v1/responses";
 const ALL: [&str; 3] = [MESSAGES, CHAT, RESPONSES];
 
 /// The data that a connection received until its end.
-struct Got {
+struct HttpReply {
     status: u16,
     head: String,
     /// The body, joined from its chunks.
@@ -32,7 +32,7 @@ struct Got {
     is_reset: bool,
 }
 
-impl Got {
+impl HttpReply {
     fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap()
     }
@@ -77,7 +77,7 @@ fn connect(server: &FakeModel, request: &str) -> TcpStream {
 }
 
 /// Reads until the connection ends.
-fn read(mut stream: TcpStream) -> Got {
+fn read(mut stream: TcpStream) -> HttpReply {
     let mut bytes = Vec::new();
     let ended = stream.read_to_end(&mut bytes);
     let is_reset = ended.is_err_and(|error| error.kind() == std::io::ErrorKind::ConnectionReset);
@@ -89,7 +89,7 @@ fn read(mut stream: TcpStream) -> Got {
         Some(length) => (rest.to_owned(), length.parse::<usize>().unwrap() == rest.len()),
         None => unchunk(rest),
     };
-    Got { status, head: head.to_owned(), body, is_whole, is_reset }
+    HttpReply { status, head: head.to_owned(), body, is_whole, is_reset }
 }
 
 fn unchunk(mut rest: &str) -> (String, bool) {
@@ -105,6 +105,6 @@ fn unchunk(mut rest: &str) -> (String, bool) {
     (body, false)
 }
 
-fn ask(server: &FakeModel, path: &str, body: &Value) -> Got {
+fn ask(server: &FakeModel, path: &str, body: &Value) -> HttpReply {
     read(connect(server, &request(path, &body.to_string())))
 }

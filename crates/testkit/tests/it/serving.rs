@@ -4,13 +4,15 @@ use std::io::{Read, Write};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use assay_testkit::model::{Answer, Asked, FakeModel, Fault, Fixed, Options, Pause, Script};
+use assay_testkit::model::{
+    Answer, FakeModel, Fault, FixedAnswer, Options, Pause, PromptRequest, Script,
+};
 
 use crate::{ALL, CHAT, MESSAGES, ask, body, connect, read, request};
 
 #[test]
 fn what_is_received_is_kept_to_the_byte() {
-    let server = FakeModel::start(Fixed("x".to_owned()));
+    let server = FakeModel::start(FixedAnswer("x".to_owned()));
     let sent = request(CHAT, &body(CHAT, "ünï \" secret", false).to_string())
         .replace("host: x", "X-Odd:  Kept As It Is");
     read(connect(&server, &sent));
@@ -23,7 +25,7 @@ fn what_is_received_is_kept_to_the_byte() {
 
 #[test]
 fn a_connection_takes_one_request_after_the_other() {
-    let server = FakeModel::start(Fixed("x".to_owned()));
+    let server = FakeModel::start(FixedAnswer("x".to_owned()));
     let last = request(CHAT, &body(CHAT, "two", true).to_string());
     let first = request(CHAT, &body(CHAT, "one", false).to_string());
     let mut stream = connect(&server, &first.replace("connection: close\r\n", ""));
@@ -38,7 +40,7 @@ fn a_connection_takes_one_request_after_the_other() {
 #[test]
 fn a_key_is_asked_for_where_one_is_set() {
     let options = Options { key: Some("k1".to_owned()), ..Options::default() };
-    let server = FakeModel::start_with(options, Fixed("x".to_owned())).unwrap();
+    let server = FakeModel::start_with(options, FixedAnswer("x".to_owned())).unwrap();
     for path in ALL {
         let sent = request(path, &body(path, "hello", false).to_string());
         let with = |field: &str| {
@@ -53,7 +55,7 @@ fn a_key_is_asked_for_where_one_is_set() {
 
 #[test]
 fn dropping_the_server_ends_a_delay() {
-    let server = FakeModel::start(|_: &Asked| Answer {
+    let server = FakeModel::start(|_: &PromptRequest| Answer {
         delay: Duration::from_secs(3600),
         ..Answer::text("x")
     });
@@ -68,7 +70,7 @@ fn a_client_that_leaves_ends_a_hang() {
     let gone = Arc::new(Mutex::new(()));
     let held = Arc::clone(&gone);
     let hang = Fault::Hang(Pause::BeforeHead);
-    let script = move |_: &Asked| {
+    let script = move |_: &PromptRequest| {
         let _held = &held;
         Answer::fault(hang.clone())
     };
@@ -84,14 +86,14 @@ fn a_client_that_leaves_ends_a_hang() {
 #[test]
 #[should_panic(expected = "the fake model's script panicked")]
 fn a_script_that_panics_is_no_secret() {
-    let server = FakeModel::start(|_: &Asked| -> Answer { panic!("on purpose") });
+    let server = FakeModel::start(|_: &PromptRequest| -> Answer { panic!("on purpose") });
     let got = ask(&server, CHAT, &body(CHAT, "hello", false));
     assert_eq!(got.status, 0);
 }
 
 #[test]
 fn what_is_no_request_is_refused() {
-    let server = FakeModel::start(Fixed("x".to_owned()));
+    let server = FakeModel::start(FixedAnswer("x".to_owned()));
     for (sent, status) in [
         ("hello\r\n\r\n", 400),
         ("POST / HTTP/1.0\r\n\r\n", 400),

@@ -1,6 +1,6 @@
 //! Requests that the providers refuse are refused.
 
-use assay_testkit::model::{FakeModel, Fixed};
+use assay_testkit::model::{FakeModel, FixedAnswer};
 use serde_json::{Value, json};
 
 use crate::{ALL, CHAT, MESSAGES, RESPONSES, ask, body, connect, read, request};
@@ -8,7 +8,7 @@ use crate::{ALL, CHAT, MESSAGES, RESPONSES, ask, body, connect, read, request};
 /// Adds fields to a valid request, and checks that the error contains a text.
 #[track_caller]
 fn check(path: &str, fields: Value, expected: &str) {
-    let server = FakeModel::start(Fixed("x".to_owned()));
+    let server = FakeModel::start(FixedAnswer("x".to_owned()));
     let mut body = body(path, "hello", false);
     for (name, value) in fields.as_object().unwrap() {
         body[name] = value.clone();
@@ -37,7 +37,7 @@ fn fields_that_nobody_knows_are_refused() {
 
 #[test]
 fn what_is_no_json_is_refused() {
-    let server = FakeModel::start(Fixed("x".to_owned()));
+    let server = FakeModel::start(FixedAnswer("x".to_owned()));
     for path in ALL {
         let sent = request(path, "{\"model\":");
         assert_eq!(read(connect(&server, &sent)).status, 400);
@@ -106,7 +106,7 @@ fn empty_and_misplaced_messages_are_refused() {
 
 #[test]
 fn what_is_beta_needs_the_header() {
-    let server = FakeModel::start(Fixed("x".to_owned()));
+    let server = FakeModel::start(FixedAnswer("x".to_owned()));
     let mut body = body(MESSAGES, "hello", false);
     body["context_management"] = json!({ "edits": [] });
     body["messages"] = json!([

@@ -15,10 +15,10 @@ use crate::exit::Exit;
 use crate::output;
 
 /// The number of bytes at the end of a log that are shown.
-const SHOWN: u64 = 64 << 10;
+const MAX_SHOWN_BYTES: u64 = 64 << 10;
 
 /// The longest wait before a log is read again, since a file event may get lost.
-const LONGEST: Duration = Duration::from_secs(5);
+const MAX_WAIT: Duration = Duration::from_secs(5);
 
 /// Arguments of `assay agent logs`.
 #[derive(clap::Args)]
@@ -43,11 +43,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         let mut file =
             File::open(path).with_context(|| format!("could not read `{}`", path.display()))?;
         let length = file.metadata()?.len();
-        file.seek(SeekFrom::Start(length.saturating_sub(SHOWN)))?;
+        file.seek(SeekFrom::Start(length.saturating_sub(MAX_SHOWN_BYTES)))?;
         let mut text = Vec::new();
         file.read_to_end(&mut text)?;
         // The text before the first line break is part of a line, unless the whole log is shown.
-        let start = text.iter().position(|byte| *byte == b'\n').filter(|_| length > SHOWN);
+        let start =
+            text.iter().position(|byte| *byte == b'\n').filter(|_| length > MAX_SHOWN_BYTES);
         output::write(&text[start.map_or(0, |at| at + 1)..]);
         open.push(file);
     }
@@ -59,7 +60,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
             output::write(&text);
         }
         output::flush();
-        tail.wait(LONGEST);
+        tail.wait(MAX_WAIT);
     }
     Ok(Exit::Ready)
 }

@@ -30,9 +30,9 @@ pub(crate) enum Agent {
     /// Shows the agents and their current tasks
     Status(status::Args),
     /// Pauses agents: they claim no further tasks, running tasks are finished
-    Pause(Whom),
+    Pause(SelectionArgs),
     /// Resumes paused agents
-    Resume(Whom),
+    Resume(SelectionArgs),
     /// Prints the logs of agents
     Logs(logs::Args),
     /// Runs one worker; started by `assay agent start`
@@ -42,7 +42,7 @@ pub(crate) enum Agent {
 
 impl Agent {
     /// Returns true if the command handles signals itself.
-    pub(crate) fn sees_to_signals(&self) -> bool {
+    pub(crate) fn handles_signals(&self) -> bool {
         match self {
             Agent::Start(_) | Agent::Work(_) => true,
             Agent::Stop(_)
@@ -56,7 +56,7 @@ impl Agent {
 
 /// Arguments of `assay agent pause` and `assay agent resume`.
 #[derive(clap::Args)]
-pub(crate) struct Whom {
+pub(crate) struct SelectionArgs {
     /// The agents, such as `qa`, or single workers, such as `qa-2`
     #[arg(value_name = "ID", required_unless_present = "all")]
     ids: Vec<AgentId>,
@@ -81,28 +81,28 @@ pub(crate) fn run(agent: &Agent, diagnostics: &Diagnostics) -> anyhow::Result<Ex
 }
 
 /// The repository and the settings that every command on agents needs.
-struct Place {
+struct AgentContext {
     root: PathBuf,
     settings: AgentSettings,
     queue: Arc<dyn Queue>,
 }
 
-impl Place {
-    fn open(folder: &Path) -> anyhow::Result<Place> {
+impl AgentContext {
+    fn open(folder: &Path) -> anyhow::Result<AgentContext> {
         let root = queues::root(folder)?;
         let settings = AgentSettings::on_disk(environment(), &root)?;
         let queue = queues::open(&root, &settings)?.into();
-        Ok(Place { root, settings, queue })
+        Ok(AgentContext { root, settings, queue })
     }
 }
 
 /// Calls a function for each worker that is named, and prints the result.
 fn for_each(
-    whom: &Whom,
+    whom: &SelectionArgs,
     done: &str,
     act: impl Fn(&dyn Queue, &PauseTarget) -> anyhow::Result<()>,
 ) -> anyhow::Result<Exit> {
-    let place = Place::open(&whom.folder)?;
+    let place = AgentContext::open(&whom.folder)?;
     if whom.all {
         act(&*place.queue, &PauseTarget::All)?;
         print(&format!("{done} all agents\n"))?;

@@ -18,27 +18,27 @@ use assay_agents::worker::{OnWait, Worker, WorkerExit};
 use assay_base::clock::Deadline;
 use assay_base::shutdown::Shutdown;
 use assay_base::text::first_chars;
-use assay_engine::agent_team::{Team, locks_folder, names, team, worker_suffix};
-use assay_engine::agent_work;
+use assay_engine::agent_team::{Team, agent_names, locks_folder, team, worker_suffix};
 use assay_engine::config::agents::AgentSettings;
 use assay_engine::notify::notifiers;
 use assay_engine::queues;
+use assay_engine::task_handlers;
 use assay_rules::redact;
 use assay_sandbox::Command;
 use assay_store::queue::Queue;
 use assay_store::task::AgentId;
 
-use super::Place;
+use super::AgentContext;
 use crate::commands::print;
 use crate::diagnostics::Diagnostics;
 use crate::exit::Exit;
 use crate::process::{self, environment, state_of};
 
 /// The time limit for agents to start in the background.
-const LONGEST_START: Duration = Duration::from_secs(10);
+const START_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The longest wait before the start is checked again, if the log folder does not change.
-const A_MOMENT: Duration = Duration::from_millis(50);
+const START_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// The maximum length of the reason for waiting that `agent status` shows, in characters.
 const MAX_REASON: usize = 1_000;
@@ -82,12 +82,12 @@ pub(crate) struct WorkArgs {
     folder: PathBuf,
 }
 
-fn form(json: bool) -> LogFormat {
+fn log_form(json: bool) -> LogFormat {
     if json { LogFormat::Json } else { LogFormat::Plain }
 }
 
 pub(crate) fn run(args: &Args, diagnostics: &Diagnostics) -> anyhow::Result<Exit> {
-    let place = Place::open(&args.folder)?;
+    let place = AgentContext::open(&args.folder)?;
     let suffix = worker_suffix(&place.root, &place.settings)?;
     let team = team(&place.settings.roster, &args.ids, args.replicas, &suffix)?;
     let names: Vec<String> =
@@ -102,7 +102,7 @@ pub(crate) fn run(args: &Args, diagnostics: &Diagnostics) -> anyhow::Result<Exit
     let folder = log::folder(&place.root);
     log::rotate(&folder).context("the logs cannot be used")?;
     let supervisor = Supervisor {
-        workers: posts(&place.root, &team, args, diagnostics)?,
+        workers: worker_specs(&place.root, &team, args, diagnostics)?,
         queue: place.queue,
         watchdog: Duration::from_secs(
             place.settings.configuration.safeguards.watchdog_interval.get(),
@@ -117,7 +117,7 @@ pub(crate) fn run(args: &Args, diagnostics: &Diagnostics) -> anyhow::Result<Exit
     })
 }
 
-fn posts(
+fn worker_specs(
     root: &Path,
     team: &Team<'_>,
     args: &Args,
@@ -143,7 +143,7 @@ fn posts(
 }
 
 fn open_log(folder: &Path, agent: &str, json: bool, echo: bool) -> anyhow::Result<Log> {
-    let log = Log::open(folder, agent, form(json), process::clock());
+    let log = Log::open(folder, agent, log_form(json), process::clock());
     let log = log.with_context(|| format!("the logs in `{}` cannot be used", folder.display()))?;
     Ok(if echo { log.with_echo(io::stderr()) } else { log })
 }
@@ -178,12 +178,12 @@ fn detach(
     let tail = Tail::new(&folder)?;
     let pid = command.spawn_detached(&output)?;
     let logs: Vec<PathBuf> = names.iter().map(|name| folder.join(format!("{name}.log"))).collect();
-    let until = Deadline::after(LONGEST_START);
+    let until = Deadline::after(START_TIMEOUT);
     while InstanceLock::supervisor(state).is_none() || !logs.iter().all(|log| log.exists()) {
         if until.has_passed() || !assay_sandbox::is_running(pid) {
             bail!("the agents did not start; `logs/output.log` says why");
         }
-        tail.wait(A_MOMENT);
+        tail.wait(START_POLL_INTERVAL);
     }
     let names = names.join(", ");
     print(&format!(
@@ -198,13 +198,13 @@ pub(crate) fn work(args: &WorkArgs, diagnostics: &Diagnostics) -> anyhow::Result
     let root = &args.folder;
     let settings = AgentSettings::on_disk(environment(), root)?;
     let Some(agent) = settings.roster.find(args.id.as_str()) else {
-        bail!("there is no agent `{}`; there are: {}", args.id, names(&settings.roster));
+        bail!("there is no agent `{}`; there are: {}", args.id, agent_names(&settings.roster));
     };
     let (name, agent_id) = (args.name.clone(), agent.id.clone());
     let (pid, since) = (std::process::id(), process::now());
     let about = WorkerInfo { name, agent: agent_id, pid, since, waits_because: None };
     let seat = InstanceLock::acquire_worker(&locks_folder(environment(), root)?, &about)?;
-    let on_wait = noted_in(seat, about);
+    let on_wait = wait_recorder(seat, about);
     let shutdown = Shutdown::default();
     shutdown::request_on_signals(&shutdown).context("signals cannot be watched")?;
     shutdown::request_on_eof(&shutdown, io::stdin());
@@ -217,7 +217,7 @@ pub(crate) fn work(args: &WorkArgs, diagnostics: &Diagnostics) -> anyhow::Result
         queue: queue.into(),
         agent: Arc::new(agent.clone()),
         name: args.name.clone(),
-        handlers: Arc::new(agent_work::works(root, &settings)?),
+        handlers: Arc::new(task_handlers::handlers(root, &settings)?),
         notifiers: notifiers(root, &settings, &log)?,
         log,
         on_wait,
@@ -225,7 +225,7 @@ pub(crate) fn work(args: &WorkArgs, diagnostics: &Diagnostics) -> anyhow::Result
         shutdown,
         lease: settings.configuration.safeguards.lease(),
         grace: Duration::from_secs(settings.configuration.task.stop_grace),
-        host: agent_work::host()?,
+        host: task_handlers::host()?,
         version: env!("CARGO_PKG_VERSION").to_owned(),
     };
     let ended = worker.run();
@@ -239,7 +239,7 @@ pub(crate) fn work(args: &WorkArgs, diagnostics: &Diagnostics) -> anyhow::Result
 
 /// Returns a function that stores in the lock file of a worker why the worker waits for its queue,
 /// for `agent status`. The function is called repeatedly, and writes only changes.
-fn noted_in(seat: InstanceLock, about: WorkerInfo) -> OnWait {
+fn wait_recorder(seat: InstanceLock, about: WorkerInfo) -> OnWait {
     let noted = Mutex::new(about);
     Box::new(move |why| {
         let mut about = noted.lock().unwrap_or_else(PoisonError::into_inner);
@@ -265,5 +265,5 @@ fn open_queue(
         log.record(Level::Warning, &format!("{why}; tried again in {seconds} s"));
         on_wait(Some(&why));
     };
-    retry_with_backoff(shutdown, queues::is_away, told, || queues::open(root, settings))
+    retry_with_backoff(shutdown, queues::is_unreachable, told, || queues::open(root, settings))
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use assay_agents::instance_lock::WorkerInfo;
 use assay_engine::agent_status::{
-    AgentStatus, QueueStatus, StatusReader, is_of_earlier_start, state_in_words,
+    AgentStatus, QueueStatus, StatusReader, is_of_earlier_start, state_text,
 };
 use assay_engine::wording::count;
 use assay_findings::write::escape;
@@ -16,10 +16,10 @@ use crate::commands::{print, print_json};
 use crate::exit::Exit;
 use crate::output;
 use crate::process::{self, environment};
-use crate::terminal::{Room, table};
+use crate::terminal::{TableWidth, table};
 
 /// The interval at which the table is drawn again if the queue does not change.
-const EVERY: Duration = Duration::from_secs(1);
+const REFRESH_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Arguments of `assay agent status`.
 #[derive(clap::Args)]
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     }
     let status = source.read()?;
     match args.once {
-        true => print(&draw(&status, process::now(), Room::on_stdout()))?,
+        true => print(&render(&status, process::now(), TableWidth::on_stdout()))?,
         false => print_json(&status)?,
     }
     Ok(match status.queue {
@@ -56,17 +56,17 @@ fn show_live(mut source: StatusReader) -> anyhow::Result<Exit> {
     let watch = source.watch();
     while output::is_open() {
         // Clears the screen first.
-        let table = draw(&status, process::now(), Room::on_stdout());
+        let table = render(&status, process::now(), TableWidth::on_stdout());
         print(&format!("\x1b[H\x1b[2J{table}\nCtrl-C to leave\n"))?;
         output::flush();
-        watch.wait(EVERY);
+        watch.wait(REFRESH_INTERVAL);
         status = source.read()?;
     }
     Ok(Exit::Ready)
 }
 
 /// Formats the status as a table that fits the room.
-fn draw(status: &AgentStatus, now: Moment, room: Room) -> String {
+fn render(status: &AgentStatus, now: Moment, room: TableWidth) -> String {
     let mut out = match &status.supervisor {
         Some(holder) => format!("agents run here (process {})\n\n", holder.pid),
         None => "no agents are running here; `assay agent start` starts them\n\n".to_owned(),
@@ -93,7 +93,7 @@ fn draw(status: &AgentStatus, now: Moment, room: Room) -> String {
         }
         QueueStatus::Unreadable { unreadable } => {
             let row = |worker: &WorkerInfo| {
-                vec![worker.name.to_string(), worker.pid.to_string(), ago(worker.since, now)]
+                vec![worker.name.to_string(), worker.pid.to_string(), format_age(worker.since, now)]
             };
             let rows: Vec<Vec<String>> = status.workers.iter().map(row).collect();
             out.push_str(&table(&["WORKER", "PROCESS", "SINCE"], &rows, room));
@@ -120,15 +120,15 @@ fn agent_row(seen: &AgentHealth, now: Moment) -> Vec<String> {
     vec![
         heartbeat.agent.to_string(),
         heartbeat.queue.to_string(),
-        state_in_words(seen).to_owned(),
+        state_text(seen).to_owned(),
         heartbeat.task.as_ref().map_or_else(|| "-".to_owned(), ToString::to_string),
-        ago(heartbeat.since, now),
-        format!("{} ago", ago(heartbeat.at, now)),
+        format_age(heartbeat.since, now),
+        format!("{} ago", format_age(heartbeat.at, now)),
     ]
 }
 
 /// Returns the time that has passed since `then` as text.
-fn ago(then: Moment, now: Moment) -> String {
+fn format_age(then: Moment, now: Moment) -> String {
     let seconds = now.0.duration_since(then.0).as_secs().max(0);
     match seconds {
         0..120 => format!("{seconds} s"),
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(supervisor: Option<&str>, room: Room, expected: Expect) {
+    fn check(supervisor: Option<&str>, room: TableWidth, expected: Expect) {
         let agents = vec![
             seen("qa-1.build7-3f2a", AgentState::Working, true, "2026-02-03T10:04:00Z"),
             seen("qa-2.build7-3f2a", AgentState::Stopped, false, "2026-02-03T10:04:30Z"),
@@ -190,14 +190,14 @@ mod tests {
         let queue = QueueStatus::Known { agents, queues: vec![count] };
         let status = AgentStatus { supervisor, workers: Vec::new(), queue };
         let now = "2026-02-03T10:05:00Z".parse().unwrap();
-        expected.assert_eq(&draw(&status, now, room));
+        expected.assert_eq(&render(&status, now, room));
     }
 
     #[test]
     fn workers_of_earlier_starts_are_counted_alone() {
         check(
             Some("2026-02-03T10:00:00Z"),
-            Room::Page,
+            TableWidth::Unlimited,
             expect![[r#"
                 agents run here (process 6)
 
@@ -216,7 +216,7 @@ mod tests {
     fn where_nobody_runs_those_are_shown_that_ended_by_themselves() {
         check(
             None,
-            Room::Page,
+            TableWidth::Unlimited,
             expect![[r#"
                 no agents are running here; `assay agent start` starts them
 
@@ -235,7 +235,7 @@ mod tests {
     fn a_narrow_screen_cuts_what_is_long() {
         check(
             Some("2026-02-03T10:00:00Z"),
-            Room::Screen(50),
+            TableWidth::Screen(50),
             expect![[r#"
                 agents run here (process 6)
 

@@ -19,7 +19,7 @@ use crate::process::environment;
 
 /// The extra wait after the time limit of running tasks: workers report results to the queue, which
 /// may be unreachable.
-const MARGIN: Duration = Duration::from_secs(60);
+const REPORT_MARGIN: Duration = Duration::from_secs(60);
 
 /// Arguments of `assay agent stop`.
 #[derive(clap::Args)]
@@ -47,7 +47,7 @@ fn stop_all(root: &Path, state: &Path) -> anyhow::Result<Exit> {
         return Ok(Exit::Ready);
     };
     assay_sandbox::terminate(holder.pid);
-    if !InstanceLock::wait_until_free(state, grace(root)) {
+    if !InstanceLock::wait_until_free(state, stop_timeout(root)) {
         bail!("process {} has not stopped yet; `assay agent status` shows who runs", holder.pid);
     }
     print(&format!("stopped {}\n", holder.agents.join(", ")))?;
@@ -56,7 +56,7 @@ fn stop_all(root: &Path, state: &Path) -> anyhow::Result<Exit> {
 
 /// Returns the time that agents may take to stop. An error in the configuration does not keep the
 /// user from stopping them.
-fn grace(root: &Path) -> Duration {
+fn stop_timeout(root: &Path) -> Duration {
     let task = match Configuration::on_disk(environment(), root) {
         Ok(configuration) => configuration.unwrap_or_default().task,
         Err(error) => {
@@ -64,7 +64,7 @@ fn grace(root: &Path) -> Duration {
             Configuration::default().task
         }
     };
-    Duration::from_secs(task.stop_grace) + MARGIN
+    Duration::from_secs(task.stop_grace) + REPORT_MARGIN
 }
 
 fn stop_some(root: &Path, state: &Path, ids: &[AgentId]) -> anyhow::Result<Exit> {
@@ -83,7 +83,7 @@ fn stop_some(root: &Path, state: &Path, ids: &[AgentId]) -> anyhow::Result<Exit>
             asked.push(worker);
         }
     }
-    let until = Deadline::after(grace(root));
+    let until = Deadline::after(stop_timeout(root));
     for worker in asked {
         let left = until.left();
         if !InstanceLock::wait_until_gone(state, &worker.name, left) {

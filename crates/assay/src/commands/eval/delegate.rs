@@ -4,11 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use assay_engine::config::review_files_on_disk;
-use assay_engine::evaluation::answering::CaseQuestions;
 use assay_engine::evaluation::brief_files::BriefFolder;
 use assay_engine::evaluation::case_output::CaseOutput;
 use assay_engine::evaluation::delegated_results::DelegatedResults;
 use assay_engine::evaluation::delegated_set::DelegatedSet;
+use assay_engine::evaluation::questions::CaseQuestions;
 use assay_engine::evaluation::results_folder::{check_results_folder, name_of};
 use assay_engine::evaluation::set_folder::{read_set, select_cases};
 use assay_engine::evaluation::transcripts::RecordingFolder;

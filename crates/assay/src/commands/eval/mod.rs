@@ -10,7 +10,7 @@ mod score;
 use std::path::PathBuf;
 
 use anyhow::bail;
-use assay_engine::evaluation::measuring::{Assessment, Limits};
+use assay_engine::evaluation::measurement::{Assessment, ReportLimits};
 use assay_engine::evaluation::results_folder::read_report;
 use assay_engine::evaluation::verdict_file::read_verdicts;
 use assay_eval::limits::Limit;
@@ -176,7 +176,7 @@ impl ScoringArgs {
     /// not met, 3 if an output is missing. No limit applies to the reviewers in `free`.
     fn exit(&self, report: &EvalReport, earlier: Option<&EvalReport>, free: &[String]) -> Exit {
         let tolerance = self.tolerance;
-        let limits = Limits { min: &self.min, max: &self.max, earlier, tolerance };
+        let limits = ReportLimits { min: &self.min, max: &self.max, earlier, tolerance };
         let Assessment { breaches, missing } = Assessment::of(report, limits, free);
         for breach in &breaches {
             note(&breach.to_string());

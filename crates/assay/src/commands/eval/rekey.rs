@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use assay_engine::config::review_files_on_disk;
-use assay_engine::evaluation::answering::rekey;
 use assay_engine::evaluation::brief_files::file_name;
 use assay_engine::evaluation::case_repository::CaseRepository;
+use assay_engine::evaluation::questions::rekey;
 use assay_engine::evaluation::set_folder::read_set;
 use assay_engine::evaluation::transcripts::{ANSWERS, Transcripts};
 use assay_engine::wording::count;

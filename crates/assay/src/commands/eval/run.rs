@@ -4,8 +4,8 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use anyhow::Context;
-use assay_engine::config::models::StoredCaps;
-use assay_engine::evaluation::measuring::{Keep, Reviewers, measure};
+use assay_engine::config::models::SpendingCaps;
+use assay_engine::evaluation::measurement::{ResultStorage, Reviewers, measure};
 use assay_engine::evaluation::results_folder::{check_results_folder, name_of, write_report};
 use assay_engine::evaluation::reviewers::{EvalReviewer, EvalRun};
 use assay_engine::evaluation::set_folder::{read_set, select_cases};
@@ -61,7 +61,7 @@ pub(super) struct RunArgs {
 }
 
 pub(super) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
-    signals::stop_commands_too();
+    signals::stop_commands_on_signal();
     let set = args.set.as_deref().context("name the set: a folder with `cases.jsonl`")?;
     let cases = select_cases(read_set(set)?, &args.only)?;
     let rule = args.scoring.rule()?;
@@ -79,7 +79,7 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
         caps: args.caps(),
         record: None,
     };
-    let keep = Keep { out: args.out.as_deref(), record: args.record };
+    let keep = ResultStorage { out: args.out.as_deref(), record: args.record };
     let results: Vec<ReviewerResults> = reviewers
         .all
         .iter()
@@ -94,8 +94,8 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
 }
 
 impl RunArgs {
-    fn caps(&self) -> StoredCaps {
-        StoredCaps {
+    fn caps(&self) -> SpendingCaps {
+        SpendingCaps {
             usd: self.max_usd,
             tokens: self.max_tokens,
             seconds: self.max_seconds,

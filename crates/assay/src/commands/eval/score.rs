@@ -7,8 +7,8 @@ use assay_engine::config::Settings;
 use assay_engine::evaluation::judge::PairJudge;
 use assay_engine::evaluation::results_folder::{name_of, read_outputs};
 use assay_engine::evaluation::set_folder::read_set;
-use assay_engine::evaluation::verdict_file::Judging;
-use assay_engine::models::{Keeping, Line, ModelRequest};
+use assay_engine::evaluation::verdict_file::JudgeRun;
+use assay_engine::models::{CachePolicy, ModelOptions, ModelSession};
 use assay_engine::wording::count;
 use assay_eval::judge::JudgedPairs;
 use assay_eval::matching::{MatchRule, WordRule};
@@ -71,15 +71,15 @@ fn judged_rule(
         bail!("--words 0 leaves no bar for the pairs that the judge does not decide");
     };
     let pairs = JudgedPairs { within: args.scoring.within.0, at_least };
-    let judging = Judging { pairs, file: args.scoring.verdicts.as_deref(), reporter: &Stderr };
-    judging.rule(cases, reviewers, || open_judge(args, model))
+    let judge_run = JudgeRun { pairs, file: args.scoring.verdicts.as_deref(), reporter: &Stderr };
+    judge_run.match_rule(cases, reviewers, || open_judge(args, model))
 }
 
 fn open_judge(args: &ScoreArgs, model: &str) -> anyhow::Result<PairJudge> {
     let root = assay_change::root(&args.folder).unwrap_or_else(|_| args.folder.clone());
     let models = Settings::on_disk(environment(), &root)?.models;
     let today = process::today().map(String::from).unwrap_or_default();
-    let request = ModelRequest::with_model(Some(model));
-    let line = Line::new(&request, &models, &root, Keeping::Nothing, &today)?;
+    let request = ModelOptions::with_model(Some(model));
+    let line = ModelSession::new(&request, &models, &root, CachePolicy::Off, &today)?;
     PairJudge::open(&models, model, &line)
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use assay_engine::gate_session::Opened;
+use assay_engine::gate_session::OpenGate;
 use assay_gates::answer::GateAnswer;
 use assay_gates::gate::NewItem;
 use assay_gates::item::{ItemId, ItemResult, Severity};
@@ -44,9 +44,9 @@ pub(super) struct AcceptArgs {
 
 pub(super) fn update(args: &GateArgs, update: &UpdateArgs) -> anyhow::Result<Exit> {
     let result = result(&update.status, update.finding.as_deref())?;
-    let opened = Opened::with_list(args.asked()?)?;
+    let opened = OpenGate::with_list(args.options()?)?;
     opened.with_gate(|gate| gate.update(&update.id, result))?;
-    told(&opened, args.format, &update.id, "written down")
+    report_item(&opened, args.format, &update.id, "written down")
 }
 
 /// Parses a result; the case of letters is ignored.
@@ -61,13 +61,13 @@ fn result(status: &str, finding: Option<&str>) -> anyhow::Result<ItemResult> {
 }
 
 pub(super) fn accept(args: &GateArgs, accept: &AcceptArgs) -> anyhow::Result<Exit> {
-    let opened = Opened::with_list(args.asked()?)?;
+    let opened = OpenGate::with_list(args.options()?)?;
     let by = accept.by.as_deref().unwrap_or_default();
     opened.with_gate(|gate| gate.accept(&accept.id, &accept.reason, by))?;
-    told(&opened, args.format, &accept.id, "accepted")
+    report_item(&opened, args.format, &accept.id, "accepted")
 }
 
-fn told(opened: &Opened, form: Form, id: &ItemId, done: &str) -> anyhow::Result<Exit> {
+fn report_item(opened: &OpenGate, form: Form, id: &ItemId, done: &str) -> anyhow::Result<Exit> {
     match form {
         Form::Text => print(&format!("{id}: {done}\n"))?,
         Form::Json => {
@@ -81,7 +81,7 @@ fn told(opened: &Opened, form: Form, id: &ItemId, done: &str) -> anyhow::Result<
 /// An item of a submitted list.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct HandedIn {
+struct SubmittedItem {
     id: Option<ItemId>,
     scope: String,
     check: String,
@@ -105,7 +105,7 @@ pub(super) fn read(path: &Path) -> anyhow::Result<Vec<NewItem>> {
     if let Some(items) = list.get_mut("items") {
         list = items.take();
     }
-    let items: Vec<HandedIn> = serde_json::from_value(list).with_context(|| {
+    let items: Vec<SubmittedItem> = serde_json::from_value(list).with_context(|| {
         format!(
             "`{shown}` is no list of items, each with `scope` and `check` and maybe `id`, \
              `severity` and `parent`"
@@ -116,7 +116,7 @@ pub(super) fn read(path: &Path) -> anyhow::Result<Vec<NewItem>> {
     {
         bail!("`{shown}`: item {} has an empty `scope` or `check`", number + 1);
     }
-    let proposed = |item: HandedIn| NewItem {
+    let proposed = |item: SubmittedItem| NewItem {
         id: item.id,
         scope: item.scope.as_str().into(),
         check: item.check,

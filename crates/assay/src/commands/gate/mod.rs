@@ -8,8 +8,8 @@ mod view;
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
-use assay_engine::gate_session::{AskModels, Asked, Opened, Place};
-use assay_engine::unknown::NothingKnown;
+use assay_engine::gate_session::{GateLocation, GateOptions, ModelChoice, OpenGate};
+use assay_engine::unknown_outcome::UnknownOutcome;
 use assay_findings::reason::is_reason;
 use assay_gates::answer::{GateAnswer, GuideAnswer, ListAnswer};
 use assay_gates::foreign_items::ForeignItems;
@@ -124,10 +124,10 @@ struct DecomposeArgs {
 }
 
 impl GateArgs {
-    fn asked(&self) -> anyhow::Result<Asked<'_>> {
+    fn options(&self) -> anyhow::Result<GateOptions<'_>> {
         let phase =
             self.phase.context("say which gate is meant with `--phase`, such as plan-structure")?;
-        Ok(Asked {
+        Ok(GateOptions {
             environment: environment(),
             folder: &self.folder,
             phase,
@@ -136,10 +136,10 @@ impl GateArgs {
             base: self.base.as_deref(),
             models: match (&self.models, self.no_models) {
                 (Some(name), _) => {
-                    AskModels::Yes(Some(name.as_str()).filter(|name| !name.is_empty()))
+                    ModelChoice::Yes(Some(name.as_str()).filter(|name| !name.is_empty()))
                 }
-                (None, true) => AskModels::No,
-                (None, false) => AskModels::AsConfigured,
+                (None, true) => ModelChoice::No,
+                (None, false) => ModelChoice::AsConfigured,
             },
         })
     }
@@ -162,7 +162,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
 }
 
 fn decompose(args: &GateArgs, how: &DecomposeArgs) -> anyhow::Result<Exit> {
-    let asked = args.asked()?;
+    let options = args.options()?;
     if how.reason.as_deref().is_some_and(|reason| !is_reason(reason)) {
         bail!(
             "`--reason` has to say why the list does without items of the one before; words such as \
@@ -171,11 +171,11 @@ fn decompose(args: &GateArgs, how: &DecomposeArgs) -> anyhow::Result<Exit> {
     }
     let lost = if how.reason.is_some() { IfDeleted::Release } else { IfDeleted::Refuse };
     let opened = match how.again {
-        true => Opened::for_a_list(asked, lost)?,
-        false => open_or_begin(asked)?,
+        true => OpenGate::for_new_list(options, lost)?,
+        false => open_or_create(options)?,
     };
-    tell(&opened);
-    let Decomposition { state, was_there, carried, elsewhere } = made(&opened, how)?;
+    print_notes(&opened);
+    let Decomposition { state, was_there, carried, elsewhere } = build_list(&opened, how)?;
     match (was_there, how.again) {
         (true, _) => warn("the list is the one from before; `--again` makes a new one"),
         (false, true) => warn("this is a new list; what was verified before is verified again"),
@@ -193,7 +193,7 @@ fn decompose(args: &GateArgs, how: &DecomposeArgs) -> anyhow::Result<Exit> {
         ));
     }
     if state.sidecar.inputs.checklist == ChecklistSource::HandedIn {
-        warn(LEFT_OUT);
+        warn(NO_CHECKLIST_WARNING);
     }
     match args.format {
         Form::Text => print_safely(&decomposed(state.list.items()))?,
@@ -203,16 +203,17 @@ fn decompose(args: &GateArgs, how: &DecomposeArgs) -> anyhow::Result<Exit> {
 }
 
 /// Opens a gate with its list, or a gate whose list is not built yet.
-fn open_or_begin(asked: Asked<'_>) -> anyhow::Result<Opened> {
-    let place = Place::of(asked.environment, asked.folder, asked.phase, asked.state_dir)?;
+fn open_or_create(options: GateOptions<'_>) -> anyhow::Result<OpenGate> {
+    let place =
+        GateLocation::of(options.environment, options.folder, options.phase, options.state_dir)?;
     match place.keep.exists() {
-        true => Opened::with_list(asked),
-        false => Opened::for_a_list(asked, IfDeleted::Refuse),
+        true => OpenGate::with_list(options),
+        false => OpenGate::for_new_list(options, IfDeleted::Refuse),
     }
 }
 
 /// Builds the list, unless it exists.
-fn made(opened: &Opened, how: &DecomposeArgs) -> anyhow::Result<Decomposition> {
+fn build_list(opened: &OpenGate, how: &DecomposeArgs) -> anyhow::Result<Decomposition> {
     let release = how.reason.as_ref().map(|reason| Release {
         reason: redact_text(reason.trim()),
         by: redact_text(&how.by.clone().unwrap_or_else(|| user_name(&opened.place.root))),
@@ -227,12 +228,12 @@ fn made(opened: &Opened, how: &DecomposeArgs) -> anyhow::Result<Decomposition> {
         if how.only_items { ChecklistSource::HandedIn } else { ChecklistSource::BuiltIn };
     let mut items = how.items.as_deref().map(items::read).transpose()?.unwrap_or_default();
     let is_needed = how.again || !opened.place.keep.exists();
-    let commands = opened.terms.verifiers.iter();
+    let commands = opened.policy.verifiers.iter();
     if is_needed {
         items.extend(commands.filter(|v| v.phases.contains(&opened.phase)).map(|v| v.item()));
     }
     if is_needed && !how.only_items {
-        items.extend(proposed(opened)?);
+        items.extend(propose_items(opened)?);
     }
     let decomposed = opened.with_gate(|gate| gate.decompose(made_from, items, earlier))?;
     if how.items.is_some() && !decomposed.was_there {
@@ -243,26 +244,26 @@ fn made(opened: &Opened, how: &DecomposeArgs) -> anyhow::Result<Decomposition> {
 }
 
 /// Returns the items that a model proposes in addition; empty if no model is asked.
-fn proposed(opened: &Opened) -> anyhow::Result<Vec<NewItem>> {
+fn propose_items(opened: &OpenGate) -> anyhow::Result<Vec<NewItem>> {
     let Some(judge) = opened.judge() else { return Ok(Vec::new()) };
     let proposed = opened.with_gate(|gate| judge.propose(opened.phase, gate.subject));
-    proposed.map_err(anyhow::Error::msg).context(NothingKnown(
+    proposed.map_err(anyhow::Error::msg).context(UnknownOutcome(
         "no list was made, as the model that says what else to verify did not answer; \
          `--no-models` makes one without it",
     ))
 }
 
 fn verify(args: &GateArgs) -> anyhow::Result<Exit> {
-    let opened = Opened::with_list(args.asked()?)?;
-    tell(&opened);
-    let gate = opened.with_gate(|gate| gate.verify(opened.asked()))?;
+    let opened = OpenGate::with_list(args.options()?)?;
+    print_notes(&opened);
+    let gate = opened.with_gate(|gate| gate.verify(opened.verifiers()))?;
     show(&opened, args.format, &gate)?;
-    tell_next(opened.phase, &gate.status.outcome);
+    print_next_command(opened.phase, &gate.status.outcome);
     Ok(exit_of(&gate.status.outcome))
 }
 
 /// Prints the result of a verification, and warns of content that was not verified.
-fn show(opened: &Opened, form: Form, gate: &GateVerification) -> anyhow::Result<()> {
+fn show(opened: &OpenGate, form: Form, gate: &GateVerification) -> anyhow::Result<()> {
     for altered in &gate.status.altered {
         warn(&format!("the list was changed by something else than assay: {altered}"));
     }
@@ -289,7 +290,7 @@ fn show(opened: &Opened, form: Form, gate: &GateVerification) -> anyhow::Result<
 }
 
 /// Prints the next command on stderr.
-fn tell_next(phase: Phase, outcome: &GateOutcome) {
+fn print_next_command(phase: Phase, outcome: &GateOutcome) {
     if let Some(command) = next_command(phase, outcome) {
         note(&format!("next: {command}"));
     }
@@ -329,29 +330,29 @@ fn exit_of(outcome: &GateOutcome) -> Exit {
 }
 
 fn guide(args: &GateArgs) -> anyhow::Result<Exit> {
-    let opened = Opened::with_list(args.asked()?)?;
+    let opened = OpenGate::with_list(args.options()?)?;
     let (state, standing) = opened.with_gate(|gate| gate.status())?;
-    let told = instructions(&state, &standing);
+    let steps = instructions(&state, &standing);
     match args.format {
-        Form::Text => print_safely(&guidance(&told))?,
-        Form::Json => print_json(&GuideAnswer::of(opened.phase, &told))?,
+        Form::Text => print_safely(&guidance(&steps))?,
+        Form::Json => print_json(&GuideAnswer::of(opened.phase, &steps))?,
     }
     Ok(Exit::Ready)
 }
 
 /// Prints the notes on the settings of a gate as warnings.
-fn tell(opened: &Opened) {
-    for note in &opened.terms.notes {
+fn print_notes(opened: &OpenGate) {
+    for note in &opened.policy.notes {
         warn(note);
     }
 }
 
 /// The warning for a list that `--only-items` built.
-const LEFT_OUT: &str = "the built-in checklist was left out of this list, so its gate does not pass unless \
+const NO_CHECKLIST_WARNING: &str = "the built-in checklist was left out of this list, so its gate does not pass unless \
                         `gates.allow_only_items` is true";
 
 /// Returns true if an error means that the state of a gate is unknown, which is not a mistake of
 /// the user.
 pub(crate) fn is_unknown(error: &anyhow::Error) -> bool {
-    matches!(error.downcast_ref(), Some(GateError::Store(_))) || error.is::<NothingKnown>()
+    matches!(error.downcast_ref(), Some(GateError::Store(_))) || error.is::<UnknownOutcome>()
 }

@@ -1,23 +1,23 @@
 //! `assay gate reconcile`: compares the plan with the change.
 
 use anyhow::Context;
-use assay_engine::gate_session::{Asked, Opened};
+use assay_engine::gate_session::{GateOptions, OpenGate};
 use assay_gates::phase::Phase;
 use assay_gates::reconcile::{Reconciliation, text};
 
-use super::{Form, GateArgs, tell};
+use super::{Form, GateArgs, print_notes};
 use crate::commands::{print_json, print_safely};
 use crate::exit::Exit;
 
 pub(super) fn run(args: &GateArgs) -> anyhow::Result<Exit> {
     let phase = GateArgs { phase: Some(Phase::Reconcile), ..args.clone() };
-    let asked: Asked<'_> = phase.asked()?;
-    let opened = match asked.plan {
+    let options: GateOptions<'_> = phase.options()?;
+    let opened = match options.plan {
         // Reconciling changes no gate, so the plan may be another than that of the gate.
-        Some(_) => Opened::to_look(asked)?,
-        None => Opened::with_list(asked)?,
+        Some(_) => OpenGate::to_show(options)?,
+        None => OpenGate::with_list(options)?,
     };
-    tell(&opened);
+    print_notes(&opened);
     opened.with_gate(|gate| {
         let reconciled = gate.subject.reconciled().context("there is no plan")?;
         let reconciled = &Reconciliation { removed: gate.removed()?, ..reconciled.clone() };

@@ -1,27 +1,30 @@
 //! `assay gate run`: runs a gate from end to end.
 
-use assay_engine::gate_run::GateWork;
-use assay_engine::gate_session::Opened;
+use assay_engine::gate_run::LocalGateEnvironment;
+use assay_engine::gate_session::OpenGate;
 use assay_gates::answer::GateAnswer;
 use assay_gates::guide::Instruction;
 use assay_gates::run::{FixPolicy, GateObserver, RunEnding, RunResult};
 use assay_gates::text::write::{decomposed, guidance};
 use assay_gates::verify::GateVerification;
 
-use super::{DecomposeArgs, Form, GateArgs, made, open_or_begin, show, tell, tell_next};
+use super::{
+    DecomposeArgs, Form, GateArgs, build_list, open_or_create, print_next_command, print_notes,
+    show,
+};
 use crate::commands::{print_json, print_safely, warn};
 use crate::exit::Exit;
 use crate::messages::Stderr;
 
 /// Prints the progress of a run as text.
-struct Printing<'a> {
-    opened: &'a Opened,
+struct ProgressPrinter<'a> {
+    opened: &'a OpenGate,
     form: Form,
     /// The first error of printing.
     failed: anyhow::Result<()>,
 }
 
-impl GateObserver for Printing<'_> {
+impl GateObserver for ProgressPrinter<'_> {
     fn on_verified(&mut self, gate: &GateVerification) {
         if self.form == Form::Text && self.failed.is_ok() {
             self.failed = show(self.opened, Form::Text, gate);
@@ -40,28 +43,29 @@ impl GateObserver for Printing<'_> {
 }
 
 pub(super) fn run(args: &GateArgs) -> anyhow::Result<Exit> {
-    let asked = args.asked()?;
-    let opened = open_or_begin(asked)?;
-    tell(&opened);
-    let list = made(&opened, &DecomposeArgs::default())?;
+    let options = args.options()?;
+    let opened = open_or_create(options)?;
+    print_notes(&opened);
+    let list = build_list(&opened, &DecomposeArgs::default())?;
     if args.format == Form::Text && !list.was_there {
         print_safely(&format!("{}\n", decomposed(list.state.list.items())))?;
     }
     let fixing =
-        if opened.terms.fixer.is_some() { FixPolicy::Enabled } else { FixPolicy::Disabled };
-    let mut printing = Printing { opened: &opened, form: args.format, failed: Ok(()) };
+        if opened.policy.fixer.is_some() { FixPolicy::Enabled } else { FixPolicy::Disabled };
+    let mut printer = ProgressPrinter { opened: &opened, form: args.format, failed: Ok(()) };
     let keep = &opened.place.keep;
-    let (work, bar) = (GateWork { asked, first: &opened, reporter: &Stderr }, &opened.terms.bar);
-    let ran = assay_gates::run::run(&work, keep, bar, fixing, &mut printing)?;
-    printing.failed?;
-    ended(&opened, args.format, &ran)
+    let (work, bar) =
+        (LocalGateEnvironment { options, first: &opened, reporter: &Stderr }, &opened.policy.bar);
+    let ran = assay_gates::run::run(&work, keep, bar, fixing, &mut printer)?;
+    printer.failed?;
+    report_result(&opened, args.format, &ran)
 }
 
-fn ended(opened: &Opened, form: Form, ran: &RunResult) -> anyhow::Result<Exit> {
+fn report_result(opened: &OpenGate, form: Form, ran: &RunResult) -> anyhow::Result<Exit> {
     if form == Form::Json {
         print_json(&GateAnswer::of_verified(opened.phase, &ran.gate))?;
     }
-    tell_next(opened.phase, &ran.gate.status.outcome);
+    print_next_command(opened.phase, &ran.gate.status.outcome);
     Ok(match &ran.ending {
         RunEnding::Passed => Exit::Ready,
         RunEnding::Failed => Exit::NotReady,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use assay_engine::gate_session::{Opened, Place};
+use assay_engine::gate_session::{GateLocation, OpenGate};
 use assay_engine::wording::count;
 use assay_gates::answer::GateAnswer;
 use assay_gates::attempt::AttemptState;
@@ -17,28 +17,28 @@ use super::{Form, GateArgs, exit_of};
 use crate::commands::{print_json, print_safely};
 use crate::exit::Exit;
 use crate::process::environment;
-use crate::terminal::{Room, table};
+use crate::terminal::{TableWidth, table};
 
 pub(super) fn status(args: &GateArgs) -> anyhow::Result<Exit> {
     match args.phase {
-        Some(_) => one(args),
-        None => all(args),
+        Some(_) => show_one(args),
+        None => show_all(args),
     }
 }
 
-fn one(args: &GateArgs) -> anyhow::Result<Exit> {
-    let opened = Opened::with_list(args.asked()?)?;
+fn show_one(args: &GateArgs) -> anyhow::Result<Exit> {
+    let opened = OpenGate::with_list(args.options()?)?;
     let (_, standing) = opened.with_gate(|gate| gate.status())?;
     match args.format {
         Form::Json => print_json(&GateAnswer::of(opened.phase, &standing))?,
-        Form::Text => print_safely(&shown(opened.phase, &standing))?,
+        Form::Text => print_safely(&render_status(opened.phase, &standing))?,
     }
     Ok(exit_of(&standing.outcome))
 }
 
 /// Formats the status of a gate with its items.
-fn shown(phase: Phase, standing: &GateStatus) -> String {
-    let mut out = format!("{phase}: {}\n", in_words(standing));
+fn render_status(phase: Phase, standing: &GateStatus) -> String {
+    let mut out = format!("{phase}: {}\n", summarize(standing));
     let rows: Vec<Vec<String>> = standing
         .lines
         .iter()
@@ -69,7 +69,7 @@ fn shown(phase: Phase, standing: &GateStatus) -> String {
         out.push_str(&table(
             &["item", "severity", "status", "scope", "what"],
             &rows,
-            Room::on_stdout(),
+            TableWidth::on_stdout(),
         ));
     }
     for altered in &standing.altered {
@@ -89,7 +89,7 @@ fn shown(phase: Phase, standing: &GateStatus) -> String {
     out
 }
 
-fn in_words(standing: &GateStatus) -> String {
+fn summarize(standing: &GateStatus) -> String {
     let outcome = match &standing.outcome {
         GateOutcome::Pass => "passed".to_owned(),
         GateOutcome::Fail => "not passed".to_owned(),
@@ -124,26 +124,27 @@ fn in_words(standing: &GateStatus) -> String {
 }
 
 /// Prints one line for each gate that has a list.
-fn all(args: &GateArgs) -> anyhow::Result<Exit> {
+fn show_all(args: &GateArgs) -> anyhow::Result<Exit> {
     let mut lines = Vec::new();
     let mut answers = Vec::new();
     let mut worst = Exit::Ready;
     for phase in Phase::ALL {
-        let place = Place::of(environment(), &args.folder, phase, args.state_dir.as_deref())?;
+        let place =
+            GateLocation::of(environment(), &args.folder, phase, args.state_dir.as_deref())?;
         if !place.keep.was_made() {
             continue;
         }
-        let asked = super::GateArgs { phase: Some(phase), ..args.clone() };
-        let opened = asked.asked().and_then(Opened::with_list);
+        let options = super::GateArgs { phase: Some(phase), ..args.clone() };
+        let opened = options.options().and_then(OpenGate::with_list);
         let standing = opened.and_then(|opened| Ok(opened.with_gate(|gate| gate.status())?.1));
         match standing {
             Ok(standing) => {
-                worst = worse(worst, exit_of(&standing.outcome));
-                lines.push(vec![phase.to_string(), in_words(&standing)]);
+                worst = worse_exit(worst, exit_of(&standing.outcome));
+                lines.push(vec![phase.to_string(), summarize(&standing)]);
                 answers.push(json!(GateAnswer::of(phase, &standing)));
             }
             Err(error) => {
-                worst = worse(worst, Exit::Incomplete);
+                worst = worse_exit(worst, Exit::Incomplete);
                 answers.push(json!({ "phase": phase, "error": format!("{error:#}") }));
                 lines.push(vec![phase.to_string(), format!("unknown: {error:#}")]);
             }
@@ -156,14 +157,14 @@ fn all(args: &GateArgs) -> anyhow::Result<Exit> {
             print_safely("there is no gate yet; `assay gate decompose` makes one\n")?;
         }
         Form::Text => {
-            print_safely(&table(&["phase", "where it stands"], &lines, Room::on_stdout()))?
+            print_safely(&table(&["phase", "where it stands"], &lines, TableWidth::on_stdout()))?
         }
     }
     Ok(worst)
 }
 
 /// Returns the worse of two exit codes.
-fn worse(one: Exit, other: Exit) -> Exit {
+fn worse_exit(one: Exit, other: Exit) -> Exit {
     let rank = |exit: Exit| match exit {
         Exit::Ready => 0,
         Exit::NotReady => 1,

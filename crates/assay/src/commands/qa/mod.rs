@@ -5,11 +5,13 @@ mod watch;
 
 use std::path::PathBuf;
 
-use assay_engine::loop_session::{Asked, CameTo, Place, SignOff, Silent, validate};
+use assay_engine::loop_session::{
+    LoopOptions, LoopOutcome, NullObserver, SignOff, SpecLocation, validate,
+};
 use assay_validate::ending::Ending;
 use clap::ValueEnum;
 
-use self::view::Printing;
+use self::view::ProgressPrinter;
 use super::warn;
 use crate::diagnostics::Diagnostics;
 use crate::exit::Exit;
@@ -75,17 +77,17 @@ pub(crate) fn run(args: &Args, diagnostics: &Diagnostics) -> anyhow::Result<Exit
         return view::metrics(args);
     }
     let prefix = args.spec.as_deref().unwrap_or_default();
-    let place = Place::of(environment(), &args.folder, prefix)?;
+    let place = SpecLocation::of(environment(), &args.folder, prefix)?;
     if args.status {
         return view::status(&place, args.format);
     }
-    go_on(args, &place, diagnostics)
+    run_loop(args, &place, diagnostics)
 }
 
 /// Runs the loop of a spec, and prints the result.
-fn go_on(args: &Args, place: &Place, diagnostics: &Diagnostics) -> anyhow::Result<Exit> {
-    let models = args.models.request()?.or_model(args.model.as_deref());
-    let asked = Asked {
+fn run_loop(args: &Args, place: &SpecLocation, diagnostics: &Diagnostics) -> anyhow::Result<Exit> {
+    let models = args.models.options()?.or_model(args.model.as_deref());
+    let asked = LoopOptions {
         base: args.base.as_deref(),
         resumes: args.resume,
         sign_off: args.sign_off.as_deref().map(|by| SignOff {
@@ -96,20 +98,20 @@ fn go_on(args: &Args, place: &Place, diagnostics: &Diagnostics) -> anyhow::Resul
         models: &models,
         host: None,
     };
-    let (came_to, standing) = match args.format {
+    let (loop_outcome, standing) = match args.format {
         Form::Text => {
-            validate(place, asked, &Printing::new(place, diagnostics.is_verbose()), &warn)?
+            validate(place, asked, &ProgressPrinter::new(place, diagnostics.is_verbose()), &warn)?
         }
-        Form::Json => validate(place, asked, &Silent, &warn)?,
+        Form::Json => validate(place, asked, &NullObserver, &warn)?,
     };
-    view::ended(place, args.format, &came_to, &standing)?;
-    Ok(exit(&came_to))
+    view::print_outcome(place, args.format, &loop_outcome, &standing)?;
+    Ok(exit(&loop_outcome))
 }
 
-fn exit(came_to: &CameTo) -> Exit {
-    match came_to {
-        CameTo::ApprovedBefore | CameTo::Ended(Ending::Approved) => Exit::Ready,
-        CameTo::Ended(Ending::Errors { .. }) => Exit::Incomplete,
-        CameTo::Waits(_) | CameTo::Ended(_) => Exit::HandedOver,
+fn exit(loop_outcome: &LoopOutcome) -> Exit {
+    match loop_outcome {
+        LoopOutcome::AlreadyApproved | LoopOutcome::Ended(Ending::Approved) => Exit::Ready,
+        LoopOutcome::Ended(Ending::Errors { .. }) => Exit::Incomplete,
+        LoopOutcome::Waits(_) | LoopOutcome::Ended(_) => Exit::HandedOver,
     }
 }

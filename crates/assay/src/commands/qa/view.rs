@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::Context;
 use assay_base::text::first_chars;
 use assay_checks::check::{CheckOutcome, CheckState};
-use assay_engine::loop_session::{CameTo, Place, UNKNOWN};
+use assay_engine::loop_session::{LoopOutcome, SpecLocation, UNKNOWN_STATE};
 use assay_engine::queues;
 use assay_engine::wording::count;
 use assay_findings::write::escape::one_line;
@@ -30,26 +30,26 @@ use crate::output;
 use crate::terminal::{BOLD, DIM, GREEN, RED, YELLOW};
 
 /// The maximum number of issues and files in the output; the artifacts have all.
-const NAMED: usize = 20;
+const MAX_LISTED: usize = 20;
 
 /// The maximum length of a fixer's output that is shown, in characters.
-const SAID: usize = 80;
+const MAX_FIXER_OUTPUT: usize = 80;
 
 /// Prints the progress of a loop.
-pub(super) struct Printing {
+pub(super) struct ProgressPrinter {
     spec: String,
     is_verbose: bool,
 }
 
-impl Printing {
-    pub(super) fn new(place: &Place, is_verbose: bool) -> Printing {
-        Printing { spec: place.spec.name.clone(), is_verbose }
+impl ProgressPrinter {
+    pub(super) fn new(place: &SpecLocation, is_verbose: bool) -> ProgressPrinter {
+        ProgressPrinter { spec: place.spec.name.clone(), is_verbose }
     }
 }
 
-impl LoopObserver for Printing {
+impl LoopObserver for ProgressPrinter {
     fn on_tree_changed(&self, waited_for: &Ending) {
-        line(&format!(
+        print_line(&format!(
             "{}: the tree changed since the loop stopped ({}), so it is judged anew",
             one_line(&self.spec),
             one_line(&waited_for.reason())
@@ -57,16 +57,16 @@ impl LoopObserver for Printing {
     }
 
     fn on_round(&self, number: u32) {
-        line(&format!("{BOLD}{}, round {number}{BOLD:#}", one_line(&self.spec)));
+        print_line(&format!("{BOLD}{}, round {number}{BOLD:#}", one_line(&self.spec)));
     }
 
     fn on_check_started(&self, name: &str) {
-        line(&format!("  {DIM}running{DIM:#}   {}", one_line(name)));
+        print_line(&format!("  {DIM}running{DIM:#}   {}", one_line(name)));
     }
 
     fn on_check_finished(&self, outcome: &CheckOutcome) {
         let (style, word, why) = match &outcome.state {
-            CheckState::Passed => (GREEN, "passed", tests(outcome)),
+            CheckState::Passed => (GREEN, "passed", describe_tests(outcome)),
             CheckState::Failed { why } => (RED, "failed", why.clone()),
             CheckState::NotRun { why } => (YELLOW, "not run", why.clone()),
             CheckState::TimedOut => (RED, "too long", "it was ended".to_owned()),
@@ -74,26 +74,26 @@ impl LoopObserver for Printing {
         let took = match outcome.duration_ms {
             // Times below a second are not interesting.
             ..1_000 => String::new(),
-            ms => format!(" {DIM}{}{DIM:#}", time(Duration::from_millis(ms))),
+            ms => format!(" {DIM}{}{DIM:#}", format_duration(Duration::from_millis(ms))),
         };
         let name = one_line(&outcome.name);
         let why = if why.is_empty() { why } else { format!(": {}", one_line(&why)) };
-        line(&format!("  {style}{word:<9}{style:#} {name}{why}{took}"));
+        print_line(&format!("  {style}{word:<9}{style:#} {name}{why}{took}"));
         if !outcome.also.is_empty() {
             let also: Vec<&str> = outcome.also.iter().map(|kind| kind.name()).collect();
             let also = also.join(", ");
-            line(&format!(
+            print_line(&format!(
                 "  {DIM}reused{DIM:#}    {also}: the same command, so it is not run again"
             ));
         }
         if self.is_verbose {
             let said = outcome.tail.lines().map(one_line);
-            said.for_each(|said| line(&format!("            {DIM}{said}{DIM:#}")));
+            said.for_each(|said| print_line(&format!("            {DIM}{said}{DIM:#}")));
         }
     }
 
     fn on_review_started(&self) {
-        line(&format!("  {DIM}reviewing{DIM:#} the change and its criteria"));
+        print_line(&format!("  {DIM}reviewing{DIM:#} the change and its criteria"));
     }
 
     fn on_review_finished(&self, seen: &ReviewResult) {
@@ -103,33 +103,36 @@ impl LoopObserver for Printing {
             all => format!("{met} of {all} criteria met"),
         };
         if self.is_verbose {
-            seen.criteria.iter().for_each(|criterion| line(&evidence(criterion)));
+            seen.criteria.iter().for_each(|criterion| print_line(&describe_criterion(criterion)));
         }
         if seen.issues.is_empty() && seen.remarks.is_empty() {
-            line(&format!("  {GREEN}nothing is wrong{GREEN:#}, {criteria}"));
+            print_line(&format!("  {GREEN}nothing is wrong{GREEN:#}, {criteria}"));
             return;
         }
         if seen.issues.is_empty() {
             let found = count(seen.remarks.len(), "finding");
-            line(&format!("  {GREEN}nothing blocks{GREEN:#}, {found} besides, {criteria}"));
-            seen.remarks.iter().take(NAMED).for_each(|remark| line(&told(remark)));
+            print_line(&format!("  {GREEN}nothing blocks{GREEN:#}, {found} besides, {criteria}"));
+            seen.remarks
+                .iter()
+                .take(MAX_LISTED)
+                .for_each(|remark| print_line(&describe_issue(remark)));
             return;
         }
         let issues = count(seen.issues.len(), "issue");
-        line(&format!("  {RED}rejected{RED:#}  {issues}, {criteria}"));
-        seen.issues.iter().take(NAMED).for_each(|issue| line(&told(issue)));
-        let more = seen.issues.len().saturating_sub(NAMED);
+        print_line(&format!("  {RED}rejected{RED:#}  {issues}, {criteria}"));
+        seen.issues.iter().take(MAX_LISTED).for_each(|issue| print_line(&describe_issue(issue)));
+        let more = seen.issues.len().saturating_sub(MAX_LISTED);
         if more > 0 {
-            line(&format!("    and {more} more, in {FIX_REQUEST}"));
+            print_line(&format!("    and {more} more, in {FIX_REQUEST}"));
         }
         if !seen.remarks.is_empty() {
             let found = count(seen.remarks.len(), "finding");
-            line(&format!("    and {found} that block nothing, in {FIX_REQUEST}"));
+            print_line(&format!("    and {found} that block nothing, in {FIX_REQUEST}"));
         }
     }
 
     fn on_fix_started(&self, issues: usize) {
-        line(&format!("  {DIM}fixing{DIM:#}    {}", count(issues, "issue")));
+        print_line(&format!("  {DIM}fixing{DIM:#}    {}", count(issues, "issue")));
     }
 
     fn on_fix_finished(&self, said: &str) {
@@ -137,55 +140,57 @@ impl LoopObserver for Printing {
         let last = said.lines().rev().find(|line| !line.trim().is_empty());
         if let Some(last) = last {
             let last = one_line(last.trim());
-            let last = first_chars(&last, SAID);
-            line(&format!("  {DIM}it says   {last}{DIM:#}"));
+            let last = first_chars(&last, MAX_FIXER_OUTPUT);
+            print_line(&format!("  {DIM}it says   {last}{DIM:#}"));
         }
     }
 
     fn on_fix_applied(&self, files: &[String], left_out: &[String]) {
         match files {
-            [] => line(&format!("  {YELLOW}not fixed{YELLOW:#} nothing was changed")),
-            files => line(&format!("  {GREEN}fixed{GREEN:#}     {}", named(files))),
+            [] => print_line(&format!("  {YELLOW}not fixed{YELLOW:#} nothing was changed")),
+            files => print_line(&format!("  {GREEN}fixed{GREEN:#}     {}", list_files(files))),
         }
         if !left_out.is_empty() {
-            let left_out = named(left_out);
-            line(&format!("  {YELLOW}left out{YELLOW:#}  {left_out}: not the fixer's to change"));
+            let left_out = list_files(left_out);
+            print_line(&format!(
+                "  {YELLOW}left out{YELLOW:#}  {left_out}: not the fixer's to change"
+            ));
         }
     }
 
     fn on_error(&self, why: &str) {
-        line(&format!("  {YELLOW}broke off{YELLOW:#} {}", one_line(why)));
+        print_line(&format!("  {YELLOW}broke off{YELLOW:#} {}", one_line(why)));
     }
 }
 
 /// Prints a line.
-fn line(text: &str) {
+fn print_line(text: &str) {
     let text = assay_rules::redact(text);
     output::write_styled(format!("{text}\n").as_bytes());
 }
 
-fn told(issue: &Issue) -> String {
+fn describe_issue(issue: &Issue) -> String {
     let place = issue.place().map(|place| format!("  {DIM}{}{DIM:#}", one_line(&place)));
     let (kind, severity) = (issue.kind.name(), issue.severity.name());
     let title = one_line(&issue.title);
     format!("    - {title} {DIM}({kind}, {severity}){DIM:#}{}", place.unwrap_or_default())
 }
 
-fn evidence(criterion: &CriterionLine) -> String {
+fn describe_criterion(criterion: &CriterionLine) -> String {
     let word = if criterion.is_met() { "met" } else { "not met" };
     let (text, evidence) = (one_line(&criterion.text), one_line(&criterion.evidence));
     format!("  {word:<9} {text} {DIM}({evidence}){DIM:#}")
 }
 
-fn named(files: &[String]) -> String {
-    let shown: Vec<String> = files.iter().take(NAMED).map(|file| one_line(file)).collect();
-    match files.len().saturating_sub(NAMED) {
+fn list_files(files: &[String]) -> String {
+    let shown: Vec<String> = files.iter().take(MAX_LISTED).map(|file| one_line(file)).collect();
+    match files.len().saturating_sub(MAX_LISTED) {
         0 => shown.join(", "),
         more => format!("{} and {more} more", shown.join(", ")),
     }
 }
 
-fn tests(outcome: &CheckOutcome) -> String {
+fn describe_tests(outcome: &CheckOutcome) -> String {
     let alone = || outcome.exit_code.map(|_| "by its exit code alone".to_owned());
     let ran = outcome.tests.as_ref().map(|tests| count(tests.totals.ran(), "test"));
     let is_measured = outcome.coverage.is_some();
@@ -194,7 +199,7 @@ fn tests(outcome: &CheckOutcome) -> String {
     [ran, covered].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-fn time(took: Duration) -> String {
+fn format_duration(took: Duration) -> String {
     match took.as_secs() {
         0..60 => format!("{:.1} s", took.as_secs_f64()),
         seconds => format!("{} min {} s", seconds / 60, seconds % 60),
@@ -202,77 +207,88 @@ fn time(took: Duration) -> String {
 }
 
 /// Prints the result of a run.
-pub(super) fn ended(
-    place: &Place,
+pub(super) fn print_outcome(
+    place: &SpecLocation,
     form: Form,
-    came_to: &CameTo,
+    loop_outcome: &LoopOutcome,
     standing: &LoopState,
 ) -> anyhow::Result<()> {
     if form == Form::Json {
         return print_json(&Exporter { spec: &place.spec, loop_state: standing }.status());
     }
     let rounds = count(standing.epoch().len(), "round");
-    match came_to {
-        CameTo::ApprovedBefore => {
-            line(&format!("{GREEN}APPROVED{GREEN:#} already, on this very tree{}", tree(standing)));
+    match loop_outcome {
+        LoopOutcome::AlreadyApproved => {
+            print_line(&format!(
+                "{GREEN}APPROVED{GREEN:#} already, on this very tree{}",
+                tree_suffix(standing)
+            ));
         }
-        CameTo::Ended(Ending::Approved) => {
-            line(&format!("{GREEN}APPROVED{GREEN:#} after {rounds}{}", tree(standing)));
+        LoopOutcome::Ended(Ending::Approved) => {
+            print_line(&format!(
+                "{GREEN}APPROVED{GREEN:#} after {rounds}{}",
+                tree_suffix(standing)
+            ));
         }
-        CameTo::Waits(ending) => {
-            say_why("It waits for you", ending);
+        LoopOutcome::Waits(ending) => {
+            print_reason("It waits for you", ending);
             if standing.stopped_at.is_some() {
                 let round = standing.round;
-                line(&format!("  tree      not changed since the loop stopped in round {round}"));
+                print_line(&format!(
+                    "  tree      not changed since the loop stopped in round {round}"
+                ));
             }
-            hand_over(place, ending, standing);
+            print_next_steps(place, ending, standing);
         }
-        CameTo::Ended(ending) => {
-            say_why("A person is needed", ending);
-            hand_over(place, ending, standing);
+        LoopOutcome::Ended(ending) => {
+            print_reason("A person is needed", ending);
+            print_next_steps(place, ending, standing);
         }
     }
     Ok(())
 }
 
-fn tree(standing: &LoopState) -> String {
+fn tree_suffix(standing: &LoopState) -> String {
     match &standing.state {
         LoopStatus::Approved(TreeHash(tree)) => format!(" {DIM}(tree {tree}){DIM:#}"),
         _ => String::new(),
     }
 }
 
-fn say_why(lead: &str, ending: &Ending) {
-    line(&format!("{YELLOW}{lead}{YELLOW:#}: {}", one_line(&ending.reason())));
+fn print_reason(lead: &str, ending: &Ending) {
+    print_line(&format!("{YELLOW}{lead}{YELLOW:#}: {}", one_line(&ending.reason())));
 }
 
 /// Prints the files and commands for a person who has to decide.
-fn hand_over(place: &Place, ending: &Ending, standing: &LoopState) {
+fn print_next_steps(place: &SpecLocation, ending: &Ending, standing: &LoopState) {
     let folder = place.spec.folder.display();
     let name = one_line(&place.spec.name);
-    line(&format!("  read      {folder}/{ESCALATION}"));
+    print_line(&format!("  read      {folder}/{ESCALATION}"));
     let command = format!("assay qa --spec {name}");
     match ending {
         Ending::AwaitsSignOff => {
-            line(&format!("  vouch     {command} --sign-off \"YOUR NAME\""));
+            print_line(&format!("  vouch     {command} --sign-off \"YOUR NAME\""));
         }
         // Each decision is printed below with its command.
         Ending::AwaitsDecision => {}
-        _ => ending.actions().iter().for_each(|it| line(&format!("  to do     {}", one_line(it)))),
+        _ => ending
+            .actions()
+            .iter()
+            .for_each(|it| print_line(&format!("  to do     {}", one_line(it)))),
     }
-    line(&format!("  go on     {command}, after any change of the files"));
-    line(&format!("  resume    {command} --resume, if no file has to change"));
+    print_line(&format!("  go on     {command}, after any change of the files"));
+    print_line(&format!("  resume    {command} --resume, if no file has to change"));
     let open = standing.issues();
-    for issue in open.iter().filter(|issue| issue.remedy.can_be_decided()).take(NAMED) {
+    for issue in open.iter().filter(|issue| issue.remedy.can_be_decided()).take(MAX_LISTED) {
         let title = one_line(&issue.title).replace('"', "\\\"").replace('`', "\\`");
-        line(&format!(
+        print_line(&format!(
             "  decide    assay qa --spec {name} --sign-off \"YOUR NAME\" --for \"{title}\" --because \"REASON\""
         ));
     }
 }
 
 /// Prints the status of a spec.
-pub(super) fn status(place: &Place, form: Form) -> anyhow::Result<Exit> {
+pub(super) fn status(place: &SpecLocation, form: Form) -> anyhow::Result<Exit> {
     place.recover(&warn)?;
     let (standing, is_own) = place.loop_state()?;
     let mut status = match (standing.has_begun, place.plan().signoff()) {
@@ -310,7 +326,7 @@ pub(super) fn metrics(args: &Args) -> anyhow::Result<Exit> {
         Some(prefix) => vec![spec::find(&root, prefix)?],
         None => spec::all(&root)?,
     };
-    let metrics = Metrics::over(&root, &folders).context(UNKNOWN)?;
+    let metrics = Metrics::over(&root, &folders).context(UNKNOWN_STATE)?;
     match args.format {
         Form::Text => print_safely(&metrics.text())?,
         Form::Json => print_json(&metrics)?,

@@ -4,27 +4,27 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use assay_engine::loop_session::Place;
+use assay_engine::loop_session::SpecLocation;
 use assay_engine::queues;
 use assay_store::durable_fs;
 use assay_validate::plan;
 use assay_validate::spec;
 
-use super::{Args, go_on};
+use super::{Args, run_loop};
 use crate::commands::warn;
 use crate::diagnostics::Diagnostics;
 use crate::exit::Exit;
 use crate::process::environment;
 
 /// The polling interval. A plan changes when a person or an agent finishes a subtask.
-const PAUSE: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Watches until the process is stopped, or, with one spec, until its loop ends.
 pub(super) fn run(args: &Args, diagnostics: &Diagnostics) -> anyhow::Result<Exit> {
     let root = queues::root(&args.folder)?;
     let mut seen: BTreeMap<PathBuf, Vec<u8>> = BTreeMap::new();
     loop {
-        for folder in watched(&root, args)? {
+        for folder in watched_specs(&root, args)? {
             // An unreadable plan is reported below.
             let read = || durable_fs::read(&root.join(&folder).join(plan::NAME)).ok().flatten();
             let text = read().unwrap_or_default();
@@ -34,7 +34,7 @@ pub(super) fn run(args: &Args, diagnostics: &Diagnostics) -> anyhow::Result<Exit
             seen.insert(folder.clone(), text);
             let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
             // A plan that is unreadable or not complete is checked again when it changes.
-            let place = Place::of(environment(), &args.folder, &folder.to_string_lossy());
+            let place = SpecLocation::of(environment(), &args.folder, &folder.to_string_lossy());
             let place = match place.and_then(|place| place.check_complete().map(|()| place)) {
                 Ok(place) => place,
                 Err(error) => {
@@ -42,7 +42,7 @@ pub(super) fn run(args: &Args, diagnostics: &Diagnostics) -> anyhow::Result<Exit
                     continue;
                 }
             };
-            match go_on(args, &place, diagnostics) {
+            match run_loop(args, &place, diagnostics) {
                 outcome if args.spec.is_some() => return outcome,
                 Ok(_) => {}
                 // The other specs are still watched.
@@ -53,11 +53,11 @@ pub(super) fn run(args: &Args, diagnostics: &Diagnostics) -> anyhow::Result<Exit
             seen.insert(folder, text);
         }
         // No thread unparks this one: it only waits for plans to change.
-        std::thread::park_timeout(PAUSE);
+        std::thread::park_timeout(POLL_INTERVAL);
     }
 }
 
-fn watched(root: &Path, args: &Args) -> anyhow::Result<Vec<PathBuf>> {
+fn watched_specs(root: &Path, args: &Args) -> anyhow::Result<Vec<PathBuf>> {
     Ok(match &args.spec {
         Some(prefix) => vec![spec::find(root, prefix)?],
         None => spec::all(root)?,

@@ -14,7 +14,7 @@ use crate::exit::Exit;
 use crate::process::environment;
 
 /// The number of tasks per batch.
-const AT_ONCE: usize = 500;
+const BATCH_SIZE: usize = 500;
 
 /// Arguments of `assay queue copy`.
 #[derive(clap::Args)]
@@ -39,8 +39,8 @@ pub(super) fn migrate(settings: &AgentSettings) -> anyhow::Result<Exit> {
 pub(super) fn run(settings: &AgentSettings, args: &Args) -> anyhow::Result<Exit> {
     let of = &settings.configuration;
     let policy = policy(&of.task, &of.safeguards, &of.workflow);
-    let from = queues::open_place(environment(), &args.from, policy.clone())?;
-    let to = queues::open_place(environment(), &args.to, policy)?;
+    let from = queues::open_at(environment(), &args.from, policy.clone())?;
+    let to = queues::open_at(environment(), &args.to, policy)?;
     let filter = TaskFilter { statuses: TaskStatus::ALL.to_vec(), ..TaskFilter::default() };
     let tasks = from.list(&filter)?;
     let running =
@@ -55,7 +55,7 @@ pub(super) fn run(settings: &AgentSettings, args: &Args) -> anyhow::Result<Exit>
         .map(|listed| QueuedTask { queue: listed.queue, task: listed.task })
         .collect();
     let mut new = 0;
-    for some in tasks.chunks(AT_ONCE) {
+    for some in tasks.chunks(BATCH_SIZE) {
         new += to.restore(some.to_vec())?;
     }
     let (there, new) = (all - new, count(new, "task"));

@@ -52,9 +52,9 @@ enum Command {
     /// Counts the tasks of every queue
     Stats(view::StatsArgs),
     /// Cancels tasks that wait or run
-    Cancel(Named),
+    Cancel(TaskIds),
     /// Queues failed or cancelled tasks again
-    Retry(Named),
+    Retry(TaskIds),
     /// Removes tasks that were completed, given up or cancelled long ago
     Prune(PruneArgs),
     /// Updates the tables of the queue's database
@@ -82,7 +82,7 @@ struct PruneArgs {
 
 /// Arguments with the ids of tasks.
 #[derive(clap::Args)]
-struct Named {
+struct TaskIds {
     /// The ids of the tasks
     #[arg(value_name = "ID", required = true)]
     ids: Vec<TaskId>,
@@ -91,21 +91,21 @@ struct Named {
 pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
     let root = queues::root(&args.folder)?;
     let settings = AgentSettings::on_disk(environment(), &root)?;
-    let open = || wait_for(|| queues::open(&root, &settings));
-    let open_to_read = || wait_for(|| queues::open_to_read(&root, &settings));
-    let no_tasks = || queues::no_tasks(&root, &settings);
+    let open = || open_waiting(|| queues::open(&root, &settings));
+    let open_to_read = || open_waiting(|| queues::open_to_read(&root, &settings));
+    let stray_entries = || queues::find_stray_entries(&root, &settings);
     match args.command {
         Command::Push(args) => push::run(&*open()?, &settings, &super::user_name(&root), args),
-        Command::List(args) => view::list(&*open_to_read()?, &args, no_tasks),
+        Command::List(args) => view::list(&*open_to_read()?, &args, stray_entries),
         Command::Show(args) => view::show(&*open_to_read()?, &args),
         Command::Watch(args) => watch::run(&*open()?, &args),
-        Command::Stats(args) => view::stats(&*open_to_read()?, &args, no_tasks),
+        Command::Stats(args) => view::stats(&*open_to_read()?, &args, stray_entries),
         Command::Cancel(named) => {
             let by = super::user_name(&root);
-            each(&*open()?, &named, "cancelled", |queue, id| queue.cancel(id, &by))
+            apply_to_each(&*open()?, &named, "cancelled", |queue, id| queue.cancel(id, &by))
         }
         Command::Retry(named) => {
-            each(&*open()?, &named, "waiting again", |queue, id| queue.retry(id))
+            apply_to_each(&*open()?, &named, "waiting again", |queue, id| queue.retry(id))
         }
         Command::Prune(args) => {
             let removed = open_to_read()?.prune(args.older.duration())?;
@@ -122,7 +122,9 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
 }
 
 /// Opens a queue, and waits up to `MAX_WAIT` for a database that cannot be reached.
-fn wait_for(open: impl Fn() -> anyhow::Result<Box<dyn Queue>>) -> anyhow::Result<Box<dyn Queue>> {
+fn open_waiting(
+    open: impl Fn() -> anyhow::Result<Box<dyn Queue>>,
+) -> anyhow::Result<Box<dyn Queue>> {
     // A signal ends the process during the wait.
     let never = Shutdown::default();
     let since = Stopwatch::start();
@@ -130,7 +132,7 @@ fn wait_for(open: impl Fn() -> anyhow::Result<Box<dyn Queue>>) -> anyhow::Result
     loop {
         let delay = BACKOFF.delay(retries);
         match open() {
-            Err(error) if queues::is_away(&error) && since.elapsed() + delay < MAX_WAIT => {
+            Err(error) if queues::is_unreachable(&error) && since.elapsed() + delay < MAX_WAIT => {
                 if retries == 0 {
                     let seconds = MAX_WAIT.as_secs();
                     super::warn(&format!("{error:#}; waiting for it, up to {seconds} s"));
@@ -144,9 +146,9 @@ fn wait_for(open: impl Fn() -> anyhow::Result<Box<dyn Queue>>) -> anyhow::Result
 }
 
 /// Applies an operation to several tasks. An error of one task does not stop the others.
-fn each(
+fn apply_to_each(
     queue: &dyn Queue,
-    named: &Named,
+    named: &TaskIds,
     done: &str,
     what: impl Fn(&dyn Queue, &TaskId) -> Result<(), assay_store::queue::QueueError>,
 ) -> anyhow::Result<Exit> {

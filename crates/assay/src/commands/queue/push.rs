@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 use assay_engine::config::agents::AgentSettings;
-use assay_engine::config::service::A_MOMENT;
+use assay_engine::config::service::SHORT_WAIT;
 use assay_engine::new_tasks::{Origin, check_tasks, parse_tasks, review_of_pull};
 use assay_engine::queues;
 use assay_store::interval::Interval;
@@ -96,7 +96,7 @@ pub(super) fn run(
 ) -> anyhow::Result<Exit> {
     let as_json = args.json;
     if let Some(agent) = &args.agent {
-        args.queue = Some(queues::of_agent(settings, agent)?);
+        args.queue = Some(queues::agent_queue(settings, agent)?);
     }
     let pull = args.pr.take();
     let asks_for_pull = pull.is_some();
@@ -108,14 +108,14 @@ pub(super) fn run(
             };
             parse_tasks(&bytes, file, args.queue.as_ref(), origin(user))?
         }
-        (None, Some(pull)) => vec![for_pull(pull, settings, args, user)?],
-        (None, None) => vec![from_options(args, user)?],
+        (None, Some(pull)) => vec![pull_review_task(pull, settings, args, user)?],
+        (None, None) => vec![task_from_args(args, user)?],
     };
     check_tasks(settings, &tasks, &super::super::warn)?;
     match queue.push(tasks.clone()) {
         // Another trigger queued the same task, which is the one that the user wants.
         Err(there @ QueueError::AlreadyExists { .. }) if asks_for_pull => {
-            return already_there(queue, &there, as_json);
+            return report_existing(queue, &there, as_json);
         }
         pushed => pushed?,
     }
@@ -130,7 +130,7 @@ pub(super) fn run(
     Ok(Exit::Ready)
 }
 
-fn already_there(queue: &dyn Queue, there: &QueueError, as_json: bool) -> anyhow::Result<Exit> {
+fn report_existing(queue: &dyn Queue, there: &QueueError, as_json: bool) -> anyhow::Result<Exit> {
     match there {
         QueueError::AlreadyExists { id, .. } if as_json => print_json(&[queue.get(id)?.task])?,
         there => print(&format!("{there}\n"))?,
@@ -139,15 +139,15 @@ fn already_there(queue: &dyn Queue, there: &QueueError, as_json: bool) -> anyhow
 }
 
 /// Returns the task to review a pull request, which is the same for every trigger.
-fn for_pull(
+fn pull_review_task(
     (repository, number): (RepositoryName, u64),
     settings: &AgentSettings,
     args: Args,
     user: &str,
 ) -> anyhow::Result<QueuedTask> {
-    let queue = args.queue.map_or_else(|| queues::of_reviewer(settings, None), Ok)?;
+    let queue = args.queue.map_or_else(|| queues::reviewer_queue(settings, None), Ok)?;
     let configured = &settings.configuration.github;
-    let github = configured.required(A_MOMENT, super::super::warn)?;
+    let github = configured.required(SHORT_WAIT, super::super::warn)?;
     let mut new = review_of_pull(&github, &repository, number, &queue, origin(user))?;
     let task = &mut new.task;
     task.title = args.title.unwrap_or_else(|| std::mem::take(&mut task.title));
@@ -161,7 +161,7 @@ fn for_pull(
     Ok(new)
 }
 
-fn from_options(args: Args, user: &str) -> anyhow::Result<QueuedTask> {
+fn task_from_args(args: Args, user: &str) -> anyhow::Result<QueuedTask> {
     let queue = args.queue.context("a task needs `--queue`, such as `--queue qa`")?;
     let kind = args.kind.context("a task needs `--type`, such as `--type review`")?;
     let id = args.id.map_or_else(|| TaskId::generate(&kind, queue.as_str(), process::now()), Ok)?;

@@ -44,7 +44,7 @@ fn lease() -> clap::builder::RangedU64ValueParser {
 
 /// Arguments with a lease.
 #[derive(clap::Args)]
-struct Held {
+struct LeaseArgs {
     /// The id of the task
     #[arg(value_name = "ID")]
     id: TaskId,
@@ -63,7 +63,7 @@ struct Held {
 #[derive(clap::Args)]
 pub(super) struct RenewArgs {
     #[command(flatten)]
-    held: Held,
+    held: LeaseArgs,
     /// The length of the lease from now, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = lease())]
     lease: u64,
@@ -99,7 +99,7 @@ pub(super) struct CompleteArgs {
 #[derive(clap::Args)]
 pub(super) struct FailArgs {
     #[command(flatten)]
-    held: Held,
+    held: LeaseArgs,
     /// The text of the error
     #[arg(long, value_name = "TEXT")]
     error: String,
@@ -108,7 +108,7 @@ pub(super) struct FailArgs {
     for_good: bool,
 }
 
-impl Held {
+impl LeaseArgs {
     fn lease(&self, queue: &dyn Queue) -> anyhow::Result<Lease> {
         let name = queue.get(&self.id)?.queue;
         let (task, agent) = (self.id.clone(), self.agent.clone());
@@ -119,9 +119,9 @@ impl Held {
 pub(super) fn claim(queue: &dyn Queue, args: &ClaimArgs) -> anyhow::Result<Exit> {
     let lease_kind = LeaseKind::ByTime(Duration::from_secs(args.lease));
     let claimed = queue.claim(&args.queue, &args.agent, lease_kind, args.count.get())?;
-    let told =
+    let printed =
         claimed.iter().map(|ClaimedTask { lease, task }| json!({ "lease": lease, "task": task }));
-    print_json(&json!({ "claimed": told.collect::<Vec<Value>>() }))?;
+    print_json(&json!({ "claimed": printed.collect::<Vec<Value>>() }))?;
     Ok(Exit::Ready)
 }
 
@@ -150,7 +150,9 @@ pub(super) fn complete(queue: &dyn Queue, args: CompleteArgs) -> anyhow::Result<
             };
             return complete_all(queue, &parse_leases(&bytes, &file)?, &settlement);
         }
-        (None, Some(id), Some(agent), Some(fence)) => Held { id, agent, fence, json: args.json },
+        (None, Some(id), Some(agent), Some(fence)) => {
+            LeaseArgs { id, agent, fence, json: args.json }
+        }
         (None, ..) => bail!("name a task with `--agent` and `--fence`, or give `--leases FILE`"),
     };
     settle(queue, &held, settlement)
@@ -185,7 +187,7 @@ pub(super) fn fail(queue: &dyn Queue, args: FailArgs) -> anyhow::Result<Exit> {
     settle(queue, &args.held, TaskResult::Failed(AttemptFailure { error: args.error, retry_limit }))
 }
 
-fn settle(queue: &dyn Queue, held: &Held, settlement: TaskResult) -> anyhow::Result<Exit> {
+fn settle(queue: &dyn Queue, held: &LeaseArgs, settlement: TaskResult) -> anyhow::Result<Exit> {
     let settled = queue.settle(&held.lease(queue)?, settlement)?;
     let id = &held.id;
     print_json(&match settled {

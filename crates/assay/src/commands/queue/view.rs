@@ -1,6 +1,6 @@
 //! `assay queue list|show|stats`: shows tasks.
 
-use assay_engine::queues::{self, NoTasks};
+use assay_engine::queues::{self, StrayEntries};
 use assay_engine::wording::count;
 use assay_findings::write::escape;
 use assay_store::queue::{ClaimState, ListedTask, Queue, TaskFilter};
@@ -11,19 +11,19 @@ use super::super::{print, print_json};
 use super::{queue_name, status};
 use crate::exit::Exit;
 use crate::process;
-use crate::terminal::{Room, table};
+use crate::terminal::{TableWidth, table};
 
 /// The default maximum number of listed tasks.
-const LISTED: usize = 50;
+const DEFAULT_LIMIT: usize = 50;
 
 /// The maximum number of names of non-task entries that are shown.
 const MAX_NAMES: usize = 5;
 
 /// The maximum number of findings of a task that are shown.
-const MOST_FINDINGS: usize = 50;
+const MAX_FINDINGS: usize = 50;
 
 /// The key of the findings in the context of a task.
-const FINDINGS: &str = "structured_findings";
+const FINDINGS_KEY: &str = "structured_findings";
 
 /// Arguments of `assay queue list`.
 #[derive(clap::Args)]
@@ -36,7 +36,7 @@ pub(super) struct ListArgs {
     #[arg(long, value_name = "STATUS", value_parser = status)]
     status: Vec<TaskStatus>,
     /// The maximum number of tasks
-    #[arg(long, value_name = "N", default_value_t = LISTED)]
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_LIMIT)]
     limit: usize,
     /// Print JSON
     #[arg(long)]
@@ -65,7 +65,7 @@ pub(super) struct StatsArgs {
 pub(super) fn list(
     queue: &dyn Queue,
     args: &ListArgs,
-    no_tasks: impl FnOnce() -> anyhow::Result<NoTasks>,
+    stray_entries: impl FnOnce() -> anyhow::Result<StrayEntries>,
 ) -> anyhow::Result<Exit> {
     let filter = TaskFilter {
         queue: args.queue.clone(),
@@ -86,18 +86,18 @@ pub(super) fn list(
     } else {
         let rows: Vec<Vec<String>> = listed.iter().map(row).collect();
         let heading = ["QUEUE", "ID", "TYPE", "PRIO", "STANDING", "TITLE"];
-        print(&table(&heading, &rows, Room::on_stdout()))?;
+        print(&table(&heading, &rows, TableWidth::on_stdout()))?;
     }
     if more {
         print(&format!("and more; `--limit {}` shows more of them\n", args.limit.max(1) * 10))?;
     }
-    tell_no_tasks(&no_tasks()?)?;
+    warn_of_stray_entries(&stray_entries()?)?;
     Ok(Exit::Ready)
 }
 
 /// Warns of files in the queue's folder that are not tasks.
-fn tell_no_tasks(no_tasks: &NoTasks) -> anyhow::Result<()> {
-    let NoTasks { set_aside, doubtful } = no_tasks;
+fn warn_of_stray_entries(stray_entries: &StrayEntries) -> anyhow::Result<()> {
+    let StrayEntries { set_aside, doubtful } = stray_entries;
     for (file, reason) in doubtful {
         print(&escape::escape_hidden(&format!("`{file}` is no task: {reason}\n")))?;
     }
@@ -109,8 +109,8 @@ fn tell_no_tasks(no_tasks: &NoTasks) -> anyhow::Result<()> {
     if set_aside.len() > MAX_NAMES {
         names.push_str(", …");
     }
-    let told = format!("{files} set aside as no task, with the reason, in `{folder}/malformed`");
-    print(&escape::escape_hidden(&format!("{told}: {names}\n")))
+    let summary = format!("{files} set aside as no task, with the reason, in `{folder}/malformed`");
+    print(&escape::escape_hidden(&format!("{summary}: {names}\n")))
 }
 
 fn row(listed: &ListedTask) -> Vec<String> {
@@ -120,17 +120,17 @@ fn row(listed: &ListedTask) -> Vec<String> {
         task.id.to_string(),
         task.kind.to_string(),
         task.priority.get().to_string(),
-        in_short(claim_state, task),
+        short_state(claim_state, task),
         task.title.clone(),
     ]
 }
 
 /// Returns the claim state of a task in a word or two.
-fn in_short(claim_state: &ClaimState, task: &Task) -> String {
+fn short_state(claim_state: &ClaimState, task: &Task) -> String {
     match claim_state {
         ClaimState::Ready if task.kind.is_escalation() => "for a person".into(),
         ClaimState::Ready => "ready".into(),
-        ClaimState::Backoff { seconds } => match for_later(task) {
+        ClaimState::Backoff { seconds } => match scheduled_time(task) {
             Some(at) => format!("from {at}"),
             None => format!("rests {seconds} s"),
         },
@@ -142,16 +142,16 @@ fn in_short(claim_state: &ClaimState, task: &Task) -> String {
 }
 
 /// Returns the time before which a task must not be claimed; `None` if it may be claimed now.
-fn for_later(task: &Task) -> Option<Moment> {
+fn scheduled_time(task: &Task) -> Option<Moment> {
     task.run_at.filter(|at| *at > process::now())
 }
 
 /// Returns the claim state of a task as a phrase.
-fn in_full(claim_state: &ClaimState, task: &Task) -> String {
+fn full_state(claim_state: &ClaimState, task: &Task) -> String {
     match claim_state {
         ClaimState::Ready if task.kind.is_escalation() => "waits for a person".into(),
         ClaimState::Ready => "ready to be claimed".into(),
-        ClaimState::Backoff { seconds } => match for_later(task) {
+        ClaimState::Backoff { seconds } => match scheduled_time(task) {
             Some(at) => format!("waits for its time, {at}"),
             None => format!("rests for {seconds} s after a failure"),
         },
@@ -178,10 +178,10 @@ pub(super) fn show(queue: &dyn Queue, args: &ShowArgs) -> anyhow::Result<Exit> {
     let mut line = |name: &str, value: &str| {
         text.push_str(&format!("  {name:<15} {}\n", escape::one_line(value)));
     };
-    line("standing", &in_full(claim_state, task));
+    line("standing", &full_state(claim_state, task));
     line("type", task.kind.as_str());
     line("priority", &task.priority.get().to_string());
-    line("created", &format!("{} by {}", task.created_at, named(&task.created_by)));
+    line("created", &format!("{} by {}", task.created_at, author_name(&task.created_by)));
     if let Some(every) = task.repeat_every {
         line("comes again", &format!("every {every}"));
     }
@@ -194,7 +194,7 @@ pub(super) fn show(queue: &dyn Queue, args: &ShowArgs) -> anyhow::Result<Exit> {
     }
     // Keys with this prefix are internal to agents.
     for (key, value) in task.context.iter().filter(|(key, _)| !key.starts_with('_')) {
-        match findings(key, value) {
+        match finding_lines(key, value) {
             Some(findings) => {
                 let names = std::iter::once("· findings").chain(std::iter::repeat(""));
                 names.zip(&findings).for_each(|(name, finding)| line(name, finding));
@@ -225,11 +225,11 @@ pub(super) fn show(queue: &dyn Queue, args: &ShowArgs) -> anyhow::Result<Exit> {
 }
 
 /// Returns the findings of a task as lines; `None` if the context value has no findings.
-fn findings(key: &str, value: &Value) -> Option<Vec<String>> {
-    let list = value.get("findings").filter(|_| key == FINDINGS)?.as_array()?;
-    let listed = list.iter().zip(1..).map(|(finding, number)| in_a_line(finding, number));
-    let mut lines: Vec<String> = listed.take(MOST_FINDINGS).collect();
-    let more = list.len().saturating_sub(MOST_FINDINGS);
+fn finding_lines(key: &str, value: &Value) -> Option<Vec<String>> {
+    let list = value.get("findings").filter(|_| key == FINDINGS_KEY)?.as_array()?;
+    let listed = list.iter().zip(1..).map(|(finding, number)| finding_line(finding, number));
+    let mut lines: Vec<String> = listed.take(MAX_FINDINGS).collect();
+    let more = list.len().saturating_sub(MAX_FINDINGS);
     if more > 0 {
         lines.push(format!("and {more} more; `--json` has all of them"));
     }
@@ -240,7 +240,7 @@ fn findings(key: &str, value: &Value) -> Option<Vec<String>> {
 }
 
 /// Formats a finding as a line: its id or number, severity, place and title.
-fn in_a_line(finding: &Value, number: usize) -> String {
+fn finding_line(finding: &Value, number: usize) -> String {
     let text = |key: &str| finding.get(key).and_then(Value::as_str).filter(|it| !it.is_empty());
     let name = text("id").map_or_else(|| format!("{number}."), str::to_owned);
     let line = finding.get("line_number").or_else(|| finding.get("line")).and_then(Value::as_u64);
@@ -254,14 +254,14 @@ fn in_a_line(finding: &Value, number: usize) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
-fn named(name: &str) -> &str {
+fn author_name(name: &str) -> &str {
     if name.is_empty() { "somebody" } else { name }
 }
 
 pub(super) fn stats(
     queue: &dyn Queue,
     args: &StatsArgs,
-    no_tasks: impl FnOnce() -> anyhow::Result<NoTasks>,
+    stray_entries: impl FnOnce() -> anyhow::Result<StrayEntries>,
 ) -> anyhow::Result<Exit> {
     let counts = queue.count()?;
     if args.json {
@@ -283,12 +283,12 @@ pub(super) fn stats(
     let rows: Vec<Vec<String>> = counts.iter().map(row).collect();
     let heading =
         ["QUEUE", "READY", "WAITING", "BLOCKED", "RUNNING", "COMPLETED", "FAILED", "CANCELLED"];
-    print(&table(&heading, &rows, Room::on_stdout()))?;
+    print(&table(&heading, &rows, TableWidth::on_stdout()))?;
     let all: usize = counts.iter().map(|count| count.blocked).sum();
     if all > 0 {
         let blocked = count(all, "task");
         print(&format!("{blocked} blocked; `assay queue show ID` says by what\n"))?;
     }
-    tell_no_tasks(&no_tasks()?)?;
+    warn_of_stray_entries(&stray_entries()?)?;
     Ok(Exit::Ready)
 }

@@ -17,7 +17,7 @@ use crate::output;
 use crate::process;
 
 /// The interval at which the queue is read even without a notification, to find new queues.
-const SAFETY_NET: Duration = Duration::from_secs(5);
+const POLL_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Arguments of `assay queue watch`.
 #[derive(clap::Args)]
@@ -32,7 +32,7 @@ pub(super) struct Args {
 
 /// The state of a task at the last poll.
 #[derive(PartialEq, Clone)]
-struct Sight {
+struct TaskSnapshot {
     queue: QueueName,
     status: TaskStatus,
     by: Option<String>,
@@ -42,12 +42,12 @@ struct Sight {
 pub(super) fn run(queue: &dyn Queue, args: &Args) -> anyhow::Result<Exit> {
     let (wake, woken) = channel();
     let mut watched: Vec<QueueName> = Vec::new();
-    let mut before = look(queue, args)?;
-    for (id, sight) in &before {
-        tell(args, id, None, Some(sight))?;
+    let mut before = read_tasks(queue, args)?;
+    for (id, snapshot) in &before {
+        print_change(args, id, None, Some(snapshot))?;
     }
     while output::is_open() {
-        for name in queues(queue)? {
+        for name in queue_names(queue)? {
             if !watched.contains(&name) {
                 let (watch, wake): (Watch, _) = (queue.watch(&name)?, wake.clone());
                 watched.push(name);
@@ -57,32 +57,32 @@ pub(super) fn run(queue: &dyn Queue, args: &Args) -> anyhow::Result<Exit> {
                 );
             }
         }
-        match woken.recv_timeout(SAFETY_NET) {
+        match woken.recv_timeout(POLL_INTERVAL) {
             Ok(()) | Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return Ok(Exit::Ready),
         }
-        let now = match look(queue, args) {
+        let now = match read_tasks(queue, args) {
             Ok(now) => now,
-            Err(error) if queues::is_away(&error) => {
+            Err(error) if queues::is_unreachable(&error) => {
                 super::super::warn(&format!("{error:#}; it is tried again"));
-                std::thread::park_timeout(SAFETY_NET);
+                std::thread::park_timeout(POLL_INTERVAL);
                 continue;
             }
             Err(error) => return Err(error),
         };
-        for (id, sight) in &now {
-            if before.get(id) != Some(sight) {
-                tell(args, id, before.get(id), Some(sight))?;
+        for (id, snapshot) in &now {
+            if before.get(id) != Some(snapshot) {
+                print_change(args, id, before.get(id), Some(snapshot))?;
             }
         }
-        for (id, sight) in before.iter().filter(|(id, _)| !now.contains_key(*id)) {
+        for (id, snapshot) in before.iter().filter(|(id, _)| !now.contains_key(*id)) {
             let done = queue.get(&id.parse()?).ok();
-            let completed = done.map(|done| Sight {
+            let completed = done.map(|done| TaskSnapshot {
                 status: done.task.status,
                 by: done.task.completed_by,
-                ..sight.clone()
+                ..snapshot.clone()
             });
-            tell(args, id, Some(sight), completed.as_ref())?;
+            print_change(args, id, Some(snapshot), completed.as_ref())?;
         }
         before = now;
     }
@@ -90,7 +90,7 @@ pub(super) fn run(queue: &dyn Queue, args: &Args) -> anyhow::Result<Exit> {
 }
 
 /// Returns the names of the queues; empty while the queue cannot be reached.
-fn queues(queue: &dyn Queue) -> anyhow::Result<Vec<QueueName>> {
+fn queue_names(queue: &dyn Queue) -> anyhow::Result<Vec<QueueName>> {
     match queue.count() {
         Ok(counts) => Ok(counts.into_iter().map(|count| count.queue).collect()),
         Err(error) if error.is_transient() => Ok(Vec::new()),
@@ -99,31 +99,38 @@ fn queues(queue: &dyn Queue) -> anyhow::Result<Vec<QueueName>> {
 }
 
 /// Returns the tasks that are not completed, by id.
-fn look(queue: &dyn Queue, args: &Args) -> anyhow::Result<BTreeMap<String, Sight>> {
+fn read_tasks(queue: &dyn Queue, args: &Args) -> anyhow::Result<BTreeMap<String, TaskSnapshot>> {
     let filter = TaskFilter { queue: args.queue.clone(), ..TaskFilter::default() };
-    let sights = queue.list(&filter)?.into_iter().map(|listed| {
-        let sight = Sight {
+    let snapshots = queue.list(&filter)?.into_iter().map(|listed| {
+        let snapshot = TaskSnapshot {
             queue: listed.queue,
             status: listed.task.status,
             by: listed.task.started_by,
             title: listed.task.title,
         };
-        (listed.task.id.to_string(), sight)
+        (listed.task.id.to_string(), snapshot)
     });
-    Ok(sights.collect())
+    Ok(snapshots.collect())
 }
 
-fn tell(args: &Args, id: &str, from: Option<&Sight>, to: Option<&Sight>) -> anyhow::Result<()> {
-    let Some(sight) = to.or(from) else {
+fn print_change(
+    args: &Args,
+    id: &str,
+    from: Option<&TaskSnapshot>,
+    to: Option<&TaskSnapshot>,
+) -> anyhow::Result<()> {
+    let Some(snapshot) = to.or(from) else {
         return Ok(());
     };
-    let word = |sight: Option<&Sight>| sight.map_or("gone", |sight| sight.status.as_str());
+    let word = |snapshot: Option<&TaskSnapshot>| {
+        snapshot.map_or("gone", |snapshot| snapshot.status.as_str())
+    };
     let now = process::now();
     if args.json {
-        let by = to.and_then(|sight| sight.by.as_ref());
+        let by = to.and_then(|snapshot| snapshot.by.as_ref());
         return print(&format!(
             "{}\n",
-            json!({ "at": now, "queue": sight.queue, "task": id, "status": word(to), "by": by })
+            json!({ "at": now, "queue": snapshot.queue, "task": id, "status": word(to), "by": by })
         ));
     }
     let change = match from {
@@ -132,9 +139,9 @@ fn tell(args: &Args, id: &str, from: Option<&Sight>, to: Option<&Sight>) -> anyh
         }
         _ => word(to).to_owned(),
     };
-    let by = to.and_then(|sight| sight.by.as_ref()).map(|by| format!(" by {by}"));
+    let by = to.and_then(|snapshot| snapshot.by.as_ref()).map(|by| format!(" by {by}"));
     let clock = now.0.strftime("%H:%M:%S");
-    let title = escape::one_line(&sight.title);
+    let title = escape::one_line(&snapshot.title);
     let by = by.unwrap_or_default();
-    print(&format!("{clock} [{}] {id}: {change}{by}  {title}\n", sight.queue))
+    print(&format!("{clock} [{}] {id}: {change}{by}  {title}\n", snapshot.queue))
 }

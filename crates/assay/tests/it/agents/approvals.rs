@@ -3,9 +3,9 @@
 
 use std::sync::{Arc, Mutex};
 
-use assay_testkit::model::{Answer, Asked, FakeModel, Fault, Options};
+use assay_testkit::model::{Answer, FakeModel, Fault, Options, PromptRequest};
 
-use super::github::{MODEL_KEY, REPO, Stage};
+use super::github::{AgentFixture, MODEL_KEY, REPO};
 use super::*;
 
 pub(super) const GOOD: &str = "def total(prices):\n    return sum(prices, 0)\n";
@@ -27,7 +27,7 @@ pub(super) enum Says {
 pub(super) fn model(says: Says) -> FakeModel {
     let options = Options { key: Some(MODEL_KEY.to_owned()), ..Options::default() };
     let says = Arc::new(Mutex::new(says));
-    FakeModel::start_with(options, move |asked: &Asked| {
+    FakeModel::start_with(options, move |asked: &PromptRequest| {
         answer(*says.lock().unwrap(), &asked.text())
     })
     .unwrap()
@@ -74,10 +74,10 @@ pub(super) fn with_model(model: &FakeModel) -> String {
 
 /// Returns the state of the posted review, and the sentence about the approval in the review and
 /// its summary.
-fn posted(stage: &Stage) -> (String, String) {
-    let reviews = stage.github.reviews(REPO, 1);
+fn posted(fixture: &AgentFixture) -> (String, String) {
+    let reviews = fixture.github.reviews(REPO, 1);
     let [review] = &reviews[..] else { panic!("{reviews:?}") };
-    let summary = stage.github.comments(REPO, 1)[0].body.clone();
+    let summary = fixture.github.comments(REPO, 1)[0].body.clone();
     let says = |text: &str| {
         let words = "this is a comment and not an approval: ";
         let line = text.lines().find(|line| line.to_lowercase().contains(words));
@@ -92,14 +92,14 @@ fn posted(stage: &Stage) -> (String, String) {
 fn check(for_github: &str, says: Says, text: &str, state: &str, why: &str) {
     let model = model(says);
     let top = with_model(&model);
-    let stage = Stage::with(&top, for_github);
-    stage.open_pull("prices", text);
+    let fixture = AgentFixture::with(&top, for_github);
+    fixture.open_pull("prices", text);
     let pull = format!("{REPO}#1");
     let mut args = vec!["review", "--pr", &pull, "--post"];
     args.extend((says != Says::NotAsked).then_some("--models"));
-    let ran = stage.assay(&args);
+    let ran = fixture.assay(&args);
     let expected = (state.to_owned(), why.to_owned());
-    assert_eq!(posted(&stage), expected, "{for_github:?} {says:?}: {}", ran.stderr);
+    assert_eq!(posted(&fixture), expected, "{for_github:?} {says:?}: {}", ran.stderr);
 }
 
 #[test]
@@ -126,10 +126,10 @@ fn a_review_approves_only_where_that_is_asked_for_and_a_model_read_it_and_nothin
 #[test]
 fn a_required_reader_that_fails_approves_nothing() {
     let model = model(Says::Fails);
-    let stage = Stage::with(&with_model(&model), APPROVE);
-    stage.open_pull("prices", GOOD);
-    let ran = stage.assay(&["review", "--pr", &format!("{REPO}#1"), "--post", "--models"]);
-    let (state, why) = posted(&stage);
+    let fixture = AgentFixture::with(&with_model(&model), APPROVE);
+    fixture.open_pull("prices", GOOD);
+    let ran = fixture.assay(&["review", "--pr", &format!("{REPO}#1"), "--post", "--models"]);
+    let (state, why) = posted(&fixture);
     assert_eq!((ran.code, state.as_str()), (3, "COMMENTED"), "{}", ran.stderr);
     assert!(why.contains("the review is incomplete"), "{why}");
 }
@@ -137,17 +137,17 @@ fn a_required_reader_that_fails_approves_nothing() {
 #[test]
 fn a_pull_request_does_not_ask_for_its_own_approval() {
     let model = model(Says::Nothing);
-    let stage = Stage::with(&with_model(&model), "");
-    let configuration = stage.repository.path().join("config/agent-framework.yaml");
+    let fixture = AgentFixture::with(&with_model(&model), "");
+    let configuration = fixture.repository.path().join("config/agent-framework.yaml");
     let configuration = fs::read_to_string(configuration).unwrap();
     let evil = configuration.replace("  repositories:", "  when_ready: approve\n  repositories:");
     assert_ne!(evil, configuration);
     let files = [("shop.py", GOOD), ("config/agent-framework.yaml", evil.as_str())];
-    stage.open_pull_with("prices", &files, |pull| pull);
+    fixture.open_pull_with("prices", &files, |pull| pull);
     // As in a job that runs on the merge result of the pull request.
-    stage.repository.write("config/agent-framework.yaml", evil);
-    let ran = stage.assay(&["review", "--pr", &format!("{REPO}#1"), "--post", "--models"]);
-    let (state, why) = posted(&stage);
+    fixture.repository.write("config/agent-framework.yaml", evil);
+    let ran = fixture.assay(&["review", "--pr", &format!("{REPO}#1"), "--post", "--models"]);
+    let (state, why) = posted(&fixture);
     assert_ne!(state, "APPROVED", "{}", ran.stderr);
     assert!(state != "COMMENTED" || why.contains("is not set to `approve`"), "{why}");
 }
@@ -158,14 +158,14 @@ fn an_agent_approves_by_the_same_decision() {
         [(APPROVE, Says::Nothing, "APPROVED"), ("", Says::Nothing, "COMMENTED")]
     {
         let model = model(says);
-        let stage = Stage::with(&with_model(&model), for_github);
-        stage.open_pull("prices", GOOD);
-        let pushed = stage.assay(&["queue", "push", "--pr", &format!("{REPO}#1")]);
+        let fixture = AgentFixture::with(&with_model(&model), for_github);
+        fixture.open_pull("prices", GOOD);
+        let pushed = fixture.assay(&["queue", "push", "--pr", &format!("{REPO}#1")]);
         assert_eq!(pushed.code, 0, "{}", pushed.stderr);
-        let mut agents = stage.agents(&["qa"]);
+        let mut agents = fixture.agents(&["qa"]);
         agents.heard("The review stands on");
         agents.heard("Approved: ");
         assert_eq!(agents.stop(), 0);
-        assert_eq!(posted(&stage).0, state, "{for_github:?}");
+        assert_eq!(posted(&fixture).0, state, "{for_github:?}");
     }
 }

@@ -1,6 +1,6 @@
 //! Review, fix, review: until the change is approved, or a person has to decide.
 
-use assay_testkit::model::{Answer, Asked, FakeModel};
+use assay_testkit::model::{Answer, FakeModel, PromptRequest};
 
 use super::*;
 
@@ -74,8 +74,8 @@ fn without_a_model_what_no_safe_fix_mends_goes_to_a_person() {
 }
 
 /// Answers as a reviewer that reports a line of the file, and as a fixer that edits it.
-fn script(fixes: bool) -> impl Fn(&Asked) -> Answer + Send + Sync {
-    move |asked: &Asked| {
+fn script(fixes: bool) -> impl Fn(&PromptRequest) -> Answer + Send + Sync {
+    move |asked: &PromptRequest| {
         let text = asked.text();
         if text.contains("You mend code after a review") {
             let (_, rest) = text.rsplit_once("    return sum(prices) / ").unwrap();
@@ -148,7 +148,7 @@ fn a_damaged_report_of_a_model_is_never_an_approval() {
         .iter()
         .filter(|report| ["half list", "contradiction in words"].contains(&report.name))
     {
-        let model = FakeModel::start(|_: &Asked| Answer::text(report.text));
+        let model = FakeModel::start(|_: &PromptRequest| Answer::text(report.text));
         let configuration = format!(
             "task:\n  backoff: {{ initial: 0, max: 0 }}\n  max_retries: 1\nmodels:\n  use:\n    \
              fake:\n      api: anthropic\n      model: fake-1\n      url: {}\n      \

@@ -1,8 +1,8 @@
 //! A posted review folds minor findings and drops none, on a fake GitHub.
 
-use assay_testkit::model::{Answer, Asked, FakeModel, Options};
+use assay_testkit::model::{Answer, FakeModel, Options, PromptRequest};
 
-use super::github::{MODEL_KEY, REPO, Stage};
+use super::github::{AgentFixture, MODEL_KEY, REPO};
 use super::*;
 
 /// The titles of findings, each with its severity and its line. All but the first are minor.
@@ -17,7 +17,7 @@ const CODE: &str = "def total(prices):\n    amount = sum(prices, 0)\n    return 
 
 fn model() -> FakeModel {
     let options = Options { key: Some(MODEL_KEY.to_owned()), ..Options::default() };
-    FakeModel::start_with(options, |asked: &Asked| answer(&asked.text())).unwrap()
+    FakeModel::start_with(options, |asked: &PromptRequest| answer(&asked.text())).unwrap()
 }
 
 fn answer(text: &str) -> Answer {
@@ -54,11 +54,11 @@ fn a_posted_review_folds_findings_that_can_wait_and_drops_none() {
          key_env: FAKE_KEY }}\n",
         model.url()
     );
-    let stage = Stage::with(&top, "");
-    stage.open_pull("prices", CODE);
+    let fixture = AgentFixture::with(&top, "");
+    fixture.open_pull("prices", CODE);
     let pull = format!("{REPO}#1");
-    let ran = stage.assay(&["review", "--pr", &pull, "--post", "--models"]);
-    let summary = stage.github.comments(REPO, 1)[0].body.clone();
+    let ran = fixture.assay(&["review", "--pr", &pull, "--post", "--models"]);
+    let summary = fixture.github.comments(REPO, 1)[0].body.clone();
     let (shown, folded) = summary.split_once("<details>").expect(&summary);
     for (title, ..) in &FINDINGS[1..] {
         assert!(folded.contains(title), "`{title}` is dropped: {summary}\n{}", ran.stderr);
@@ -66,7 +66,7 @@ fn a_posted_review_folds_findings_that_can_wait_and_drops_none() {
     }
     assert!(shown.contains("3 findings can wait, by a second look"), "{summary}");
     // The finding that blocks is a comment on its line, and the only comment.
-    let visible = stage.github.visible(REPO, 1);
+    let visible = fixture.github.visible(REPO, 1);
     assert!(visible.contains(FINDINGS[0].0) && !summary.contains(FINDINGS[0].0), "{visible}");
     for (title, ..) in &FINDINGS[1..] {
         assert_eq!(visible.matches(title).count(), summary.matches(title).count(), "{visible}");

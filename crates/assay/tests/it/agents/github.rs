@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use assay_testkit::github::{self as fake, Access, Clock, NewPull, Server};
+use assay_testkit::github::{self as fake, Access, GitHubClock, NewPull, Server};
 use assay_testkit::jira::{self, FakeJira};
 use assay_testkit::storm;
-use assay_testkit::web::Served;
+use assay_testkit::web::RunningService;
 use assay_testkit::webhook::{self, Connection, pull_request};
 use expect_test::{Expect, expect};
 
@@ -30,30 +30,30 @@ const ENGINEER: &str = r#"
 "#;
 
 /// A clone of a repository on the fake GitHub, and a ticket.
-pub(super) struct Stage {
+pub(super) struct AgentFixture {
     pub(super) repository: Repository,
     pub(super) github: Arc<fake::GitHub>,
     _github_server: Server,
     jira: FakeJira,
-    _jira_server: Served,
+    _jira_server: RunningService,
     pub(super) ticket: String,
     pub(super) bare: PathBuf,
     state: tempfile::TempDir,
     _host: tempfile::TempDir,
 }
 
-impl Stage {
-    pub(super) fn new() -> Stage {
-        Stage::with(QUICK, "")
+impl AgentFixture {
+    pub(super) fn new() -> AgentFixture {
+        AgentFixture::with(QUICK, "")
     }
 
     /// Sets up the fixture with additional configuration, at the top level and for GitHub.
-    pub(super) fn with(top: &str, for_github: &str) -> Stage {
+    pub(super) fn with(top: &str, for_github: &str) -> AgentFixture {
         let host = tempfile::tempdir().unwrap();
         let bare = host.path().join("octo/demo.git");
         let repository = Repository::new();
         repository.write("shop.py", "def total(prices):\n    return sum(prices)\n");
-        let github = Arc::new(fake::GitHub::new(Arc::new(Clock::real())));
+        let github = Arc::new(fake::GitHub::new(Arc::new(GitHubClock::real())));
         github.add_repository(REPO);
         github.add_token("assay-bot", TOKEN, Access::User);
         let github_server = Arc::clone(&github).serve();
@@ -75,7 +75,7 @@ impl Stage {
         repository.git(&["clone", "--quiet", "--bare", ".", bare.to_str().unwrap()]);
         repository.git(&["remote", "add", "origin", bare.to_str().unwrap()]);
         github.follow(REPO, &bare);
-        Stage {
+        AgentFixture {
             repository,
             github,
             _github_server: github_server,
@@ -117,7 +117,7 @@ impl Stage {
         outboxes.remove(0)
     }
 
-    pub(super) fn assay(&self, args: &[&str]) -> Ran {
+    pub(super) fn assay(&self, args: &[&str]) -> AssayRun {
         self.with_variables(|variables| assay_with(self.repository.path(), args, b"", variables))
     }
 
@@ -214,35 +214,35 @@ impl Stage {
 
 #[test]
 fn a_task_becomes_a_pull_request_that_is_reviewed_mended_and_approved() {
-    let stage = Stage::new();
+    let fixture = AgentFixture::new();
     let task = json!({
         "id": "t", "type": "implementation", "status": "pending", "priority": 50,
         "created_by": "test", "assigned_to": "engineer", "created_at": "2026-02-03T10:00:00.000Z",
         "title": "Add up prices", "description": "Prices are added up.",
-        "context": { "jira_key": stage.ticket, "github_repo": REPO },
+        "context": { "jira_key": fixture.ticket, "github_repo": REPO },
     });
-    drop_in(&stage.repository, "engineer", &task);
-    let mut engineer = stage.agents(&["engineer"]);
+    drop_in(&fixture.repository, "engineer", &task);
+    let mut engineer = fixture.agents(&["engineer"]);
     engineer.heard("moved from To Do to Code Review");
     assert_eq!(engineer.stop(), 0);
-    let first = stage.head();
+    let first = fixture.head();
     let review = format!("review-octo.demo-1-main-{first}");
-    assert_eq!(names(&stage.repository, "queues/qa"), [format!("{review}.json")]);
+    assert_eq!(names(&fixture.repository, "queues/qa"), [format!("{review}.json")]);
     assert_eq!(
-        stage.ask_for_reviews("opened"),
+        fixture.ask_for_reviews("opened"),
         ["already_there", "already_there", "0 0", "0 true"]
     );
-    assert_eq!(names(&stage.repository, "queues/qa"), [format!("{review}.json")]);
+    assert_eq!(names(&fixture.repository, "queues/qa"), [format!("{review}.json")]);
 
-    let mut agents = stage.agents(&[]);
+    let mut agents = fixture.agents(&[]);
     agents.heard("moved from Code Review to Changes Requested");
     agents.heard("moved from Changes Requested to Code Review");
     agents.heard("moved from Code Review to Approved");
-    let second = stage.head();
-    assert_eq!(stage.ask_for_reviews("synchronize")[0], "already_there");
+    let second = fixture.head();
+    assert_eq!(fixture.ask_for_reviews("synchronize")[0], "already_there");
     assert_eq!(agents.stop(), 0);
-    assert_eq!(names(&stage.repository, "completed/qa").len(), 2);
-    stage.check_shown(
+    assert_eq!(names(&fixture.repository, "completed/qa").len(), 2);
+    fixture.check_shown(
         &[&first, &second],
         &expect![[r#"
             shop.py, outdated, resolved by assay-bot
@@ -283,44 +283,44 @@ fn a_task_becomes_a_pull_request_that_is_reviewed_mended_and_approved() {
         Review: Ready: no open finding, and every reviewer answered.
         No findings.
         https://github.com/octo/demo/pull/1"#]]
-    .assert_eq(&stage.told().replace(&stage.ticket, "TICKET"));
-    assert_eq!(stage.jira.status(&stage.ticket), "Approved");
-    let logs = fs::read_to_string(stage.repository.path().join("logs/agent.log")).unwrap();
+    .assert_eq(&fixture.told().replace(&fixture.ticket, "TICKET"));
+    assert_eq!(fixture.jira.status(&fixture.ticket), "Approved");
+    let logs = fs::read_to_string(fixture.repository.path().join("logs/agent.log")).unwrap();
     assert!(!logs.contains(TOKEN) && !logs.contains(jira::TOKEN));
-    let pushed = assay_testkit::git(&stage.bare, &["log", "-1", "--format=%B", &second]);
+    let pushed = assay_testkit::git(&fixture.bare, &["log", "-1", "--format=%B", &second]);
     assert!(pushed.contains("Review-Cycle: 1"), "{pushed}");
 }
 
 #[test]
 fn a_pull_request_of_a_person_is_reviewed_mended_and_approved_whoever_asks_first() {
-    let stage = Stage::new();
+    let fixture = AgentFixture::new();
     let author = Repository::empty(&[]);
-    author.git(&["remote", "add", "origin", stage.bare.to_str().unwrap()]);
+    author.git(&["remote", "add", "origin", fixture.bare.to_str().unwrap()]);
     author.git(&["fetch", "--quiet", "origin"]);
-    let branch = format!("feature/{}-prices", stage.ticket);
+    let branch = format!("feature/{}-prices", fixture.ticket);
     author.git(&["checkout", "--quiet", "-b", &branch, "origin/main"]);
     author.write("shop.py", "def total(prices):\n    breakpoint()\n    return sum(prices, 0)\n");
     author.commit("prices are added up");
     author.git(&["push", "--quiet", "origin", &branch]);
     let first = author.git(&["rev-parse", "HEAD"]);
     let diff = author.git(&["diff", "origin/main...HEAD"]) + "\n";
-    stage.github.open_pull(REPO, NewPull::new("ann", &branch, &first, &diff));
-    stage.jira.set(&stage.ticket, "status", json!("Code Review"));
-    assert_eq!(stage.ask_for_reviews("opened"), ["queued", "already_there", "0 0", "0 true"]);
+    fixture.github.open_pull(REPO, NewPull::new("ann", &branch, &first, &diff));
+    fixture.jira.set(&fixture.ticket, "status", json!("Code Review"));
+    assert_eq!(fixture.ask_for_reviews("opened"), ["queued", "already_there", "0 0", "0 true"]);
     assert_eq!(
-        names(&stage.repository, "queues/qa"),
+        names(&fixture.repository, "queues/qa"),
         [format!("review-octo.demo-1-main-{first}.json")]
     );
 
-    let mut agents = stage.agents(&[]);
+    let mut agents = fixture.agents(&[]);
     agents.heard("moved from Code Review to Changes Requested");
     agents.heard("moved from Code Review to Approved");
-    let second = stage.head();
+    let second = fixture.head();
     assert_ne!(first, second);
-    assert_eq!(stage.ask_for_reviews("synchronize")[0], "already_there");
+    assert_eq!(fixture.ask_for_reviews("synchronize")[0], "already_there");
     assert_eq!(agents.stop(), 0);
-    assert_eq!(names(&stage.repository, "completed/qa").len(), 2);
-    stage.check_shown(
+    assert_eq!(names(&fixture.repository, "completed/qa").len(), 2);
+    fixture.check_shown(
         &[&first, &second],
         &expect![[r#"
             shop.py, outdated, resolved by assay-bot
@@ -346,14 +346,14 @@ fn a_pull_request_of_a_person_is_reviewed_mended_and_approved_whoever_asks_first
                 This is a comment and not an approval: `github.when_ready` is not set to `approve`; no model has read the change.
         "#]],
     );
-    assert_eq!(stage.jira.status(&stage.ticket), "Approved");
+    assert_eq!(fixture.jira.status(&fixture.ticket), "Approved");
 }
 
 #[test]
 fn whoever_posts_a_review_is_told_what_came_of_it_and_not_of_what_waited_before() {
-    let stage = Stage::new();
+    let fixture = AgentFixture::new();
     let author = Repository::empty(&[]);
-    author.git(&["remote", "add", "origin", stage.bare.to_str().unwrap()]);
+    author.git(&["remote", "add", "origin", fixture.bare.to_str().unwrap()]);
     author.git(&["fetch", "--quiet", "origin"]);
     author.git(&["checkout", "--quiet", "-b", "prices", "origin/main"]);
     author.write("shop.py", "def total(prices):\n    return sum(prices, 0)\n");
@@ -364,23 +364,23 @@ fn whoever_posts_a_review_is_told_what_came_of_it_and_not_of_what_waited_before(
     author.git(&["push", "--quiet", "origin", "HEAD:refs/heads/later"]);
     let last = author.git(&["rev-parse", "HEAD"]);
     let diff = author.git(&["diff", "origin/main...HEAD"]) + "\n";
-    stage.github.open_pull(REPO, NewPull::new("ann", "elsewhere", &last, &diff));
+    fixture.github.open_pull(REPO, NewPull::new("ann", "elsewhere", &last, &diff));
 
     // The commit that is fetched first is not the last one any more when the review is posted.
     let review = ["review", "--pr", &format!("{REPO}#1"), "--post"];
-    let ran = stage.assay(&review);
+    let ran = fixture.assay(&review);
     let moved_on = format!("the review is not posted: {REPO}#1 has moved on to {}", &last[..12]);
     assert!(ran.stderr.contains(&moved_on), "{}", ran.stderr);
-    assert_eq!((ran.code, stage.github.reviews(REPO, 1).len()), (3, 0));
+    assert_eq!((ran.code, fixture.github.reviews(REPO, 1).len()), (3, 0));
 
     let odd = json!({
         "name": "odd", "number": 1, "body": { "kind": "odd" }, "put_at": "2026-02-03T10:00:00.000Z",
     });
-    fs::create_dir(stage.outbox().join("somebody")).unwrap();
-    fs::write(stage.outbox().join("somebody/odd.json"), odd.to_string()).unwrap();
-    let ran = stage.assay(&review);
+    fs::create_dir(fixture.outbox().join("somebody")).unwrap();
+    fs::write(fixture.outbox().join("somebody/odd.json"), odd.to_string()).unwrap();
+    let ran = fixture.assay(&review);
     assert!(ran.stderr.contains(&format!("the review stands on {REPO}#1")), "{}", ran.stderr);
     let before = "warning: what was to be told before could not be: it is no letter";
     assert!(ran.stderr.contains(before), "{}", ran.stderr);
-    assert_eq!((ran.code, stage.github.reviews(REPO, 1).len()), (0, 1), "{}", ran.stderr);
+    assert_eq!((ran.code, fixture.github.reviews(REPO, 1).len()), (0, 1), "{}", ran.stderr);
 }

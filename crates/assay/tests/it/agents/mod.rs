@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 use assay_testkit::Repository;
 use serde_json::{Value, json};
 
-use crate::{Ran, assay_with};
+use crate::{AssayRun, assay_with};
 
 /// The time limit for anything that must happen, on a busy machine.
 const LONG: Duration = Duration::from_secs(120);
@@ -197,7 +197,7 @@ fn names(repository: &Repository, folder: &str) -> Vec<String> {
     names
 }
 
-fn assay(repository: &Repository, args: &[&str]) -> Ran {
+fn assay(repository: &Repository, args: &[&str]) -> AssayRun {
     assay_with(repository.path(), args, b"", &[])
 }
 

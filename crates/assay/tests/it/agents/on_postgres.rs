@@ -1,12 +1,12 @@
 //! Agents whose queue's database is unreachable.
 
-use assay_testenv::postgres::{Durable, PrivatePostgres};
+use assay_testenv::postgres::{PrivatePostgres, ServerDurability};
 
 use super::*;
 
 /// Returns a server whose address is not reused once it has stopped.
 fn server() -> PrivatePostgres {
-    PrivatePostgres::start(&std::env::temp_dir(), Durable::No).unwrap()
+    PrivatePostgres::start(&std::env::temp_dir(), ServerDurability::No).unwrap()
 }
 
 /// Returns a repository whose queue is in the database that `URL_OF_THE_QUEUE` names.
@@ -19,7 +19,7 @@ fn in_a_database(server: &PrivatePostgres) -> Repository {
     repository
 }
 
-fn with_url(repository: &Repository, args: &[&str], url: &str) -> Ran {
+fn with_url(repository: &Repository, args: &[&str], url: &str) -> AssayRun {
     assay_with(repository.path(), args, b"", &[("URL_OF_THE_QUEUE", url)])
 }
 

@@ -27,13 +27,13 @@ eval "$write"
 "#;
 
 /// A repository whose engineer runs the program, and a folder that both use.
-struct Stage {
+struct OrphanFixture {
     repository: Repository,
     aside: tempfile::TempDir,
 }
 
-impl Stage {
-    fn new() -> Stage {
+impl OrphanFixture {
+    fn new() -> OrphanFixture {
         let configuration = format!("{QUICK}  max_retries: 1000\n");
         let repository =
             with_change(&configuration, "shop.py", "def total(prices):\n    return 0\n");
@@ -47,7 +47,7 @@ impl Stage {
         );
         repository.write("config/agents.yaml", agents);
         repository.commit("an engineer");
-        Stage { repository, aside }
+        OrphanFixture { repository, aside }
     }
 
     /// Creates the pipe that all processes of the next attempt hold open.
@@ -113,13 +113,13 @@ fn number(variable: &str, default: usize) -> usize {
 #[test]
 fn agents_killed_with_running_commands_leave_no_process_and_no_foreign_byte() {
     let (kills, seed) = (number(KILLS, 3), number(SEED, 1));
-    let stage = Stage::new();
+    let fixture = OrphanFixture::new();
     let (mut done, mut round) = (0, 0);
     while done < kills {
         // An agent that exits eight times in a row is given up, so a task is killed at most three
         // times.
         let now = (1 + (seed + round * 7) % 3).min(kills - done);
-        stage.kill_attempts(&format!("t{round}"), done, now);
+        fixture.kill_attempts(&format!("t{round}"), done, now);
         done += now;
         round += 1;
     }
@@ -127,20 +127,20 @@ fn agents_killed_with_running_commands_leave_no_process_and_no_foreign_byte() {
 
 #[test]
 fn what_a_command_leaves_running_ends_before_its_work_is_committed() {
-    let stage = Stage::new();
+    let fixture = OrphanFixture::new();
     let script = "echo right > right.txt; \
         setsid sh -c 'exec 3<\"$ASIDE/alive-0\"; while :; do echo x > foreign.txt; done' >/dev/null 2>&1 & \
         while [ ! -e foreign.txt ]; do :; done; rm -f foreign.txt; echo implemented";
-    let script = script.replace("$ASIDE", &stage.aside.path().display().to_string());
-    fs::write(stage.aside.path().join("program.sh"), script).unwrap();
-    stage.expect_attempt(0);
-    let mut agents = Agents::start(&stage.repository, &["engineer"]);
+    let script = script.replace("$ASIDE", &fixture.aside.path().display().to_string());
+    fs::write(fixture.aside.path().join("program.sh"), script).unwrap();
+    fixture.expect_attempt(0);
+    let mut agents = Agents::start(&fixture.repository, &["engineer"]);
     let mut task = review_task("t", &json!({ "branch_name": "work-t" }));
     task["type"] = json!("implementation");
-    drop_in(&stage.repository, "engineer", &task);
-    wait_until_gone(stage.alive(0));
+    drop_in(&fixture.repository, "engineer", &task);
+    wait_until_gone(fixture.alive(0));
     agents.heard("Implementation completed (");
-    let tree = stage.repository.git(&["show", "work-t:right.txt"]);
+    let tree = fixture.repository.git(&["show", "work-t:right.txt"]);
     assert_eq!(tree, "right");
     assert_eq!(agents.stop(), 0);
 }

@@ -7,7 +7,7 @@ use assay_sandbox::{Enforcement, limits};
 use assay_testenv::not_run;
 use assay_testkit::github::NewPull;
 
-use super::github::{REPO, Stage};
+use super::github::{AgentFixture, REPO};
 use super::*;
 
 /// The warning to the user.
@@ -18,47 +18,48 @@ const FORGED: &str = ".assay/outbox/pull-octo.demo-1/review.json";
 
 /// A repository with two pull requests, and a message that approves the first one.
 struct Forgery {
-    stage: Stage,
+    fixture: AgentFixture,
     message: String,
 }
 
 impl Forgery {
     fn new() -> Forgery {
-        let stage = Stage::new();
+        let fixture = AgentFixture::new();
         for (number, start) in [(1, "0"), (2, "1")] {
-            open_pull(&stage, number, start);
+            open_pull(&fixture, number, start);
         }
         // A review that cannot be posted waits, so its message is a valid one.
         let review = ["review", "--pr", &format!("{REPO}#1"), "--post"];
-        let ran = stage.with_variables(|variables| {
+        let ran = fixture.with_variables(|variables| {
             let variables = [variables, &[("GH_SECRET", "refused")]].concat();
-            assay_with(stage.repository.path(), &review, b"", &variables)
+            assay_with(fixture.repository.path(), &review, b"", &variables)
         });
         assert_eq!(ran.code, 3, "{}", ran.stderr);
-        let folder = stage.outbox().join("pull-octo.demo-1");
+        let folder = fixture.outbox().join("pull-octo.demo-1");
         let waits = fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
         let mut message: Value = serde_json::from_slice(&fs::read(&waits).unwrap()).unwrap();
         message["not_before"] = Value::Null;
         message["name"] = json!("review");
         fs::remove_file(waits).unwrap();
-        assert_eq!(stage.github.reviews(REPO, 1).len(), 0);
-        Forgery { stage, message: message.to_string() }
+        assert_eq!(fixture.github.reviews(REPO, 1).len(), 0);
+        Forgery { fixture, message: message.to_string() }
     }
 
     /// Writes the message into the real outbox.
     fn deliver_honestly(&self) {
-        fs::write(self.stage.outbox().join("pull-octo.demo-1/review.json"), &self.message).unwrap();
+        fs::write(self.fixture.outbox().join("pull-octo.demo-1/review.json"), &self.message)
+            .unwrap();
     }
 
     /// Posts a review of the second pull request, which also delivers waiting messages.
-    fn post(&self) -> Ran {
-        let ran = self.stage.assay(&["review", "--pr", &format!("{REPO}#2"), "--post"]);
+    fn post(&self) -> AssayRun {
+        let ran = self.fixture.assay(&["review", "--pr", &format!("{REPO}#2"), "--post"]);
         assert!(ran.stderr.contains(&format!("the review stands on {REPO}#2")), "{}", ran.stderr);
         ran
     }
 
     fn is_sent(&self) -> bool {
-        !self.stage.github.reviews(REPO, 1).is_empty()
+        !self.fixture.github.reviews(REPO, 1).is_empty()
     }
 
     /// Posts a review, which sends nothing else, and warns the user of the message once.
@@ -70,16 +71,16 @@ impl Forgery {
     }
 }
 
-fn open_pull(stage: &Stage, number: u64, start: &str) {
+fn open_pull(fixture: &AgentFixture, number: u64, start: &str) {
     let author = Repository::empty(&[]);
-    author.git(&["remote", "add", "origin", stage.bare.to_str().unwrap()]);
+    author.git(&["remote", "add", "origin", fixture.bare.to_str().unwrap()]);
     author.git(&["fetch", "--quiet", "origin"]);
     author.git(&["checkout", "--quiet", "-b", "prices", "origin/main"]);
     author.write("shop.py", format!("def total(prices):\n    return sum(prices, {start})\n"));
     author.commit("prices are added up");
     author.git(&["push", "--quiet", "origin", &format!("HEAD:refs/pull/{number}/head")]);
     let (head, diff) = (author.git(&["rev-parse", "HEAD"]), author.git(&["diff", "origin/main"]));
-    stage.github.open_pull(REPO, NewPull::new("ann", "prices", &head, &format!("{diff}\n")));
+    fixture.github.open_pull(REPO, NewPull::new("ann", "prices", &head, &format!("{diff}\n")));
 }
 
 #[test]
@@ -106,7 +107,7 @@ fn a_forged_outbox_is_not_sent_in_any_form() {
     for (form, forge) in forms {
         let forgery = Forgery::new();
         let aside = tempfile::tempdir().unwrap();
-        forge(&forgery.stage.repository, aside.path(), &forgery.message);
+        forge(&forgery.fixture.repository, aside.path(), &forgery.message);
         forgery.check_not_sent(form);
         // The message would have been sent from the real outbox.
         forgery.deliver_honestly();
@@ -118,15 +119,15 @@ fn a_forged_outbox_is_not_sent_in_any_form() {
 #[test]
 fn an_idle_agent_sends_no_forged_message() {
     let forgery = Forgery::new();
-    forgery.stage.repository.write(FORGED, &forgery.message);
-    let mut agents = forgery.stage.agents(&["qa"]);
+    forgery.fixture.repository.write(FORGED, &forgery.message);
+    let mut agents = forgery.fixture.agents(&["qa"]);
     assert!(agents.seen.iter().any(|line| line.contains(TOLD)), "{:?}", agents.seen);
     forgery.deliver_honestly();
     // A later message of the same outbox arrives, so the agent has delivered everything it would.
     agents.heard(&format!("stands on {REPO}#1"));
     assert_eq!(agents.stop(), 0);
-    assert_eq!(forgery.stage.github.reviews(REPO, 1).len(), 1);
-    assert!(forgery.stage.repository.path().join(FORGED).exists());
+    assert_eq!(forgery.fixture.github.reviews(REPO, 1).len(), 1);
+    assert!(forgery.fixture.repository.path().join(FORGED).exists());
 }
 
 const SPEC: &str = "# Greeting\n\n## Acceptance Criteria\n\n- [ ] `greets` passes\n\n\
@@ -149,11 +150,11 @@ fn forging(message: &Path, outbox: &Path) -> String {
 fn a_message_that_a_test_or_a_fixer_writes_under_qa_is_not_sent() {
     for by_fixer in [false, true] {
         let forgery = Forgery::new();
-        let repository = &forgery.stage.repository;
+        let repository = &forgery.fixture.repository;
         let aside = tempfile::tempdir().unwrap();
         let message = aside.path().join("message.json");
         fs::write(&message, &forgery.message).unwrap();
-        let forging = forging(&message, &forgery.stage.outbox());
+        let forging = forging(&message, &forgery.fixture.outbox());
         let fixer = aside.path().join("fixer.sh");
         fs::write(&fixer, format!("{forging}echo hello > greeting.txt\n")).unwrap();
         let fixer = format!("qa:\n  fixer: {{ run: [sh, '{}'] }}\n", fixer.display());
@@ -168,13 +169,13 @@ fn a_message_that_a_test_or_a_fixer_writes_under_qa_is_not_sent() {
         repository.write("specs/001-greeting/spec.md", SPEC);
         repository.write("specs/001-greeting/implementation_plan.json", PLAN);
         repository.write("greeting.txt", if by_fixer { "bye\n" } else { "hello\n" });
-        let ran = forgery.stage.assay(&["qa", "--spec", "001"]);
+        let ran = forgery.fixture.assay(&["qa", "--spec", "001"]);
         assert!([0, 4].contains(&ran.code), "{}{}", ran.stdout, ran.stderr);
         if limits().files == Enforcement::None {
             not_run::record("this kernel limits no files");
             return;
         }
-        let outside = forgery.stage.outbox().join("pull-octo.demo-1/review.json");
+        let outside = forgery.fixture.outbox().join("pull-octo.demo-1/review.json");
         assert!(!outside.exists(), "a check or a fixer wrote into the state home");
         let is_forged = repository.path().join(FORGED).exists();
         assert_eq!(is_forged, !by_fixer, "a fixer works on a copy, which `.assay/` is no part of");

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use assay_testkit::git;
 use assay_testkit::github::NewPull;
 
-use super::github::{REPO, Stage};
+use super::github::{AgentFixture, REPO};
 use super::*;
 
 const BAD: &str = "def total(prices):\n    breakpoint()\n    return sum(prices, 0)\n";
@@ -25,16 +25,16 @@ fn fix_task(ticket: &str) -> Value {
 }
 
 /// Installs a hook of the remote that runs before each push.
-fn hook(stage: &Stage, script: &str) {
-    let hook = stage.bare.join("hooks/pre-receive");
+fn hook(fixture: &AgentFixture, script: &str) {
+    let hook = fixture.bare.join("hooks/pre-receive");
     fs::write(&hook, format!("#!/bin/sh\n{script}\n")).unwrap();
     fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 /// Returns the authors and subjects of the commits that a branch of the remote has on top of its
 /// main branch.
-fn commits(stage: &Stage, branch: &str) -> Vec<String> {
-    let listed = git(&stage.bare, &["log", "--format=%an: %s", &format!("main..{branch}")]);
+fn commits(fixture: &AgentFixture, branch: &str) -> Vec<String> {
+    let listed = git(&fixture.bare, &["log", "--format=%an: %s", &format!("main..{branch}")]);
     listed.lines().map(str::to_owned).collect()
 }
 
@@ -53,54 +53,54 @@ fn given_up(repository: &Repository, agents: &mut Agents<'_>) -> Value {
 
 #[test]
 fn a_fix_that_names_a_pull_request_by_its_number_is_made_on_its_branch() {
-    let stage = Stage::with(QUICK, "");
-    let head = stage.open_pull("feature/prices", BAD);
-    drop_in(&stage.repository, "engineer", &fix_task(&stage.ticket));
-    let mut agents = stage.agents(&["engineer"]);
+    let fixture = AgentFixture::with(QUICK, "");
+    let head = fixture.open_pull("feature/prices", BAD);
+    drop_in(&fixture.repository, "engineer", &fix_task(&fixture.ticket));
+    let mut agents = fixture.agents(&["engineer"]);
     agents.heard("Pushed ");
-    completed(&stage.repository, "engineer", "fix-by-hand");
+    completed(&fixture.repository, "engineer", "fix-by-hand");
     assert_eq!(agents.stop(), 0);
     assert_eq!(
-        commits(&stage, "feature/prices"),
+        commits(&fixture, "feature/prices"),
         ["assay: Address code review feedback for PROJ-123", "tester: prices are added up"]
     );
-    assert_eq!(git(&stage.bare, &["rev-parse", "feature/prices^"]), head);
-    let text = git(&stage.bare, &["show", "feature/prices:shop.py"]);
+    assert_eq!(git(&fixture.bare, &["rev-parse", "feature/prices^"]), head);
+    let text = git(&fixture.bare, &["show", "feature/prices:shop.py"]);
     assert!(!text.contains("breakpoint"), "{text}");
-    let pushed = git(&stage.bare, &["rev-parse", "feature/prices"]);
+    let pushed = git(&fixture.bare, &["rev-parse", "feature/prices"]);
     assert_eq!(
-        names(&stage.repository, "queues/qa"),
+        names(&fixture.repository, "queues/qa"),
         [format!("review-octo.demo-1-main-{pushed}.json")]
     );
 }
 
 #[test]
 fn a_push_that_passes_the_second_time_leaves_one_commit() {
-    let stage = Stage::with(QUICK, "");
-    stage.open_pull("feature/prices", BAD);
+    let fixture = AgentFixture::with(QUICK, "");
+    fixture.open_pull("feature/prices", BAD);
     // The program would restore the defect if it ran on its own work.
-    hook(&stage, "test -e refused || { touch refused; echo 'cannot lock ref' >&2; exit 1; }");
-    drop_in(&stage.repository, "engineer", &fix_task(&stage.ticket));
-    let mut agents = stage.agents(&["engineer"]);
+    hook(&fixture, "test -e refused || { touch refused; echo 'cannot lock ref' >&2; exit 1; }");
+    drop_in(&fixture.repository, "engineer", &fix_task(&fixture.ticket));
+    let mut agents = fixture.agents(&["engineer"]);
     let refused = agents.heard("pushing to branch `feature/prices` of `octo/demo` was refused");
     assert!(refused.contains("remote: cannot lock ref"), "{refused}");
     assert!(refused.contains("work on its head again"), "{refused}");
     agents.heard("Pushed ");
-    completed(&stage.repository, "engineer", "fix-by-hand");
+    completed(&fixture.repository, "engineer", "fix-by-hand");
     assert_eq!(agents.stop(), 0);
-    assert_eq!(commits(&stage, "feature/prices").len(), 2);
-    let text = git(&stage.bare, &["show", "feature/prices:shop.py"]);
+    assert_eq!(commits(&fixture, "feature/prices").len(), 2);
+    let text = git(&fixture.bare, &["show", "feature/prices:shop.py"]);
     assert!(!text.contains("breakpoint"), "{text}");
 }
 
 #[test]
 fn a_push_that_is_forbidden_is_told_with_its_remedy_and_leaves_no_commit() {
-    let stage = Stage::with(QUICK, "");
-    let head = stage.open_pull("feature/prices", BAD);
-    hook(&stage, "echo 'GH006: Protected branch update failed' >&2; exit 1");
-    drop_in(&stage.repository, "engineer", &fix_task(&stage.ticket));
-    let mut agents = stage.agents(&["engineer"]);
-    let task = given_up(&stage.repository, &mut agents);
+    let fixture = AgentFixture::with(QUICK, "");
+    let head = fixture.open_pull("feature/prices", BAD);
+    hook(&fixture, "echo 'GH006: Protected branch update failed' >&2; exit 1");
+    drop_in(&fixture.repository, "engineer", &fix_task(&fixture.ticket));
+    let mut agents = fixture.agents(&["engineer"]);
+    let task = given_up(&fixture.repository, &mut agents);
     assert_eq!(agents.stop(), 0);
     let error = task["last_error"].as_str().unwrap();
     for part in [
@@ -110,27 +110,27 @@ fn a_push_that_is_forbidden_is_told_with_its_remedy_and_leaves_no_commit() {
     ] {
         assert!(error.contains(part), "{error}");
     }
-    assert_eq!(git(&stage.bare, &["rev-parse", "feature/prices"]), head);
-    assert_eq!(own_branches(&stage.repository), "");
+    assert_eq!(git(&fixture.bare, &["rev-parse", "feature/prices"]), head);
+    assert_eq!(own_branches(&fixture.repository), "");
 }
 
 #[test]
 fn a_pull_request_from_a_fork_is_handed_to_a_person_before_anything_is_changed() {
-    let stage = Stage::with(QUICK, "");
-    stage.open_pull_with("feature/prices", &[("shop.py", BAD)], |pull| NewPull {
+    let fixture = AgentFixture::with(QUICK, "");
+    fixture.open_pull_with("feature/prices", &[("shop.py", BAD)], |pull| NewPull {
         head_repo: Some("somebody/demo".to_owned()),
         ..pull
     });
-    drop_in(&stage.repository, "engineer", &fix_task(&stage.ticket));
-    let mut agents = stage.agents(&["engineer"]);
-    let task = given_up(&stage.repository, &mut agents);
+    drop_in(&fixture.repository, "engineer", &fix_task(&fixture.ticket));
+    let mut agents = fixture.agents(&["engineer"]);
+    let task = given_up(&fixture.repository, &mut agents);
     assert_eq!(agents.stop(), 0);
     let error = task["last_error"].as_str().unwrap();
     assert!(error.starts_with("octo/demo#1 is from a fork"), "{error}");
     assert_eq!(task["retry_count"], 0, "{task}");
-    assert_eq!(own_branches(&stage.repository), "");
-    assert_eq!(commits(&stage, "feature/prices").len(), 1);
-    assert_eq!(names(&stage.repository, "queues/architect").len(), 1, "a person is told");
+    assert_eq!(own_branches(&fixture.repository), "");
+    assert_eq!(commits(&fixture, "feature/prices").len(), 1);
+    assert_eq!(names(&fixture.repository, "queues/architect").len(), 1, "a person is told");
 }
 
 #[test]
@@ -153,35 +153,36 @@ fn without_github_a_pull_request_that_is_not_here_is_not_worked_on() {
 
 #[test]
 fn a_review_waits_for_a_pull_request_that_is_not_there_yet() {
-    let stage = Stage::with("task:\n  backoff: { initial: 3, max: 3 }\n  stop_grace: 60\n", "");
+    let fixture =
+        AgentFixture::with("task:\n  backoff: { initial: 3, max: 3 }\n  stop_grace: 60\n", "");
     let context = json!({ "pr_number": 1, "github_repo": REPO });
-    drop_in(&stage.repository, "qa", &review_task("early", &context));
-    let mut agents = stage.agents(&["qa"]);
+    drop_in(&fixture.repository, "qa", &review_task("early", &context));
+    let mut agents = fixture.agents(&["qa"]);
     let early = agents.heard("`octo/demo` has no pull request 1");
     assert!(early.contains("`refs/pull/1/head` is not there"), "{early}");
     agents.heard("It is tried again in ");
-    stage.open_pull("feature/prices", "def total(prices):\n    return sum(prices, 0)\n");
+    fixture.open_pull("feature/prices", "def total(prices):\n    return sum(prices, 0)\n");
     agents.heard("Approved: ");
-    completed(&stage.repository, "qa", "early");
+    completed(&fixture.repository, "qa", "early");
     assert_eq!(agents.stop(), 0);
 }
 
 #[test]
 fn a_review_of_a_pull_request_that_never_comes_is_given_up_after_its_retries() {
-    let stage = Stage::with(QUICK, "");
+    let fixture = AgentFixture::with(QUICK, "");
     let context = json!({ "pr_number": 9, "github_repo": REPO });
-    drop_in(&stage.repository, "qa", &review_task("never", &context));
-    let mut agents = stage.agents(&["qa"]);
+    drop_in(&fixture.repository, "qa", &review_task("never", &context));
+    let mut agents = fixture.agents(&["qa"]);
     agents.heard("It is given up");
     assert_eq!(agents.stop(), 0);
-    let task = read(&stage.repository, "queues/qa/never.json");
+    let task = read(&fixture.repository, "queues/qa/never.json");
     assert_eq!((&task["status"], &task["retry_count"]), (&json!("failed"), &json!(5)), "{task}");
 }
 
 #[test]
 fn a_person_waits_a_few_seconds_for_a_pull_request_and_is_told_what_to_check() {
-    let stage = Stage::with(QUICK, "");
-    let ran = stage.assay(&["review", "--pr", &format!("{REPO}#9")]);
+    let fixture = AgentFixture::with(QUICK, "");
+    let ran = fixture.assay(&["review", "--pr", &format!("{REPO}#9")]);
     assert_eq!(ran.code, 2, "{}", ran.stderr);
     let waits: Vec<&str> = ran
         .stderr

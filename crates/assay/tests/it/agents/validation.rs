@@ -1,6 +1,6 @@
 //! An agent that implements a spec also validates it.
 
-use assay_testkit::model::{Answer, Asked, FakeModel};
+use assay_testkit::model::{Answer, FakeModel, PromptRequest};
 
 use super::*;
 
@@ -35,14 +35,14 @@ fn plan(status: &str) -> String {
 
 /// A repository with a spec that is not implemented, scripts that implement and fix, and an
 /// engineer.
-struct Stage {
+struct ValidationFixture {
     repository: Repository,
     /// The folder of the scripts.
     aside: tempfile::TempDir,
 }
 
-impl Stage {
-    fn new(implements: &str, fixes: &str) -> Stage {
+impl ValidationFixture {
+    fn new(implements: &str, fixes: &str) -> ValidationFixture {
         let (repository, aside) = (Repository::new(), tempfile::tempdir().unwrap());
         let script = |name: &str, text: &str| {
             let path = aside.path().join(name);
@@ -60,7 +60,7 @@ impl Stage {
         repository.write("specs/001-greeting/spec.md", SPEC);
         repository.write("specs/001-greeting/implementation_plan.json", plan("pending"));
         repository.commit("a spec");
-        Stage { repository, aside }
+        ValidationFixture { repository, aside }
     }
 
     /// Replaces the script of the fixer.
@@ -113,17 +113,17 @@ fn implements() -> String {
 
 #[test]
 fn what_was_implemented_by_a_spec_is_validated_mended_and_approved_on_its_branch() {
-    let stage = Stage::new(&implements(), "echo hello >> greeting.txt; echo mended");
-    let mut agents = stage.implement();
+    let fixture = ValidationFixture::new(&implements(), "echo hello >> greeting.txt; echo mended");
+    let mut agents = fixture.implement();
     agents.heard("Queued validation-t for engineer");
     agents.heard("[engineer] [SHOP-1] Approved: all acceptance criteria are met, after 2 rounds");
-    let repository = &stage.repository;
+    let repository = &fixture.repository;
     let task = completed(repository, "engineer", "validation-t");
     assert_eq!(task["context"]["verdict"], "approved");
     assert_eq!(task["context"]["reviewed_commit"], repository.git(&["rev-parse", "topic"]));
     assert_eq!(repository.git(&["show", "topic:greeting.txt"]), "bye\nhello");
     assert_eq!(
-        stage.changed(),
+        fixture.changed(),
         [
             "greeting.txt",
             "specs/001-greeting/implementation_plan.json",
@@ -131,9 +131,9 @@ fn what_was_implemented_by_a_spec_is_validated_mended_and_approved_on_its_branch
             "specs/001-greeting/qa_report.md",
         ]
     );
-    let plan: Value = serde_json::from_str(&stage.paper("implementation_plan.json")).unwrap();
+    let plan: Value = serde_json::from_str(&fixture.paper("implementation_plan.json")).unwrap();
     assert_eq!(plan["qa_signoff"]["status"], "approved");
-    assert!(stage.paper("qa_report.md").contains("- Verdict: APPROVED"));
+    assert!(fixture.paper("qa_report.md").contains("- Verdict: APPROVED"));
     // The loop includes the review.
     assert_eq!(names(repository, "completed/qa"), Vec::<String>::new());
     assert_eq!(names(repository, "queues/qa"), Vec::<String>::new());
@@ -146,10 +146,10 @@ fn what_was_implemented_by_a_spec_is_validated_mended_and_approved_on_its_branch
 
 #[test]
 fn what_never_gets_better_is_handed_to_a_person_with_the_papers_on_the_branch() {
-    let stage = Stage::new(&implements(), "echo 'all is well'");
-    let mut agents = stage.implement();
+    let fixture = ValidationFixture::new(&implements(), "echo 'all is well'");
+    let mut agents = fixture.implement();
     agents.heard("[engineer] [SHOP-1] Escalated to a person: ");
-    let repository = &stage.repository;
+    let repository = &fixture.repository;
     let escalation = waiting(repository, "architect", "validation-escalation-t");
     assert_eq!(escalation["type"], "escalation");
     assert_eq!(escalation["needs_human_review"], true);
@@ -161,34 +161,34 @@ fn what_never_gets_better_is_handed_to_a_person_with_the_papers_on_the_branch() 
     assert_eq!(task["context"]["verdict"], "human_escalation");
     let reason = task["result_summary"].as_str().unwrap();
     let reason = reason.strip_prefix("a person has to decide: ").unwrap();
-    let told = stage.paper("QA_HUMAN_ESCALATION.md");
+    let told = fixture.paper("QA_HUMAN_ESCALATION.md");
     assert!(told.contains(&format!("The loop stopped here: {reason}")), "{told}");
-    assert!(stage.paper("QA_FIX_REQUEST.md").contains("greets"));
+    assert!(fixture.paper("QA_FIX_REQUEST.md").contains("greets"));
     // A second validation has the same result, until a person resumes the loop.
-    let events = stage.paper("qa_journal.jsonl");
-    stage.validate("again");
+    let events = fixture.paper("qa_journal.jsonl");
+    fixture.validate("again");
     agents.heard(&format!("Escalated to a person: {reason}"));
-    assert_eq!(stage.paper("qa_journal.jsonl"), events);
+    assert_eq!(fixture.paper("qa_journal.jsonl"), events);
     repository.git(&["switch", "--quiet", "topic"]);
     repository.remove("specs/001-greeting/QA_FIX_REQUEST.md");
     repository.write("greeting.txt", "hello\n");
     repository.commit("what a person did");
     repository.git(&["switch", "--quiet", "main"]);
-    stage.validate("resumed");
+    fixture.validate("resumed");
     agents.heard("Approved: all acceptance criteria are met, after 1 round");
     assert_eq!(agents.stop(), 0);
 }
 
 #[test]
 fn a_journal_that_came_with_the_branch_approves_nothing() {
-    let stage = Stage::new(&implements(), "echo hello >> greeting.txt; echo mended");
-    let mut agents = stage.implement();
+    let fixture = ValidationFixture::new(&implements(), "echo hello >> greeting.txt; echo mended");
+    let mut agents = fixture.implement();
     agents.heard("Approved: ");
     let checks = |journal: &str| journal.matches("\"kind\":\"checked\"").count();
-    let before = stage.paper("qa_journal.jsonl");
-    stage.validate("again");
+    let before = fixture.paper("qa_journal.jsonl");
+    fixture.validate("again");
     agents.heard("Approved: all acceptance criteria are met, after 1 round");
-    let after = stage.paper("qa_journal.jsonl");
+    let after = fixture.paper("qa_journal.jsonl");
     assert!(after.contains("\"why\":\"elsewhere\"") && after.starts_with(&before), "{after}");
     assert!(checks(&after) > checks(&before), "{after}");
     assert_eq!(agents.stop(), 0);
@@ -196,12 +196,12 @@ fn a_journal_that_came_with_the_branch_approves_nothing() {
 
 #[test]
 fn a_worker_that_is_killed_while_it_validates_begins_anew_and_comes_to_the_same_end() {
-    let stage = Stage::new(&implements(), "");
-    let go = stage.repository.path().join(".git/go");
+    let fixture = ValidationFixture::new(&implements(), "");
+    let go = fixture.repository.path().join(".git/go");
     let waits = format!("while [ ! -e '{}' ]; do sleep 0.05; done\n", go.display());
-    stage.has_fixer(&format!("{waits}echo hello >> greeting.txt; echo mended"));
-    let mut agents = stage.implement();
-    let worker = stage.repository.path().join(".assay/worktrees/engineer");
+    fixture.has_fixer(&format!("{waits}echo hello >> greeting.txt; echo mended"));
+    let mut agents = fixture.implement();
+    let worker = fixture.repository.path().join(".assay/worktrees/engineer");
     until("a fixer", || {
         let mut attempts = fs::read_dir(&worker).ok()?.flatten();
         let has_begun = |attempt: fs::DirEntry| {
@@ -216,28 +216,28 @@ fn a_worker_that_is_killed_while_it_validates_begins_anew_and_comes_to_the_same_
     agents.heard("Starting validation");
     fs::write(go, "").unwrap();
     agents.heard("Approved: all acceptance criteria are met, after 2 rounds");
-    assert_eq!(stage.repository.git(&["show", "topic:greeting.txt"]), "bye\nhello");
-    assert_eq!(stage.paper("qa_journal.jsonl").matches("epoch_begun").count(), 1);
-    assert_eq!(stage.repository.git(&["log", "--format=%s", "main..topic"]).lines().count(), 2);
+    assert_eq!(fixture.repository.git(&["show", "topic:greeting.txt"]), "bye\nhello");
+    assert_eq!(fixture.paper("qa_journal.jsonl").matches("epoch_begun").count(), 1);
+    assert_eq!(fixture.repository.git(&["log", "--format=%s", "main..topic"]).lines().count(), 2);
     assert_eq!(agents.stop(), 0);
 }
 
 #[test]
 fn what_is_not_done_yet_is_reviewed() {
-    let stage = Stage::new("echo hello > greeting.txt; echo begun", "exit 1");
-    let mut agents = stage.implement();
+    let fixture = ValidationFixture::new("echo hello > greeting.txt; echo begun", "exit 1");
+    let mut agents = fixture.implement();
     agents.heard("Queued review-t for qa");
     agents.heard("[qa] [SHOP-1] Approved: ");
-    let task = completed(&stage.repository, "engineer", "validation-t");
+    let task = completed(&fixture.repository, "engineer", "validation-t");
     let said = task["result_summary"].as_str().unwrap();
     assert!(said.contains("`1.1` (Say hello) is pending"), "{said}");
-    assert_eq!(stage.changed(), ["greeting.txt"]);
+    assert_eq!(fixture.changed(), ["greeting.txt"]);
     assert_eq!(agents.stop(), 0);
 }
 
 #[test]
 fn what_models_cost_is_counted_where_the_agents_work_for() {
-    let model = FakeModel::start(|asked: &Asked| {
+    let model = FakeModel::start(|asked: &PromptRequest| {
         let text = asked.text();
         let reviewer = text.split_once("You are the `").and_then(|(_, it)| it.split_once("` rev"));
         let (reviewer, _) = reviewer.unwrap();
@@ -245,18 +245,18 @@ fn what_models_cost_is_counted_where_the_agents_work_for() {
             "reviewer": reviewer, "findings": [], "residual_risks": [], "testing_gaps": [],
         }))
     });
-    let stage = Stage::new(&implements(), "echo hello >> greeting.txt; echo mended");
+    let fixture = ValidationFixture::new(&implements(), "echo hello >> greeting.txt; echo mended");
     let file = "config/agent-framework.yaml";
-    let configuration = fs::read_to_string(stage.repository.file(file)).unwrap();
+    let configuration = fs::read_to_string(fixture.repository.file(file)).unwrap();
     let models = format!(
         "models:\n  use:\n    fake: {{ api: anthropic, model: fake-1, url: '{}', key_env: FAKE_KEY }}\n  \
          budget:\n    day: {{ tokens: 1000000 }}\n",
         model.url()
     );
-    stage.repository.write(file, format!("{configuration}{models}"));
-    stage.repository.commit("a model");
+    fixture.repository.write(file, format!("{configuration}{models}"));
+    fixture.repository.commit("a model");
     let state = tempfile::tempdir().unwrap();
-    let mut agents = stage.implement_with(&[
+    let mut agents = fixture.implement_with(&[
         ("FAKE_KEY", "sk-test-5d0f8a7c61e94b23"),
         ("XDG_STATE_HOME", state.path().to_str().unwrap()),
     ]);
@@ -269,10 +269,10 @@ fn what_models_cost_is_counted_where_the_agents_work_for() {
 
 #[test]
 fn a_loop_that_breaks_down_is_tried_again_and_leaves_nothing() {
-    let stage = Stage::new(&implements(), "echo broken >&2; exit 1");
-    let mut agents = stage.implement();
+    let fixture = ValidationFixture::new(&implements(), "echo broken >&2; exit 1");
+    let mut agents = fixture.implement();
     let line = agents.heard("Validation failed (");
     assert!(line.contains("rounds broke down") && line.contains("broken"), "{line}");
     agents.heard("It is tried again in 0 s");
-    assert!(!stage.changed().contains(&"specs/001-greeting/qa_journal.jsonl".to_owned()));
+    assert!(!fixture.changed().contains(&"specs/001-greeting/qa_journal.jsonl".to_owned()));
 }

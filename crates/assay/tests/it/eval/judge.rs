@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use assay_testkit::model::{Answer, Asked, FakeModel, Options};
+use assay_testkit::model::{Answer, FakeModel, Options, PromptRequest};
 use serde_json::Value;
 
 use super::write;
-use crate::{Ran, assay_with};
+use crate::{AssayRun, assay_with};
 
 /// The key that the server requires.
 const KEY: &str = "sk-test-5d0f8a7c61e94b23";
@@ -33,7 +33,7 @@ const FILES: &[(&str, &str)] = &[
 /// model does not answer about the second comment.
 fn model(is_whole: bool) -> FakeModel {
     let options = Options { key: Some(KEY.to_owned()), ..Options::default() };
-    let script = move |asked: &Asked| {
+    let script = move |asked: &PromptRequest| {
         let text = asked.text();
         let number = |words: &str| {
             let before = &text[..text.find(words)?];
@@ -49,7 +49,7 @@ fn model(is_whole: bool) -> FakeModel {
     FakeModel::start_with(options, script).unwrap()
 }
 
-fn score(folder: &Path, args: &[&str]) -> Ran {
+fn score(folder: &Path, args: &[&str]) -> AssayRun {
     let args = [&["eval", "score", "set", "tool"], args].concat();
     assay_with(folder, &args, b"", &[("FAKE_KEY", KEY)])
 }

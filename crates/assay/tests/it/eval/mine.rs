@@ -6,7 +6,7 @@ use std::path::Path;
 use assay_testkit::Repository;
 use serde_json::{Value, json};
 
-use crate::{Ran, assay_in};
+use crate::{AssayRun, assay_in};
 
 /// Returns a repository with a defect and its fix, a reverted change, and a security fix.
 fn repository() -> Repository {
@@ -54,7 +54,7 @@ fn state(repository: &Repository) -> String {
     refs + &status + &repository.git(&["rev-parse", "HEAD"])
 }
 
-fn mine(repository: &Repository, out: &Path, args: &[&str]) -> Ran {
+fn mine(repository: &Repository, out: &Path, args: &[&str]) -> AssayRun {
     let out = out.display().to_string();
     assay_in(repository.path(), &[&["eval", "mine", "--out", &out], args].concat(), b"")
 }

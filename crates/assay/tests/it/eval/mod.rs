@@ -9,7 +9,7 @@ mod shipped;
 use std::fs;
 use std::path::Path;
 
-use crate::{Ran, assay_in};
+use crate::{AssayRun, assay_in};
 
 const CASES: &str = r#"{"id": "a", "change": "a", "labels": [{"comment": "wrong sign of the discount", "path": "a.py", "line": 3}]}
 {"id": "deep/b", "change": "b", "labels": []}
@@ -25,7 +25,7 @@ fn write(folder: &Path, files: &[(&str, &str)]) {
     }
 }
 
-fn score(files: &[(&str, &str)], args: &[&str]) -> Ran {
+fn score(files: &[(&str, &str)], args: &[&str]) -> AssayRun {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), &[("set/cases.jsonl", CASES)]);
     write(folder.path(), files);

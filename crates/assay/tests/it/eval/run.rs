@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use assay_testkit::model::{Answer, Asked, FakeModel, Options, Script, SmallReview};
+use assay_testkit::model::{Answer, FakeModel, Options, PromptRequest, Script, SmallReview};
 use serde_json::Value;
 
 use super::write;
-use crate::{Ran, assay_in, assay_with};
+use crate::{AssayRun, assay_in, assay_with};
 
 /// The key that the server requires.
 const KEY: &str = "sk-test-5d0f8a7c61e94b23";
@@ -38,7 +38,7 @@ pub(super) const SET: &[(&str, &str)] = &[
     ),
 ];
 
-fn eval(files: &[(&str, &str)], args: &[&str]) -> (tempfile::TempDir, Ran) {
+fn eval(files: &[(&str, &str)], args: &[&str]) -> (tempfile::TempDir, AssayRun) {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), SET);
     write(folder.path(), files);
@@ -53,7 +53,10 @@ fn score(folder: &Path) -> Value {
 /// Starts a model that answers the plain question with the defect, and personas by default.
 fn model() -> FakeModel {
     let options = Options { key: Some(KEY.to_owned()), ..Options::default() };
-    let script = |asked: &Asked| match asked.text().contains("Name the defects that its author") {
+    let script = |asked: &PromptRequest| match asked
+        .text()
+        .contains("Name the defects that its author")
+    {
         true if asked.text().contains("+ discount") => Answer::text(
             r#"{"findings": [{"file": "cart.py", "line": 2, "severity": "HIGH", "title": "The discount is added instead of subtracted", "description": "The total grows."}]}"#,
         ),

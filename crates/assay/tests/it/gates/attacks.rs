@@ -7,7 +7,7 @@ use assay_testkit::Repository;
 use serde_json::{Value, json};
 
 use super::{PLAN, faulty, gate, with_plan};
-use crate::Ran;
+use crate::AssayRun;
 
 const PHASE: [&str; 2] = ["--phase", "plan-structure"];
 
@@ -19,7 +19,7 @@ struct Attack {
     told: &'static str,
 }
 
-fn step(repository: &Repository, args: &[&str]) -> Ran {
+fn step(repository: &Repository, args: &[&str]) -> AssayRun {
     gate(repository, &[args, &PHASE].concat())
 }
 

@@ -127,7 +127,7 @@ fn a_list_of_seven_goes_from_failed_to_passed_to_the_letter() {
     let left_out = "Built-in checklist: left out\n";
     let verified = step(&["verify"]);
     assert!(verified.stdout.contains(left_out), "{}", verified.stdout);
-    let verified = crate::Ran { stdout: verified.stdout.replace(left_out, ""), ..verified };
+    let verified = crate::AssayRun { stdout: verified.stdout.replace(left_out, ""), ..verified };
     check(
         &verified,
         1,
@@ -150,7 +150,7 @@ fn a_list_of_seven_goes_from_failed_to_passed_to_the_letter() {
         assert_eq!(step(&["update-item", id, "--status", "PASS"]).code, 0);
     }
     let verified = step(&["verify"]);
-    let verified = crate::Ran { stdout: verified.stdout.replace(left_out, ""), ..verified };
+    let verified = crate::AssayRun { stdout: verified.stdout.replace(left_out, ""), ..verified };
     check(
         &verified,
         0,

@@ -4,7 +4,7 @@
 use assay_testkit::Repository;
 
 use super::gate;
-use crate::Ran;
+use crate::AssayRun;
 
 const PLAN: &str = "\
 # Calc
@@ -48,7 +48,7 @@ fn reader_item(repository: &Repository) -> String {
     item["id"].as_str().unwrap().to_owned()
 }
 
-fn verified(repository: &Repository) -> Ran {
+fn verified(repository: &Repository) -> AssayRun {
     gate(repository, &["run", "--phase", "impl-code", "--plan", "plan.md", "--base", "main"])
 }
 

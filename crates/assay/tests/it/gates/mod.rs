@@ -1,11 +1,11 @@
 //! Gates from the command line: plans and changes, through all steps.
 
 mod attacks;
-mod bar;
 mod evasion;
 mod honest;
 mod inert;
 mod judged;
+mod plan_criteria;
 
 mod models;
 mod plans;
@@ -19,7 +19,7 @@ use std::fs;
 use assay_testkit::Repository;
 use expect_test::{Expect, expect};
 
-use crate::{Ran, assay_in};
+use crate::{AssayRun, assay_in};
 
 const PLAN: &str = "\
 # Greet by name
@@ -60,7 +60,7 @@ fn faulty() -> String {
     )
 }
 
-fn gate(repository: &Repository, args: &[&str]) -> Ran {
+fn gate(repository: &Repository, args: &[&str]) -> AssayRun {
     assay_in(repository.path(), &[&["gate"], args].concat(), b"")
 }
 
@@ -76,7 +76,7 @@ fn with_plan(plan: &str) -> Repository {
     repository
 }
 
-fn check(ran: &Ran, code: i32, expected: Expect) {
+fn check(ran: &AssayRun, code: i32, expected: Expect) {
     assert_eq!(ran.code, code, "{}{}", ran.stdout, ran.stderr);
     expected.assert_eq(&ran.stdout);
 }

@@ -1,11 +1,11 @@
 //! Gates with a model that proposes an item, and verifies it.
 
 use assay_testkit::Repository;
-use assay_testkit::model::{Answer, Asked, FakeModel, Options};
+use assay_testkit::model::{Answer, FakeModel, Options, PromptRequest};
 use serde_json::{Value, json};
 
 use super::{PLAN, with_plan};
-use crate::{Ran, assay_with};
+use crate::{AssayRun, assay_with};
 
 /// The key that the server requires.
 const KEY: &str = "sk-test-5d0f8a7c61e94b23";
@@ -18,7 +18,7 @@ struct Case {
 
 impl Case {
     fn new(plan: &str, answer: impl Fn(&str) -> Value + Send + Sync + 'static) -> Case {
-        let script = move |asked: &Asked| {
+        let script = move |asked: &PromptRequest| {
             if asked.system.starts_with("You make a checklist") {
                 let item = json!({
                     "scope": "milestone:M1", "category": "integrity",
@@ -43,7 +43,7 @@ impl Case {
         Case { repository, server }
     }
 
-    fn gate(&self, args: &[&str]) -> Ran {
+    fn gate(&self, args: &[&str]) -> AssayRun {
         let args = [&["gate"], args, &["--phase", "plan-structure"]].concat();
         assay_with(self.repository.path(), &args, b"", &[("FAKE_KEY", KEY)])
     }
@@ -122,7 +122,7 @@ fn a_model_that_does_not_answer_leaves_no_list_and_no_pass() {
 #[test]
 fn a_model_shows_where_a_criterion_is_met_or_it_is_not() {
     let judged = |quote: &'static str| {
-        let script = move |asked: &Asked| {
+        let script = move |asked: &PromptRequest| {
             assert!(asked.system.starts_with("You say whether one criterion"), "{}", asked.system);
             let answer = json!({
                 "status": "MET", "file": "test_greet.py", "line": 5, "quote": quote, "why": "",

@@ -3,10 +3,10 @@
 use assay_testkit::Repository;
 
 use super::gate;
-use crate::Ran;
+use crate::AssayRun;
 
 /// Reconciles a plan with a tree that has `add` and no `mul`.
-fn reconciled(name: &str, plan: &str) -> Ran {
+fn reconciled(name: &str, plan: &str) -> AssayRun {
     let repository = Repository::new();
     repository.write("calc.py", "def add(a, b):\n    return a + b\n");
     repository.write(name, plan);

@@ -3,7 +3,7 @@
 use assay_testkit::Repository;
 
 use super::gate;
-use crate::Ran;
+use crate::AssayRun;
 
 const PLAN: &str = "\
 # Calc
@@ -44,7 +44,7 @@ fn planned(config: &str) -> Repository {
     repository
 }
 
-fn verified(repository: &Repository) -> Ran {
+fn verified(repository: &Repository) -> AssayRun {
     gate(repository, &["run", "--phase", "impl-code", "--plan", "plan.md", "--base", "main"])
 }
 

@@ -4,7 +4,7 @@ use super::*;
 
 /// Returns the output without the lines about expenses, and the total expenses. Only one model was
 /// asked, so its line has the same figures.
-fn parted(ran: &Ran) -> (Vec<&str>, &str) {
+fn parted(ran: &AssayRun) -> (Vec<&str>, &str) {
     let is_spent = |line: &&str| line.contains(" tokens, ");
     let (spent, rest): (Vec<&str>, Vec<&str>) = ran.stdout.lines().partition(is_spent);
     let [all, model] = spent[..] else { panic!("{}", ran.stdout) };

@@ -7,7 +7,7 @@ use super::*;
 const DIALECTS: [(&str, &str); 3] =
     [ANTHROPIC, ("openai-chat", "/v1"), ("openai-responses", "/v1")];
 
-fn check(ran: &Ran, what: &str) {
+fn check(ran: &AssayRun, what: &str) {
     let what = format!("{what}: {}{}", ran.stdout, ran.stderr);
     assert!(matches!(ran.code, 1 | 3), "{what}");
     let verdict = ran.json()["verdict"].clone();

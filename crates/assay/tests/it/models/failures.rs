@@ -71,7 +71,7 @@ const ONE_AT_A_TIME: &str = "  attempts: 1\n  seconds: 1\n  at_a_time: 1\n  cach
 
 /// The result of a review with a failure.
 struct Failed {
-    ran: Ran,
+    ran: AssayRun,
     synthesis: Value,
 }
 
@@ -82,7 +82,7 @@ impl Failed {
     }
 
     fn check(&self, holds: bool, way: &Way, what: &str) {
-        let Ran { stdout, stderr, code } = &self.ran;
+        let AssayRun { stdout, stderr, code } = &self.ran;
         assert!(holds, "{:?}: {what} ({code})\n{stdout}{stderr}", way.fault);
     }
 

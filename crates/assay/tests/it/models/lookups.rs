@@ -24,7 +24,7 @@ impl Looking {
     fn new(
         (api, path): (&str, &str),
         more: &str,
-        script: impl Fn(&Asked) -> Answer + Send + Sync + 'static,
+        script: impl Fn(&PromptRequest) -> Answer + Send + Sync + 'static,
     ) -> Looking {
         let options = Options { key: Some(KEY.to_owned()), ..Options::default() };
         let server = FakeModel::start_with(options, script).unwrap();
@@ -48,7 +48,7 @@ impl Looking {
         Looking { repository, server }
     }
 
-    fn review(&self, args: &[&str]) -> Ran {
+    fn review(&self, args: &[&str]) -> AssayRun {
         let args = [&["review", "--models", "--format", "json"], args].concat();
         assay_with(self.repository.path(), &args, b"", &[("FAKE_KEY", KEY)])
     }
@@ -72,7 +72,7 @@ fn turns_in(text: &str) -> usize {
 }
 
 /// Returns a report with one finding with a title; a second look confirms.
-fn report_with(asked: &Asked, title: &str) -> Answer {
+fn report_with(asked: &PromptRequest, title: &str) -> Answer {
     if asked.text().contains("You are the `validator`") {
         return answer(&asked.text());
     }
@@ -81,7 +81,7 @@ fn report_with(asked: &Asked, title: &str) -> Answer {
 }
 
 /// Looks a definition up and reports whether the result arrived.
-fn looks_up_a_definition(asked: &Asked) -> Answer {
+fn looks_up_a_definition(asked: &PromptRequest) -> Answer {
     match (turns_in(&asked.user), offers_lookups(&asked.body)) {
         (0, true) if !asked.text().contains("You are the `validator`") => {
             Answer::call("definition", &json!({ "name": "rate_of" }))

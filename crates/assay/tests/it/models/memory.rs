@@ -2,7 +2,7 @@
 
 use std::net::TcpListener;
 
-use assay_testkit::graphiti::{FakeGraphiti, Manner, Memory};
+use assay_testkit::graphiti::{Behaviour, FakeGraphiti, Memory};
 
 use super::*;
 use crate::injection::sent;
@@ -19,7 +19,7 @@ fn case(more: &str) -> Case {
 
 impl Case {
     /// Reviews with variables, and returns the result and the text that models received.
-    fn told(&self, variables: &[(&str, &str)]) -> (Ran, String) {
+    fn told(&self, variables: &[(&str, &str)]) -> (AssayRun, String) {
         let before = self.asked();
         let ran = self.run_with(&["review", "--models", "--format", "json"], variables);
         (ran, sent(&self.server.requests()[before..]))
@@ -119,7 +119,7 @@ fn a_server_that_is_away_costs_a_warning_and_nothing_else() {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let away = format!("http://127.0.0.1:{port}/mcp");
     let failing =
-        FakeGraphiti::start(Memory { manner: Manner::Failing, ..Memory::of("shop", &[]) });
+        FakeGraphiti::start(Memory { manner: Behaviour::Failing, ..Memory::of("shop", &[]) });
     for (url, why) in [
         (away.as_str(), "could not reach the Graphiti server at"),
         (&failing.url(), "refused `search_memory_facts`: the graph is away"),

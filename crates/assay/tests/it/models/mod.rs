@@ -20,10 +20,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use assay_testkit::Repository;
-use assay_testkit::model::{Answer, Asked, FakeModel, Fault, Options, Usage};
+use assay_testkit::model::{Answer, FakeModel, Fault, Options, PromptRequest, Usage};
 use serde_json::{Value, json};
 
-use crate::{Ran, assay_with};
+use crate::{AssayRun, assay_with};
 
 /// The key that the server requires.
 const KEY: &str = "sk-test-5d0f8a7c61e94b23";
@@ -102,7 +102,7 @@ impl Case {
         let options = Options { key: Some(KEY.to_owned()), ..Options::default() };
         let script = {
             let trouble = Arc::clone(&trouble);
-            move |asked: &Asked| answer_in(&trouble, &asked.text())
+            move |asked: &PromptRequest| answer_in(&trouble, &asked.text())
         };
         let server = FakeModel::start_with(options, script).unwrap();
         let url = format!("{}{path}", server.url());
@@ -120,18 +120,18 @@ impl Case {
     }
 
     /// Runs assay in the repository, with the key in a variable.
-    fn run(&self, args: &[&str]) -> Ran {
+    fn run(&self, args: &[&str]) -> AssayRun {
         assay_with(self.repository.path(), args, b"", &[("FAKE_KEY", KEY)])
     }
 
     /// Runs assay with further variables.
-    fn run_with(&self, args: &[&str], variables: &[(&str, &str)]) -> Ran {
+    fn run_with(&self, args: &[&str], variables: &[(&str, &str)]) -> AssayRun {
         let variables = [&[("FAKE_KEY", KEY)], variables].concat();
         assay_with(self.repository.path(), args, b"", &variables)
     }
 
     /// Reviews the change with models.
-    pub(crate) fn review(&self, args: &[&str]) -> Ran {
+    pub(crate) fn review(&self, args: &[&str]) -> AssayRun {
         self.run(&[&["review", "--models"], args].concat())
     }
 

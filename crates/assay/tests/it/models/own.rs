@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn reviewers(ran: &Ran) -> Vec<String> {
+fn reviewers(ran: &AssayRun) -> Vec<String> {
     let synthesis = ran.json();
     let reports = synthesis["reports"].as_array().unwrap().iter();
     reports.map(|report| report["reviewer"].as_str().unwrap().to_owned()).collect()

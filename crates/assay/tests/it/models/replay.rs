@@ -24,7 +24,7 @@ impl Recorded {
     }
 
     /// Replays the review without a key.
-    fn replay(&self, args: &[&str]) -> Ran {
+    fn replay(&self, args: &[&str]) -> AssayRun {
         let folder = self.folder.path().to_str().unwrap();
         let args = [&["review", "--replay", folder], args].concat();
         assay_with(self.repository.path(), &args, b"", &[])

@@ -3,7 +3,7 @@
 use super::*;
 
 /// Returns the JSON of a review, with the titles that are shown and those that are folded.
-fn split(ran: &Ran) -> (Value, Vec<String>, Vec<String>) {
+fn split(ran: &AssayRun) -> (Value, Vec<String>, Vec<String>) {
     let synthesis = ran.json();
     let titles = |is_shown: bool| {
         let findings = synthesis["findings"].as_array().unwrap().iter();
@@ -20,7 +20,7 @@ fn folded_findings_are_counted_in_every_form_and_one_flag_shows_them() {
     let (synthesis, shown, folded) = split(&case.review(&["--format", "json"]));
     assert!(!shown.is_empty() && !folded.is_empty(), "{synthesis:#}");
     assert_eq!(synthesis["counts"]["folded"], folded.len());
-    let headings = |ran: &Ran, titles: &[String]| {
+    let headings = |ran: &AssayRun, titles: &[String]| {
         titles.iter().filter(|title| ran.stdout.contains(&format!("P2: {title} ("))).count()
     };
     let plain = case.review(&[]);

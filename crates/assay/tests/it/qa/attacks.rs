@@ -1,26 +1,26 @@
 //! Ways in which a wrong implementation could be approved, each as text in and text out: no
 //! criterion is skipped, and no finding of the review is hidden.
 
-use super::{PLAN, RUNNER, Stage};
+use super::{PLAN, QaFixture, RUNNER};
 
 const VERIFIED: &str = "\n## Verification\n\n**Unit Tests:**\n- `sh test.sh` - All pass\n";
 
 /// Runs a spec whose named tests all pass, with a file of its implementation, and without a fixer.
-fn run(spec: &str, plan: &str, file: (&str, &str)) -> (Stage, crate::Ran) {
-    let stage = Stage::with(spec, plan, "true\n", "");
-    stage.repository.write("test.sh", RUNNER);
-    stage.repository.write("greeting.txt", "hello, goodbye\n");
+fn run(spec: &str, plan: &str, file: (&str, &str)) -> (QaFixture, crate::AssayRun) {
+    let fixture = QaFixture::with(spec, plan, "true\n", "");
+    fixture.repository.write("test.sh", RUNNER);
+    fixture.repository.write("greeting.txt", "hello, goodbye\n");
     let (path, text) = file;
-    stage.repository.write(path, text);
-    let ran = stage.qa_with(&[], &[("MAX_QA_ITERATIONS", "3")]);
-    (stage, ran)
+    fixture.repository.write(path, text);
+    let ran = fixture.qa_with(&[], &[("MAX_QA_ITERATIONS", "3")]);
+    (fixture, ran)
 }
 
 /// Checks that criteria are not approved, and that the issue is named.
 fn refused(criteria: &str, wanted: &str) {
-    let (stage, ran) = run(&format!("# Greeting\n\n{criteria}\n{VERIFIED}"), PLAN, NOTHING);
+    let (fixture, ran) = run(&format!("# Greeting\n\n{criteria}\n{VERIFIED}"), PLAN, NOTHING);
     assert_eq!(ran.code, 4, "{criteria}\n{}{}", ran.stdout, ran.stderr);
-    let titles: Vec<String> = stage.issues().into_iter().map(|(_, title)| title).collect();
+    let titles: Vec<String> = fixture.issues().into_iter().map(|(_, title)| title).collect();
     assert!(titles.iter().any(|title| title.contains(wanted)), "{criteria}\n{titles:#?}");
 }
 
@@ -95,9 +95,9 @@ fn nothing_of_a_plan_is_skipped() {
             "Not understood: `verification_strategy.unit_tests`",
         ),
     ] {
-        let (stage, ran) = run(&spec, &format!("{{{done}, {more}}}"), NOTHING);
+        let (fixture, ran) = run(&spec, &format!("{{{done}, {more}}}"), NOTHING);
         assert_eq!(ran.code, 4, "{more}\n{}{}", ran.stdout, ran.stderr);
-        let titles: Vec<String> = stage.issues().into_iter().map(|(_, title)| title).collect();
+        let titles: Vec<String> = fixture.issues().into_iter().map(|(_, title)| title).collect();
         assert!(titles.iter().any(|title| title.contains(wanted)), "{more}\n{titles:#?}");
     }
     let one = r#"{"subtasks": [{"id": "1", "status": "completed"}]}"#;
@@ -148,8 +148,8 @@ fn debugging_output_and_swallowed_errors_are_issues() {
         ),
     ] {
         // No fixer runs: safe fixes would remove some of the text.
-        let (stage, ran) = run(&spec, PLAN, (path, text));
-        let rounds = stage.events_of("reviewed");
+        let (fixture, ran) = run(&spec, PLAN, (path, text));
+        let rounds = fixture.events_of("reviewed");
         let first = super::issues(&rounds[0]["issues"]);
         let kinds: Vec<&str> = first.iter().map(|(kind, _)| kind.as_str()).collect();
         assert_eq!(kinds, [kind], "{text}\n{first:?}\n{}", ran.stdout);
@@ -159,8 +159,8 @@ fn debugging_output_and_swallowed_errors_are_issues() {
 
 #[test]
 fn what_blocks_nothing_is_still_told_to_all() {
-    let stage = Stage::bare();
-    let path = stage.aside("reviewer.sh");
+    let fixture = QaFixture::bare();
+    let path = fixture.aside("reviewer.sh");
     let finding = r#"{"message": "The name says little", "severity": "INFO", "location": {"path": "greeting.txt", "range": {"start": {"line": 1}}}}"#;
     std::fs::write(&path, format!("cat <<'JSON'\n{finding}\nJSON\n")).unwrap();
     let reviewer = format!(
@@ -168,14 +168,14 @@ fn what_blocks_nothing_is_still_told_to_all() {
         path.display()
     );
     let fixer = format!("cat > request.txt; {}\n", super::MEND);
-    stage.implemented(super::SPEC, PLAN, &fixer, &reviewer);
-    let ran = stage.ends(0, &[]);
+    fixture.implemented(super::SPEC, PLAN, &fixer, &reviewer);
+    let ran = fixture.ends(0, &[]);
     assert!(ran.stdout.contains("nothing blocks, 1 finding besides"), "{}", ran.stdout);
     assert!(!ran.stdout.contains("nothing is wrong"), "{}", ran.stdout);
-    let report = stage.paper("qa_report.md");
+    let report = fixture.paper("qa_report.md");
     assert!(report.contains("None that blocks."), "{report}");
     assert!(report.contains("## Also Found\n\n### 1. The name says little"), "{report}");
-    let request = std::fs::read_to_string(stage.repository.file("request.txt")).unwrap();
+    let request = std::fs::read_to_string(fixture.repository.file("request.txt")).unwrap();
     assert!(request.contains("## Also Found\n\n### 1. The name says little"), "{request}");
     assert!(request.contains("- Severity: "), "{request}");
 }
@@ -190,8 +190,8 @@ fn right_work_is_approved_in_every_form() {
         "**Acceptance Criteria:**\n- [x] `greets` passes\n- [ ] `leaves` passes",
         "## Acceptance Criteria\n\n### Manners\n\nThe test `greets` passes. The test `leaves` passes.",
     ] {
-        let (stage, ran) = run(&format!("# Greeting\n\n{criteria}\n{VERIFIED}"), PLAN, NOTHING);
+        let (fixture, ran) = run(&format!("# Greeting\n\n{criteria}\n{VERIFIED}"), PLAN, NOTHING);
         assert_eq!(ran.code, 0, "{criteria}\n{}{}", ran.stdout, ran.stderr);
-        stage.is_approved();
+        fixture.is_approved();
     }
 }

@@ -1,6 +1,6 @@
 //! Specs that require a minimum coverage, with reports as runners write them.
 
-use super::{PLAN, Stage};
+use super::{PLAN, QaFixture};
 
 const SPEC: &str = "\
 # Greeting
@@ -45,50 +45,50 @@ const COBERTURA: &str = r#"
 "#;
 
 /// Sets up a spec with half of its lines covered, and a fixer that tests three more lines.
-pub(super) fn half_covered(spec: &str, plan: &str, report: &str) -> Stage {
+pub(super) fn half_covered(spec: &str, plan: &str, report: &str) -> QaFixture {
     let script = "for n in 6 7 8; do echo $n >> tested.txt; done\n";
-    let stage = Stage::with(spec, plan, script, "");
-    let repository = &stage.repository;
+    let fixture = QaFixture::with(spec, plan, script, "");
+    let repository = &fixture.repository;
     repository.write(".gitignore", "lcov.info\ncoverage.xml\n");
     repository.write("cover.sh", format!("{HEAD}{report}"));
     repository.git(&["add", ".gitignore", "cover.sh"]);
     repository.git(&["commit", "--quiet", "--message", "how it is measured"]);
     repository.write("greet.sh", "echo hello\n".repeat(10));
     repository.write("tested.txt", "1\n2\n3\n4\n5\n");
-    stage
+    fixture
 }
 
 /// Sets up the same spec with reports in the format of lcov.
-pub(super) fn half_covered_by_lcov(spec: &str, plan: &str) -> Stage {
+pub(super) fn half_covered_by_lcov(spec: &str, plan: &str) -> QaFixture {
     half_covered(spec, plan, LCOV)
 }
 
 #[test]
 fn too_little_coverage_is_an_issue_until_there_is_enough() {
     for report in [LCOV, COBERTURA] {
-        let stage = half_covered(SPEC, PLAN, report);
-        let ran = stage.ends_with(4, &[], &[("MAX_QA_ITERATIONS", "1")]);
+        let fixture = half_covered(SPEC, PLAN, report);
+        let ran = fixture.ends_with(4, &[], &[("MAX_QA_ITERATIONS", "1")]);
         let titles = [
             "Test coverage in all is below 80%",
             "Test coverage of `greet.sh` is below 80%",
             "Test coverage of the lines that were added is below 80%",
         ];
         let expected = titles.map(|title| ("coverage".to_owned(), title.to_owned()));
-        assert_eq!(stage.issues(), expected, "{}", ran.stdout);
+        assert_eq!(fixture.issues(), expected, "{}", ran.stdout);
         let table = "| total | 50.0% | 80% |\n| changed lines | 50.0% | 80% |\n| greet.sh | 50.0% | 80% |\n";
-        let told = stage.paper("qa_report.md");
+        let told = fixture.paper("qa_report.md");
         assert!(told.contains(table), "{told}");
-        stage.ends(0, &["--resume"]);
-        stage.is_approved();
-        let told = stage.paper("qa_report.md");
+        fixture.ends(0, &["--resume"]);
+        fixture.is_approved();
+        let told = fixture.paper("qa_report.md");
         assert!(told.contains("| total | 80.0% | 80% |\n"), "{told}");
     }
 }
 
 #[test]
 fn coverage_that_nobody_measures_is_no_coverage() {
-    let stage = half_covered(SPEC, PLAN, "");
-    stage.ends_with(4, &[], &[("MAX_QA_ITERATIONS", "1")]);
+    let fixture = half_covered(SPEC, PLAN, "");
+    fixture.ends_with(4, &[], &[("MAX_QA_ITERATIONS", "1")]);
     let title = "Not run: coverage: sh cover.sh".to_owned();
-    assert_eq!(stage.issues(), [("coverage".to_owned(), title)]);
+    assert_eq!(fixture.issues(), [("coverage".to_owned(), title)]);
 }

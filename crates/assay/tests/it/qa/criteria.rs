@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{PLAN, Stage};
+use super::{PLAN, QaFixture};
 
 /// Tests with the names that common runners give them.
 const RUNNER: &str = "\
@@ -21,25 +21,27 @@ echo 'ok 6 - never rounds'
 const CALC: &str = "def add(a, b):\n    return a + b\n\n\ndef mul(a, b):\n    return a * b\n";
 
 /// Runs a spec with criteria, whose tests all pass, and returns the answer for each criterion.
-fn answers(criteria: &str) -> (Stage, BTreeMap<String, String>) {
+fn answers(criteria: &str) -> (QaFixture, BTreeMap<String, String>) {
     let spec = format!(
         "# Calc\n\n## Acceptance Criteria\n\n{criteria}\n\n## Verification\n\n**Unit Tests:**\n- `sh test.sh`\n"
     );
-    let stage = Stage::with(&spec, PLAN, "true\n", "");
-    stage.repository.write("test.sh", RUNNER);
-    stage.repository.write("Makefile", "lint:\n\t@true\nbroken:\n\t@false\n");
-    stage.repository.commit("the project");
-    stage.repository.write("calc.py", CALC);
-    stage.repository.write("README.md", "# Calc\n\nAdds numbers with `add`.\n\n<!-- hidden -->\n");
-    stage.qa(&[]);
-    let reviewed = stage.events_of("reviewed");
-    let reviewed = reviewed.last().unwrap_or_else(|| panic!("{:#?}", stage.events()));
+    let fixture = QaFixture::with(&spec, PLAN, "true\n", "");
+    fixture.repository.write("test.sh", RUNNER);
+    fixture.repository.write("Makefile", "lint:\n\t@true\nbroken:\n\t@false\n");
+    fixture.repository.commit("the project");
+    fixture.repository.write("calc.py", CALC);
+    fixture
+        .repository
+        .write("README.md", "# Calc\n\nAdds numbers with `add`.\n\n<!-- hidden -->\n");
+    fixture.qa(&[]);
+    let reviewed = fixture.events_of("reviewed");
+    let reviewed = reviewed.last().unwrap_or_else(|| panic!("{:#?}", fixture.events()));
     let line = |line: &Value| {
         let text = |key: &str| line[key].as_str().unwrap().to_owned();
         (text("text"), text("answer"))
     };
     let answers = reviewed["criteria"].as_array().unwrap().iter().map(line).collect();
-    (stage, answers)
+    (fixture, answers)
 }
 
 fn listed(criteria: &[&str]) -> String {
@@ -71,12 +73,12 @@ fn no_criterion_is_met_by_its_opposite_or_by_a_part_of_it() {
         "`make lint` succeeds and takes less than a minute",
         "`make lint` fails",
     ];
-    let (stage, answers) = answers(&listed(&criteria));
+    let (fixture, answers) = answers(&listed(&criteria));
     assert_eq!(answers.len(), criteria.len(), "{answers:#?}");
     for (text, answer) in &answers {
         assert_ne!(answer, "met", "{text}");
     }
-    assert_ne!(stage.ending()["ending"], "approved");
+    assert_ne!(fixture.ending()["ending"], "approved");
 }
 
 #[test]
@@ -103,29 +105,29 @@ fn usual_names_of_tests_and_commands_decide_criteria() {
         "`make lint` exits 0",
         "The readme mentions `add`",
     ];
-    let (stage, answers) = answers(&listed(&criteria));
+    let (fixture, answers) = answers(&listed(&criteria));
     assert_eq!(answers.len(), criteria.len(), "{answers:#?}");
     for (text, answer) in &answers {
         assert_eq!(answer, "met", "{text}");
     }
-    stage.is_approved();
+    fixture.is_approved();
 }
 
 #[test]
 fn a_command_of_a_criterion_that_fails_is_not_met() {
-    let (stage, answers) = answers("- `make broken` succeeds\n");
+    let (fixture, answers) = answers("- `make broken` succeeds\n");
     assert_eq!(answers["`make broken` succeeds"], "not_met");
-    let titles: Vec<String> = stage.issues().into_iter().map(|(_, title)| title).collect();
+    let titles: Vec<String> = fixture.issues().into_iter().map(|(_, title)| title).collect();
     assert!(titles.contains(&"Fails: criterion: make broken".to_owned()), "{titles:?}");
 }
 
 /// Runs a spec as it is, whose tests all pass, and returns the titles of its issues.
 fn issues_of(spec: &str) -> Vec<String> {
-    let stage = Stage::with(spec, PLAN, "true\n", "");
-    stage.repository.write("greeting.txt", "hello, goodbye\n");
-    stage.repository.write("integ.sh", "exit 1\n");
-    stage.qa(&[]);
-    stage.issues().into_iter().map(|(_, title)| title).collect()
+    let fixture = QaFixture::with(spec, PLAN, "true\n", "");
+    fixture.repository.write("greeting.txt", "hello, goodbye\n");
+    fixture.repository.write("integ.sh", "exit 1\n");
+    fixture.qa(&[]);
+    fixture.issues().into_iter().map(|(_, title)| title).collect()
 }
 
 #[test]
@@ -186,18 +188,18 @@ fn an_example_in_code_below_a_criterion_is_no_criterion() {
 #[test]
 fn a_key_that_stands_twice_in_a_plan_is_an_error_with_its_line() {
     let plan = "{\"phases\": [{\"subtasks\": [\n  {\"id\": \"1\", \"status\": \"pending\",\n   \"status\": \"completed\"}]}]}";
-    let stage = Stage::with(super::SPEC, plan, "true\n", "");
-    let ran = stage.ends(2, &[]);
+    let fixture = QaFixture::with(super::SPEC, plan, "true\n", "");
+    let ran = fixture.ends(2, &[]);
     assert!(ran.stderr.contains("the key `status` stands twice"), "{}", ran.stderr);
     assert!(ran.stderr.contains("line 3"), "{}", ran.stderr);
 }
 
 #[test]
 fn a_round_that_broke_down_lists_the_criteria_that_were_not_judged() {
-    let stage = Stage::with_fixer("true");
-    stage.repository.write("test.sh", format!("echo $$ > left.txt\n{}", super::RUNNER));
-    stage.qa_with(&[], &[("MAX_CONSECUTIVE_ERRORS", "1")]);
-    let report = stage.paper("qa_report.md");
+    let fixture = QaFixture::with_fixer("true");
+    fixture.repository.write("test.sh", format!("echo $$ > left.txt\n{}", super::RUNNER));
+    fixture.qa_with(&[], &[("MAX_CONSECUTIVE_ERRORS", "1")]);
+    let report = fixture.paper("qa_report.md");
     assert!(report.contains("The criteria were not judged"), "{report}");
     assert!(report.contains("| 1 | `greets` passes |"), "{report}");
     assert!(!report.contains("There is none."), "{report}");

@@ -1,7 +1,7 @@
 //! Criteria outside of a section "Acceptance Criteria", in the forms that people use: none is
 //! skipped, and text that only looks similar is no criterion.
 
-use super::{PLAN, Stage};
+use super::{PLAN, QaFixture};
 
 /// A criterion that is met, so that only the others decide.
 const MET: &str = "# Greeting\n\n## Acceptance Criteria\n\n- `greets` passes\n";
@@ -9,16 +9,16 @@ const MET: &str = "# Greeting\n\n## Acceptance Criteria\n\n- `greets` passes\n";
 /// Runs a spec and a plan whose tests all pass, at the lowest risk, and returns the exit code and
 /// the titles of the issues.
 fn run(spec: &str, plan: &str) -> (i32, Vec<String>) {
-    let stage = Stage::with(spec, plan, "true\n", "");
-    stage.repository.write("greeting.txt", "hello, goodbye\n");
-    stage.repository.write("integ.sh", "exit 1\n");
-    stage.repository.write("CHANGELOG.md", "# Changes\n\n- `--loud` greets in capitals\n");
-    stage.repository.write("calc.py", "def mul(a, b):\n    return a * b\n");
-    let ran = stage.qa_with(&[], &[("MAX_QA_ITERATIONS", "1")]);
+    let fixture = QaFixture::with(spec, plan, "true\n", "");
+    fixture.repository.write("greeting.txt", "hello, goodbye\n");
+    fixture.repository.write("integ.sh", "exit 1\n");
+    fixture.repository.write("CHANGELOG.md", "# Changes\n\n- `--loud` greets in capitals\n");
+    fixture.repository.write("calc.py", "def mul(a, b):\n    return a * b\n");
+    let ran = fixture.qa_with(&[], &[("MAX_QA_ITERATIONS", "1")]);
     if ran.code == 0 {
         return (0, Vec::new());
     }
-    (ran.code, stage.issues().into_iter().map(|(_, title)| title).collect())
+    (ran.code, fixture.issues().into_iter().map(|(_, title)| title).collect())
 }
 
 fn has(titles: &[String], wanted: &str) -> bool {
@@ -199,11 +199,11 @@ fn steps_on_a_plain_line_are_held_like_those_of_an_item() {
         "## Verification\n\n| Kind | How |\n|---|---|\n| Manual | Open → Look |",
     ] {
         let spec = format!("{MET}- `leaves` passes\n\n{verification}\n");
-        let stage = Stage::with(&spec, PLAN, "true\n", "");
-        stage.ends(4, &[]);
+        let fixture = QaFixture::with(&spec, PLAN, "true\n", "");
+        fixture.ends(4, &[]);
         let lowered = spec.lines().filter(|line| !line.contains("Manual")).collect::<Vec<_>>();
-        stage.repository.write("specs/001-greeting/spec.md", lowered.join("\n"));
-        let ran = stage.ends(4, &["--resume"]);
+        fixture.repository.write("specs/001-greeting/spec.md", lowered.join("\n"));
+        let ran = fixture.ends(4, &["--resume"]);
         let wanted = "Verification was removed: unit: by hand Open → Look";
         assert!(ran.stderr.contains(wanted), "{verification}\n{}", ran.stderr);
     }
@@ -252,15 +252,15 @@ fn plain_criteria_in_usual_words_are_decided() {
 
 #[test]
 fn an_undecided_criterion_names_the_words_and_the_remedies() {
-    let stage = Stage::with(
+    let fixture = QaFixture::with(
         "# Greeting\n\n## Acceptance Criteria\n\n- `greets` passes within a second\n",
         PLAN,
         "true\n",
         "",
     );
-    stage.repository.write("greeting.txt", "hello, goodbye\n");
-    stage.ends(4, &[]);
-    let report = stage.paper("qa_report.md").replace('\\', "");
+    fixture.repository.write("greeting.txt", "hello, goodbye\n");
+    fixture.ends(4, &[]);
+    let report = fixture.paper("qa_report.md").replace('\\', "");
     for words in [
         "not understood: \"within\", \"second\"",
         "--sign-off NAME --for 1",

@@ -1,7 +1,7 @@
 //! A person decides by name on issues that no check and no model can decide: each decision is about
 //! one issue of one tree, has a reason, and is refused if it has no effect.
 
-use super::{PLAN, Stage};
+use super::{PLAN, QaFixture};
 
 /// The five criteria of a login, in prose, with tests that all pass.
 const PROSE: &str = "\
@@ -32,13 +32,13 @@ const CRITERIA: [&str; 5] = [
 const WHY: &str = "tried it by hand on staging";
 
 /// Runs a spec whose checks pass, until a person has to decide.
-fn awaiting(spec: &str) -> Stage {
-    let stage = Stage::with(spec, PLAN, "true\n", "");
-    stage.repository.write("greeting.txt", "hello, goodbye\n");
-    let ran = stage.ends(4, &[]);
+fn awaiting(spec: &str) -> QaFixture {
+    let fixture = QaFixture::with(spec, PLAN, "true\n", "");
+    fixture.repository.write("greeting.txt", "hello, goodbye\n");
+    let ran = fixture.ends(4, &[]);
     assert!(ran.stdout.contains("--because \"REASON\""), "{}", ran.stdout);
-    stage.is_handed_over("awaits_decision", "a person has to decide");
-    stage
+    fixture.is_handed_over("awaits_decision", "a person has to decide");
+    fixture
 }
 
 fn decide<'a>(what: &'a str, why: &'a str) -> [&'a str; 6] {
@@ -47,58 +47,58 @@ fn decide<'a>(what: &'a str, why: &'a str) -> [&'a str; 6] {
 
 #[test]
 fn prose_criteria_are_approved_once_a_person_decided_each_of_them() {
-    let stage = awaiting(PROSE);
-    assert_eq!(stage.events_of("review_begun").len(), 1, "no round is spent on asking");
+    let fixture = awaiting(PROSE);
+    assert_eq!(fixture.events_of("review_begun").len(), 1, "no round is spent on asking");
     let (last, first) = CRITERIA.split_last().unwrap();
     for criterion in first {
-        stage.ends(4, &decide(criterion, WHY));
+        fixture.ends(4, &decide(criterion, WHY));
     }
-    let report = stage.paper("qa_report.md");
+    let report = fixture.paper("qa_report.md");
     assert!(report.contains("- Verdict: REJECTED\n"), "{report}");
     assert!(report.contains("| met, as a person decided | decided by Ada: tried it"), "{report}");
-    let ran = stage.ends(0, &decide(last, WHY));
+    let ran = fixture.ends(0, &decide(last, WHY));
     assert!(ran.stdout.contains("APPROVED"), "{}", ran.stdout);
-    stage.is_approved();
-    assert_eq!(stage.events_of("review_begun").len(), 1, "nothing had to be run again");
-    let report = stage.paper("qa_report.md");
+    fixture.is_approved();
+    assert_eq!(fixture.events_of("review_begun").len(), 1, "nothing had to be run again");
+    let report = fixture.paper("qa_report.md");
     for criterion in CRITERIA {
         let row = format!("| Ada | Nobody can tell: {criterion} | {WHY} | yes |");
         assert!(report.contains(&row), "{report}");
     }
-    let event = &stage.events_of("decided")[0];
+    let event = &fixture.events_of("decided")[0];
     assert_eq!((event["by"].as_str(), event["because"].as_str()), (Some("Ada"), Some(WHY)));
-    assert_eq!(event["tree"], stage.events_of("review_begun")[0]["tree"]);
+    assert_eq!(event["tree"], fixture.events_of("review_begun")[0]["tree"]);
 }
 
 #[test]
 fn several_criteria_are_decided_at_once_by_number_or_by_the_beginning_of_their_text() {
-    let stage = awaiting(PROSE);
+    let fixture = awaiting(PROSE);
     let names = ["1", "criterion 2", "account created", "Nobody can tell: Login with valid", "#5"];
     let mut args = vec!["--sign-off", "Ada", "--because", WHY];
     names.iter().for_each(|name| args.extend(["--for", name]));
-    stage.ends(0, &args);
-    stage.is_approved();
+    fixture.ends(0, &args);
+    fixture.is_approved();
 }
 
 #[test]
 fn a_decision_is_void_once_the_tree_changed() {
-    let stage = awaiting(PROSE);
+    let fixture = awaiting(PROSE);
     let mut args = vec!["--sign-off", "Ada", "--because", WHY];
     CRITERIA.iter().for_each(|name| args.extend(["--for", name]));
-    stage.ends(0, &args);
-    stage.repository.write("greeting.txt", "hello, goodbye, again\n");
-    let ran = stage.ends(4, &[]);
+    fixture.ends(0, &args);
+    fixture.repository.write("greeting.txt", "hello, goodbye, again\n");
+    let ran = fixture.ends(4, &[]);
     assert!(!ran.stdout.contains("APPROVED"), "{}", ran.stdout);
-    let report = stage.paper("qa_report.md");
+    let report = fixture.paper("qa_report.md");
     assert!(report.contains("| no: the tree changed since |"), "{report}");
-    let status = stage.ends(0, &["--status"]);
+    let status = fixture.ends(0, &["--status"]);
     assert!(status.stdout.contains("(void: the tree changed since)"), "{}", status.stdout);
 }
 
 #[test]
 fn a_decision_without_effect_is_refused_with_the_reason() {
     let spec = PROSE.replace(CRITERIA[4], "`greets` passes");
-    let stage = awaiting(&spec);
+    let fixture = awaiting(&spec);
     let first = CRITERIA[0];
     for (args, because) in [
         (&decide("The moon is made of cheese", WHY)[..], "nothing is called `The moon is made"),
@@ -118,33 +118,33 @@ fn a_decision_without_effect_is_refused_with_the_reason() {
         (&["--sign-off", " ", "--for", first, "--because", WHY], "there is no name"),
         (&["--sign-off", "Ada"], "has no effect here: the risk is not `critical`"),
     ] {
-        let ran = stage.ends(2, args);
+        let ran = fixture.ends(2, args);
         assert!(ran.stderr.contains(because), "{args:?}: {}", ran.stderr);
     }
-    assert!(stage.events_of("decided").is_empty() && stage.events_of("signed_off").is_empty());
-    stage.ends(4, &decide(first, WHY));
-    let again = stage.ends(2, &decide(first, WHY));
+    assert!(fixture.events_of("decided").is_empty() && fixture.events_of("signed_off").is_empty());
+    fixture.ends(4, &decide(first, WHY));
+    let again = fixture.ends(2, &decide(first, WHY));
     assert!(again.stderr.contains("decided for this very tree by Ada already"), "{}", again.stderr);
 }
 
 #[test]
 fn a_tree_that_no_round_looked_at_has_nothing_to_decide() {
-    let stage = Stage::with(PROSE, PLAN, "true\n", "");
-    let ran = stage.ends(2, &decide(CRITERIA[0], WHY));
+    let fixture = QaFixture::with(PROSE, PLAN, "true\n", "");
+    let ran = fixture.ends(2, &decide(CRITERIA[0], WHY));
     assert!(ran.stderr.contains("no round reviewed it to the end"), "{}", ran.stderr);
-    let stage = awaiting(PROSE);
-    stage.repository.write("greeting.txt", "hello, goodbye, again\n");
-    let ran = stage.ends(2, &decide(CRITERIA[0], WHY));
+    let fixture = awaiting(PROSE);
+    fixture.repository.write("greeting.txt", "hello, goodbye, again\n");
+    let ran = fixture.ends(2, &decide(CRITERIA[0], WHY));
     assert!(ran.stderr.contains("no round reviewed it to the end"), "{}", ran.stderr);
 }
 
 #[test]
 fn a_person_does_not_overrule_evidence() {
     let spec = PROSE.replace(CRITERIA[4], "`leaves` passes");
-    let stage = Stage::with(&spec, PLAN, "true\n", "");
-    stage.ends(4, &[]);
+    let fixture = QaFixture::with(&spec, PLAN, "true\n", "");
+    fixture.ends(4, &[]);
     for what in ["Test fails: leaves", "leaves", "`leaves` passes", "Not met: `leaves` passes"] {
-        let ran = stage.ends(2, &decide(what, WHY));
+        let ran = fixture.ends(2, &decide(what, WHY));
         assert!(ran.stderr.contains("is decided by evidence"), "{what}: {}", ran.stderr);
     }
 }

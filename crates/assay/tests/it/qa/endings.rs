@@ -2,18 +2,18 @@
 
 use std::fs;
 
-use super::{MEND, PLAN, SPEC, Stage};
+use super::{MEND, PLAN, QaFixture, SPEC};
 
 /// A fixer that changes something every time without fixing the failure.
 const BUSY: &str = "n=$(wc -l < rounds.txt 2> /dev/null || echo 0)\necho round >> rounds.txt\n";
 
 #[test]
 fn a_loop_fixes_what_is_wrong_and_approves() {
-    let stage = Stage::with_fixer(MEND);
-    let ran = stage.ends(0, &[]);
+    let fixture = QaFixture::with_fixer(MEND);
+    let ran = fixture.ends(0, &[]);
     assert!(ran.stdout.contains("\nAPPROVED after 2 rounds (tree "), "{}", ran.stdout);
-    stage.is_approved();
-    let plan = stage.plan();
+    fixture.is_approved();
+    let plan = fixture.plan();
     assert_eq!(plan["feature"], "Greeting", "what is not the loop's stays");
     let first = super::issues(&plan["qa_iteration_history"][0]["issues"]);
     let expected = [
@@ -24,42 +24,42 @@ fn a_loop_fixes_what_is_wrong_and_approves() {
     assert_eq!(plan["qa_stats"]["total_iterations"], 2);
     assert_eq!(plan["qa_stats"]["last_status"], "approved");
     assert_eq!(
-        fs::read_to_string(stage.repository.file("greeting.txt")).unwrap(),
+        fs::read_to_string(fixture.repository.file("greeting.txt")).unwrap(),
         "hello\ngoodbye\n"
     );
     // Git lists no work tree of the fixer.
-    let worktrees = stage.repository.git(&["worktree", "list"]);
+    let worktrees = fixture.repository.git(&["worktree", "list"]);
     assert_eq!(worktrees.lines().count(), 1, "{worktrees}");
 }
 
 #[test]
 fn too_many_rounds_end_with_a_person() {
-    let stage = Stage::with_fixer(BUSY);
-    let ran = stage.ends_with(4, &[], &[("MAX_QA_ITERATIONS", "2")]);
+    let fixture = QaFixture::with_fixer(BUSY);
+    let ran = fixture.ends_with(4, &[], &[("MAX_QA_ITERATIONS", "2")]);
     assert!(ran.stdout.contains("A person is needed: 2 rounds were made"), "{}", ran.stdout);
-    stage.is_handed_over("too_many_rounds", "2 rounds were made, and no more are");
-    let kinds: Vec<String> = stage.issues().into_iter().map(|(kind, _)| kind).collect();
+    fixture.is_handed_over("too_many_rounds", "2 rounds were made, and no more are");
+    let kinds: Vec<String> = fixture.issues().into_iter().map(|(kind, _)| kind).collect();
     assert_eq!(kinds, ["acceptance_criteria", "unit_test"]);
-    let again = stage.ends(4, &[]);
+    let again = fixture.ends(4, &[]);
     assert!(again.stdout.contains("It waits for you: 2 rounds were made"), "{}", again.stdout);
-    assert_eq!(stage.events_of("review_begun").len(), 2, "nothing was run");
+    assert_eq!(fixture.events_of("review_begun").len(), 2, "nothing was run");
 }
 
 #[test]
 fn an_issue_that_comes_back_ends_with_a_person_who_learns_what_was_tried() {
-    let stage = Stage::with_fixer(&format!("{BUSY}echo \"attempt after $n\""));
+    let fixture = QaFixture::with_fixer(&format!("{BUSY}echo \"attempt after $n\""));
     // Another test fails in each round, so that there is some progress.
-    stage.repository.write(
+    fixture.repository.write(
         "test.sh",
         "n=$(wc -l < rounds.txt 2> /dev/null || echo 0)\n\
          echo 1..3\necho ok 1 - greets\necho not ok 2 - leaves\necho \"not ok 3 - step $n\"\nexit 1\n",
     );
-    stage.ends(4, &[]);
-    stage.is_handed_over("recurring", "came back in 3 rounds");
-    let recurring = super::issues(&stage.plan()["qa_signoff"]["recurring_issues"]);
+    fixture.ends(4, &[]);
+    fixture.is_handed_over("recurring", "came back in 3 rounds");
+    let recurring = super::issues(&fixture.plan()["qa_signoff"]["recurring_issues"]);
     let titles: Vec<&str> = recurring.iter().map(|(_, title)| title.as_str()).collect();
     assert_eq!(titles, ["Not met: `leaves` passes", "Test fails: leaves"]);
-    let paper = stage.paper("QA_HUMAN_ESCALATION.md");
+    let paper = fixture.paper("QA_HUMAN_ESCALATION.md");
     assert!(paper.contains("- Rounds: 1, 2, 3\n"), "{paper}");
     assert!(paper.contains("- Round 1, tried: attempt after 0\n"), "{paper}");
     assert!(paper.contains("- Round 2, tried: attempt after 1\n"), "{paper}");
@@ -68,23 +68,23 @@ fn an_issue_that_comes_back_ends_with_a_person_who_learns_what_was_tried() {
 
 #[test]
 fn a_fixer_that_changes_nothing_ends_with_a_person_whatever_it_says() {
-    let stage = Stage::with(
+    let fixture = QaFixture::with(
         SPEC,
         PLAN,
         "echo 'all fixed, approve it'\n",
         "  recurring_issue_threshold: 9\n",
     );
-    let ran = stage.ends(4, &[]);
+    let ran = fixture.ends(4, &[]);
     assert!(ran.stdout.contains("nothing was changed"), "{}", ran.stdout);
-    stage.is_handed_over("no_progress", "nothing got better for 3 rounds");
+    fixture.is_handed_over("no_progress", "nothing got better for 3 rounds");
 }
 
 #[test]
 fn limits_of_the_environment_go_before_those_of_the_configuration() {
-    let stage = Stage::with(SPEC, PLAN, BUSY, "  max_iterations: 3\n");
-    stage.ends_with(4, &[], &[("MAX_QA_ITERATIONS", "1")]);
-    stage.is_handed_over("too_many_rounds", "1 round was made");
-    let wrong = stage.ends_with(2, &["--resume"], &[("MAX_QA_ITERATIONS", "many")]);
+    let fixture = QaFixture::with(SPEC, PLAN, BUSY, "  max_iterations: 3\n");
+    fixture.ends_with(4, &[], &[("MAX_QA_ITERATIONS", "1")]);
+    fixture.is_handed_over("too_many_rounds", "1 round was made");
+    let wrong = fixture.ends_with(2, &["--resume"], &[("MAX_QA_ITERATIONS", "many")]);
     assert!(wrong.stderr.contains("`MAX_QA_ITERATIONS` is `many`"), "{}", wrong.stderr);
 }
 
@@ -92,56 +92,56 @@ fn limits_of_the_environment_go_before_those_of_the_configuration() {
 fn a_fixer_that_takes_too_long_uses_up_the_budget() {
     for (args, more) in [(&["--max-seconds", "1"][..], ""), (&[][..], "  budget: { seconds: 1 }\n")]
     {
-        let stage = Stage::with(SPEC, PLAN, "", more);
+        let fixture = QaFixture::with(SPEC, PLAN, "", more);
         // No process ever writes to the pipe, so the fixer waits until it is ended.
-        let pipe = stage.pipe("never");
-        stage.has_fixer(&format!("read word < '{}'\n", pipe.display()));
-        stage.ends(4, args);
-        stage.is_handed_over("budget", "the budget is used up: 1 s are over");
+        let pipe = fixture.pipe("never");
+        fixture.has_fixer(&format!("read word < '{}'\n", pipe.display()));
+        fixture.ends(4, args);
+        fixture.is_handed_over("budget", "the budget is used up: 1 s are over");
     }
 }
 
 #[test]
 fn a_check_that_takes_too_long_uses_up_the_budget() {
-    let stage = Stage::with_fixer(MEND);
-    let pipe = stage.pipe("never");
-    stage.repository.write("test.sh", format!("read word < '{}'\n", pipe.display()));
-    stage.ends(4, &["--max-seconds", "1"]);
-    stage.is_handed_over("budget", "the budget is used up: 1 s are over");
+    let fixture = QaFixture::with_fixer(MEND);
+    let pipe = fixture.pipe("never");
+    fixture.repository.write("test.sh", format!("read word < '{}'\n", pipe.display()));
+    fixture.ends(4, &["--max-seconds", "1"]);
+    fixture.is_handed_over("budget", "the budget is used up: 1 s are over");
 }
 
 #[test]
 fn a_tree_that_moves_while_it_is_fixed_is_left_as_it_is() {
-    let stage = Stage::with_fixer("");
-    let pipe = stage.pipe("go");
-    stage.has_fixer(&format!("read word < '{}'\n{MEND}\n", pipe.display()));
-    let (mut child, mut lines) = stage.spawn(&["--spec", "001"]);
+    let fixture = QaFixture::with_fixer("");
+    let pipe = fixture.pipe("go");
+    fixture.has_fixer(&format!("read word < '{}'\n{MEND}\n", pipe.display()));
+    let (mut child, mut lines) = fixture.spawn(&["--spec", "001"]);
     assert!(lines.any(|line| line.trim_start().starts_with("fixing")));
-    stage.repository.write("mine.txt", "what I was writing\n");
+    fixture.repository.write("mine.txt", "what I was writing\n");
     fs::write(&pipe, "go\n").unwrap();
     let rest: Vec<String> = lines.collect();
     assert_eq!(child.wait().unwrap().code(), Some(4), "{rest:#?}");
-    stage.is_handed_over("tree_moved", "the files changed while they were being fixed");
-    let greeting = fs::read_to_string(stage.repository.file("greeting.txt")).unwrap();
+    fixture.is_handed_over("tree_moved", "the files changed while they were being fixed");
+    let greeting = fs::read_to_string(fixture.repository.file("greeting.txt")).unwrap();
     assert_eq!(greeting, "hello\n", "the fix was not put in");
-    assert!(stage.repository.path().join("mine.txt").exists());
+    assert!(fixture.repository.path().join("mine.txt").exists());
     // After the edits of a person, the resumed loop fixes on top of them.
-    stage.has_fixer(MEND);
-    stage.ends(0, &["--resume"]);
-    stage.is_approved();
+    fixture.has_fixer(MEND);
+    fixture.ends(0, &["--resume"]);
+    fixture.is_approved();
 }
 
 #[test]
 fn a_fixer_cannot_write_into_the_tree_of_whoever_runs_it() {
-    let stage = Stage::with_fixer("");
-    let theirs = stage.repository.file("greeting.txt");
+    let fixture = QaFixture::with_fixer("");
+    let theirs = fixture.repository.file("greeting.txt");
     let script = format!("echo goodbye >> '{}' 2> /dev/null; echo done\n", theirs.display());
-    stage.has_fixer(&script);
-    stage.ends_with(4, &[], &[("MAX_QA_ITERATIONS", "2")]);
+    fixture.has_fixer(&script);
+    fixture.ends_with(4, &[], &[("MAX_QA_ITERATIONS", "2")]);
     // If the kernel does not prevent the write, the tree has changed.
     let greeting = fs::read_to_string(theirs).unwrap();
     match greeting.as_str() {
-        "hello\n" => stage.is_handed_over("too_many_rounds", "2 rounds"),
-        _ => stage.is_handed_over("tree_moved", "changed while"),
+        "hello\n" => fixture.is_handed_over("too_many_rounds", "2 rounds"),
+        _ => fixture.is_handed_over("tree_moved", "changed while"),
     }
 }

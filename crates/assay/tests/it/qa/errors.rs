@@ -1,79 +1,79 @@
 //! Rounds that fail: their reports, and their limits.
 
-use super::{MEND, PLAN, SPEC, Stage};
+use super::{MEND, PLAN, QaFixture, SPEC};
 
 /// Returns the status of each round, from the plan.
-fn words(stage: &Stage) -> Vec<String> {
-    let plan = stage.plan();
+fn words(fixture: &QaFixture) -> Vec<String> {
+    let plan = fixture.plan();
     let rounds = plan["qa_iteration_history"].as_array().unwrap().iter();
     rounds.map(|round| round["status"].as_str().unwrap().to_owned()).collect()
 }
 
 #[test]
 fn a_reviewer_that_has_to_answer_and_dies_ends_the_loop_with_nothing_known() {
-    let stage = Stage::with_fixer(MEND);
+    let fixture = QaFixture::with_fixer(MEND);
     let models = "models:\n  use:\n    gone:\n      api: command\n      model: any\n      run: [sh, -c, 'echo no login >&2; exit 1']\n      answer: text\n";
-    let path = stage.repository.file("config/agent-framework.yaml");
+    let path = fixture.repository.file("config/agent-framework.yaml");
     let config = std::fs::read_to_string(&path).unwrap();
     std::fs::write(path, format!("{config}{models}")).unwrap();
-    stage.repository.git(&["add", "config"]);
-    stage.repository.git(&["commit", "--quiet", "--message", "a reviewer"]);
-    stage.repository.write("greet.py", "def greet(name):\n    return f\"hello {name}\"\n");
-    let ran = stage.ends(3, &[]);
+    fixture.repository.git(&["add", "config"]);
+    fixture.repository.git(&["commit", "--quiet", "--message", "a reviewer"]);
+    fixture.repository.write("greet.py", "def greet(name):\n    return f\"hello {name}\"\n");
+    let ran = fixture.ends(3, &[]);
     assert!(ran.stdout.contains("broke off"), "{}", ran.stdout);
-    stage.is_handed_over("errors", "3 rounds broke down, the last one because");
-    assert_eq!(words(&stage), ["error", "error", "error"]);
-    assert!(stage.paper("qa_report.md").contains("- Verdict: ERROR\n"));
-    let again = stage.ends(4, &[]);
+    fixture.is_handed_over("errors", "3 rounds broke down, the last one because");
+    assert_eq!(words(&fixture), ["error", "error", "error"]);
+    assert!(fixture.paper("qa_report.md").contains("- Verdict: ERROR\n"));
+    let again = fixture.ends(4, &[]);
     assert!(again.stdout.contains("It waits for you: 3 rounds broke down"), "{}", again.stdout);
 }
 
 #[test]
 fn a_fixer_that_dies_is_an_error_and_says_why() {
-    let stage = Stage::with_fixer("echo 'no disk left' >&2; exit 7");
-    stage.ends(3, &[]);
-    stage.is_handed_over("errors", "no disk left");
-    stage.has_fixer(MEND);
-    stage.ends(0, &["--resume"]);
-    stage.is_approved();
+    let fixture = QaFixture::with_fixer("echo 'no disk left' >&2; exit 7");
+    fixture.ends(3, &[]);
+    fixture.is_handed_over("errors", "no disk left");
+    fixture.has_fixer(MEND);
+    fixture.ends(0, &["--resume"]);
+    fixture.is_approved();
 }
 
 #[test]
 fn errors_that_pass_are_forgotten() {
-    let stage = Stage::with_fixer("");
-    let pipe = stage.pipe("go");
+    let fixture = QaFixture::with_fixer("");
+    let pipe = fixture.pipe("go");
     let wait = format!("read word < '{}'\ntest \"$word\" = go || exit 1\n", pipe.display());
-    stage.has_fixer(&format!("{wait}{MEND}\n"));
-    let (mut child, mut lines) = stage.spawn(&["--spec", "001"]);
+    fixture.has_fixer(&format!("{wait}{MEND}\n"));
+    let (mut child, mut lines) = fixture.spawn(&["--spec", "001"]);
     for word in ["no\n", "no\n", "go\n"] {
         assert!(lines.any(|line| line.trim_start().starts_with("fixing")));
         std::fs::write(&pipe, word).unwrap();
     }
     let rest: Vec<String> = lines.collect();
     assert_eq!(child.wait().unwrap().code(), Some(0), "{rest:#?}");
-    stage.is_approved();
-    assert_eq!(stage.events_of("failed").len(), 2);
+    fixture.is_approved();
+    assert_eq!(fixture.events_of("failed").len(), 2);
 }
 
 #[test]
 fn a_check_that_writes_what_is_not_ignored_is_named_with_what_to_do() {
-    let stage = Stage::with(SPEC, PLAN, MEND, "");
+    let fixture = QaFixture::with(SPEC, PLAN, MEND, "");
     let log = "date +%s%N >> test.log\necho 1..2\necho ok 1 - greets\necho ok 2 - leaves\n";
-    stage.repository.write("test.sh", log);
-    let ran = stage.ends(3, &[]);
+    fixture.repository.write("test.sh", log);
+    let ran = fixture.ends(3, &[]);
     let why = "the tree changed while the checks ran: `test.log`; git does not ignore what the \
                checks write: commit `/test.log` to `.gitignore`, and resume the loop";
     assert!(ran.stdout.contains(why), "{}", ran.stdout);
-    stage.is_handed_over("errors", why);
-    stage.repository.write(".gitignore", "test.log\n");
-    stage.ends(0, &["--resume"]);
-    stage.is_approved();
+    fixture.is_handed_over("errors", why);
+    fixture.repository.write(".gitignore", "test.log\n");
+    fixture.ends(0, &["--resume"]);
+    fixture.is_approved();
 }
 
 #[test]
 fn a_runner_that_is_not_there_is_no_pass() {
-    let stage = Stage::with(&SPEC.replace("sh test.sh", "no-such-runner"), PLAN, "", "");
-    stage.ends_with(4, &[], &[("MAX_QA_ITERATIONS", "1")]);
-    let titles: Vec<String> = stage.issues().into_iter().map(|(_, title)| title).collect();
+    let fixture = QaFixture::with(&SPEC.replace("sh test.sh", "no-such-runner"), PLAN, "", "");
+    fixture.ends_with(4, &[], &[("MAX_QA_ITERATIONS", "1")]);
+    let titles: Vec<String> = fixture.issues().into_iter().map(|(_, title)| title).collect();
     assert!(titles.contains(&"Not run: unit: no-such-runner".to_owned()), "{titles:?}");
 }

@@ -2,7 +2,7 @@
 //! issue for a fixer that only a person can remove, and one command to continue.
 
 use super::toolchains::has;
-use super::{CONFIG, MEND, PLAN, RUNNER, SPEC, Stage};
+use super::{CONFIG, MEND, PLAN, QaFixture, RUNNER, SPEC};
 
 /// A plan of low risk with all subtasks completed.
 const LOW: &str = r#"{"verification_strategy": {"risk_level": "low"}, "phases": [{"name": "one",
@@ -12,14 +12,14 @@ const LOW: &str = r#"{"verification_strategy": {"risk_level": "low"}, "phases": 
 const EXISTS: &str = "# Sum\n\n## Acceptance Criteria\n\n- `sum.txt` exists\n";
 
 /// Sets up a repository with a spec, without a fixer.
-fn without_fixer(spec: &str, plan: &str, files: &[(&str, &str)]) -> Stage {
-    let stage = Stage::bare();
-    stage.repository.write("README.md", "before\n");
-    stage.repository.commit("before");
-    files.iter().for_each(|(path, text)| stage.repository.write(path, text));
-    stage.repository.write("specs/001-greeting/spec.md", spec);
-    stage.repository.write("specs/001-greeting/implementation_plan.json", plan);
-    stage
+fn without_fixer(spec: &str, plan: &str, files: &[(&str, &str)]) -> QaFixture {
+    let fixture = QaFixture::bare();
+    fixture.repository.write("README.md", "before\n");
+    fixture.repository.commit("before");
+    files.iter().for_each(|(path, text)| fixture.repository.write(path, text));
+    fixture.repository.write("specs/001-greeting/spec.md", spec);
+    fixture.repository.write("specs/001-greeting/implementation_plan.json", plan);
+    fixture
 }
 
 #[test]
@@ -37,10 +37,10 @@ fn a_project_of_low_risk_without_a_build_is_smoke_tested_by_its_tests() {
         if !has(program, &["--version"]) {
             continue;
         }
-        let stage = without_fixer(EXISTS, LOW, files);
-        stage.repository.write("sum.txt", "3\n");
-        stage.repository.write(".gitignore", "__pycache__/\n");
-        let ran = stage.ends(0, &[]);
+        let fixture = without_fixer(EXISTS, LOW, files);
+        fixture.repository.write("sum.txt", "3\n");
+        fixture.repository.write(".gitignore", "__pycache__/\n");
+        let ran = fixture.ends(0, &[]);
         let passed = format!("  passed    smoke: {command}");
         assert!(ran.stdout.contains(&passed), "{command}: {}", ran.stdout);
     }
@@ -50,8 +50,8 @@ fn a_project_of_low_risk_without_a_build_is_smoke_tested_by_its_tests() {
 fn a_test_that_fails_fails_the_smoke_test_of_a_project_without_a_build() {
     let files =
         [("Makefile", "test:\n\t@echo 1..1; echo not ok 1 - adds; exit 1\n"), ("sum.txt", "3\n")];
-    let stage = without_fixer(EXISTS, LOW, &files);
-    let ran = stage.ends(4, &[]);
+    let fixture = without_fixer(EXISTS, LOW, &files);
+    let ran = fixture.ends(4, &[]);
     assert!(
         ran.stdout.contains("  failed    smoke: make test: 1 of 1 test failed"),
         "{}",
@@ -61,10 +61,10 @@ fn a_test_that_fails_fails_the_smoke_test_of_a_project_without_a_build() {
 
 #[test]
 fn a_loop_that_waits_says_that_the_tree_is_unchanged_and_which_command_goes_on() {
-    let stage = Stage::with_fixer("true");
-    stage.ends_with(4, &[], &[("MAX_QA_ITERATIONS", "1")]);
-    let events = stage.events().len();
-    let ran = stage.ends(4, &[]);
+    let fixture = QaFixture::with_fixer("true");
+    fixture.ends_with(4, &[], &[("MAX_QA_ITERATIONS", "1")]);
+    let events = fixture.events().len();
+    let ran = fixture.ends(4, &[]);
     for said in [
         "It waits for you: 1 round was made",
         "  tree      not changed since the loop stopped in round 1\n",
@@ -73,81 +73,81 @@ fn a_loop_that_waits_says_that_the_tree_is_unchanged_and_which_command_goes_on()
     ] {
         assert!(ran.stdout.contains(said), "{said}: {}", ran.stdout);
     }
-    assert_eq!(stage.events().len(), events, "nothing was run");
+    assert_eq!(fixture.events().len(), events, "nothing was run");
 }
 
 #[test]
 fn a_loop_that_waits_goes_on_by_itself_once_a_person_changed_the_tree() {
-    let stage = Stage::with_fixer("true");
-    stage.ends_with(4, &[], &[("MAX_QA_ITERATIONS", "1")]);
-    stage.repository.write("greeting.txt", "hello\ngoodbye\n");
-    let status = stage.ends(0, &["--status"]);
+    let fixture = QaFixture::with_fixer("true");
+    fixture.ends_with(4, &[], &[("MAX_QA_ITERATIONS", "1")]);
+    fixture.repository.write("greeting.txt", "hello\ngoodbye\n");
+    let status = fixture.ends(0, &["--status"]);
     assert!(status.stdout.contains("the tree has changed since"), "{}", status.stdout);
     assert!(status.stdout.contains("`assay qa --spec 001-greeting`"), "{}", status.stdout);
-    let ran = stage.ends(0, &[]);
+    let ran = fixture.ends(0, &[]);
     let said = "001-greeting: the tree changed since the loop stopped (1 round was made, and no more \
                 are), so it is judged anew\n";
     assert!(ran.stdout.starts_with(said), "{}", ran.stdout);
-    assert_eq!(stage.events_of("epoch_begun")[1]["why"], "tree_changed");
-    stage.is_approved();
+    assert_eq!(fixture.events_of("epoch_begun")[1]["why"], "tree_changed");
+    fixture.is_approved();
 }
 
 #[test]
 fn a_changed_tree_loses_nothing_that_a_person_was_asked_for() {
     let prose = SPEC.replace("`leaves` passes", "Guests feel welcome");
-    let stage = Stage::with(&prose, PLAN, "true\n", "");
-    stage.repository.write("greeting.txt", "hello\ngoodbye\n");
-    stage.ends(4, &[]);
-    stage.is_handed_over("awaits_decision", "a person has to decide");
-    stage.repository.write("greeting.txt", "hello\ngoodbye!\n");
-    let ran = stage.ends(4, &[]);
+    let fixture = QaFixture::with(&prose, PLAN, "true\n", "");
+    fixture.repository.write("greeting.txt", "hello\ngoodbye\n");
+    fixture.ends(4, &[]);
+    fixture.is_handed_over("awaits_decision", "a person has to decide");
+    fixture.repository.write("greeting.txt", "hello\ngoodbye!\n");
+    let ran = fixture.ends(4, &[]);
     assert!(ran.stdout.contains("Nobody can tell: Guests feel welcome"), "{}", ran.stdout);
-    stage.is_handed_over("awaits_decision", "a person has to decide");
+    fixture.is_handed_over("awaits_decision", "a person has to decide");
     let word =
         ["--sign-off", "Ada", "--for", "Guests feel welcome", "--because", "asked ten guests"];
-    stage.ends(0, &word);
-    stage.is_approved();
+    fixture.ends(0, &word);
+    fixture.is_approved();
 }
 
 #[test]
 fn a_loop_without_a_fixer_ends_after_one_round_and_says_how_to_configure_one() {
-    let stage = without_fixer(SPEC, PLAN, &[("test.sh", RUNNER), ("greeting.txt", "hello\n")]);
-    let ran = stage.ends(4, &[]);
+    let fixture = without_fixer(SPEC, PLAN, &[("test.sh", RUNNER), ("greeting.txt", "hello\n")]);
+    let ran = fixture.ends(4, &[]);
     assert!(ran.stdout.contains("A person is needed: no fixer is configured"), "{}", ran.stdout);
     assert!(
         ran.stdout.contains("`qa.fixer.run` in `config/agent-framework.yaml`"),
         "{}",
         ran.stdout
     );
-    stage.is_handed_over("no_fixer", "no fixer is configured, and no safe fix applies");
-    assert_eq!(stage.events_of("review_begun").len(), 1);
-    let paper = stage.paper("QA_HUMAN_ESCALATION.md");
+    fixture.is_handed_over("no_fixer", "no fixer is configured, and no safe fix applies");
+    assert_eq!(fixture.events_of("review_begun").len(), 1);
+    let paper = fixture.paper("QA_HUMAN_ESCALATION.md");
     assert!(!paper.contains("the fixer begins with it"), "{paper}");
     // A person fixes the issue, and the plain command continues.
-    stage.repository.write("greeting.txt", "hello\ngoodbye\n");
-    stage.ends(0, &[]);
-    stage.is_approved();
+    fixture.repository.write("greeting.txt", "hello\ngoodbye\n");
+    fixture.ends(0, &[]);
+    fixture.is_approved();
 }
 
 #[test]
 fn a_fixer_that_is_to_be_a_model_which_is_not_there_is_said_once() {
-    let stage = Stage::bare();
-    stage.repository.write(CONFIG, "qa: { fixer: model }\n");
-    stage.repository.write("test.sh", RUNNER);
-    stage.repository.commit("before");
-    stage.repository.write("specs/001-greeting/spec.md", SPEC);
-    stage.repository.write("specs/001-greeting/implementation_plan.json", PLAN);
-    stage.repository.write("greeting.txt", "hello\n");
-    let ran = stage.ends(4, &[]);
+    let fixture = QaFixture::bare();
+    fixture.repository.write(CONFIG, "qa: { fixer: model }\n");
+    fixture.repository.write("test.sh", RUNNER);
+    fixture.repository.commit("before");
+    fixture.repository.write("specs/001-greeting/spec.md", SPEC);
+    fixture.repository.write("specs/001-greeting/implementation_plan.json", PLAN);
+    fixture.repository.write("greeting.txt", "hello\n");
+    let ran = fixture.ends(4, &[]);
     assert!(ran.stdout.contains("`qa.fixer` is `model`, and no model is"), "{}", ran.stdout);
-    assert_eq!(stage.events_of("review_begun").len(), 1);
+    assert_eq!(fixture.events_of("review_begun").len(), 1);
 }
 
 #[test]
 fn a_fixer_that_only_the_branch_configures_is_not_used_and_the_remedy_is_named() {
-    let stage = without_fixer(SPEC, PLAN, &[("test.sh", RUNNER), ("greeting.txt", "hello\n")]);
-    stage.configure(MEND, "");
-    let ran = stage.ends(4, &[]);
+    let fixture = without_fixer(SPEC, PLAN, &[("test.sh", RUNNER), ("greeting.txt", "hello\n")]);
+    fixture.configure(MEND, "");
+    let ran = fixture.ends(4, &[]);
     let said = "only the branch under review configures a fixer";
     assert!(ran.stderr.contains(said), "{}", ran.stderr);
     assert!(
@@ -155,23 +155,23 @@ fn a_fixer_that_only_the_branch_configures_is_not_used_and_the_remedy_is_named()
         "{}",
         ran.stdout
     );
-    stage.is_handed_over("no_fixer", "configures one only on the branch under review");
-    assert_eq!(stage.events_of("review_begun").len(), 1);
+    fixture.is_handed_over("no_fixer", "configures one only on the branch under review");
+    assert_eq!(fixture.events_of("review_begun").len(), 1);
 }
 
 #[test]
 fn issues_that_only_a_person_can_remove_do_not_reach_the_fixer() {
     let prose =
         SPEC.replace("- [ ] `leaves` passes", "- [ ] `leaves` passes\n- [ ] Guests feel welcome");
-    let stage = Stage::with(&prose, PLAN, "", "");
-    stage.has_fixer(&format!("cat > told.md\n{MEND}\n"));
-    let ran = stage.ends(4, &[]);
+    let fixture = QaFixture::with(&prose, PLAN, "", "");
+    fixture.has_fixer(&format!("cat > told.md\n{MEND}\n"));
+    let ran = fixture.ends(4, &[]);
     assert!(ran.stdout.contains("  fixing    2 issues\n"), "{}", ran.stdout);
-    let told = std::fs::read_to_string(stage.repository.file("told.md")).unwrap();
+    let told = std::fs::read_to_string(fixture.repository.file("told.md")).unwrap();
     assert!(told.contains("Test fails: leaves") && !told.contains("welcome"), "{told}");
     assert!(told.contains("- Left out, for a person: 1\n"), "{told}");
-    stage.is_handed_over("awaits_decision", "a person has to decide");
-    assert_eq!(stage.events_of("review_begun").len(), 2, "no round is spent on asking");
+    fixture.is_handed_over("awaits_decision", "a person has to decide");
+    assert_eq!(fixture.events_of("review_begun").len(), 2, "no round is spent on asking");
 }
 
 #[test]
@@ -179,11 +179,11 @@ fn a_fixer_is_not_called_where_only_a_person_can_do_something() {
     let prose = SPEC.replace("`leaves` passes", "Guests feel welcome");
     let none = "# Greeting\n\n## Verification\n\n**Unit Tests:**\n- `sh test.sh`\n";
     for spec in [prose.as_str(), none] {
-        let stage = Stage::with(spec, PLAN, "touch called.txt\n", "");
-        stage.repository.write("greeting.txt", "hello\ngoodbye\n");
-        stage.ends(4, &[]);
-        stage.is_handed_over("awaits_decision", "a person has to decide");
-        assert!(stage.events_of("fix_begun").is_empty(), "{spec}");
+        let fixture = QaFixture::with(spec, PLAN, "touch called.txt\n", "");
+        fixture.repository.write("greeting.txt", "hello\ngoodbye\n");
+        fixture.ends(4, &[]);
+        fixture.is_handed_over("awaits_decision", "a person has to decide");
+        assert!(fixture.events_of("fix_begun").is_empty(), "{spec}");
     }
 }
 
@@ -192,25 +192,25 @@ fn a_criterion_that_names_a_test_which_does_not_run_is_work_for_the_fixer() {
     let spec = SPEC.replace("`leaves` passes", "`waves` passes");
     let runner = RUNNER.replace("1..2", "1..3") + "\n";
     let more = runner.replace("exit $failed", "look 3 waves hello\nexit $failed");
-    let stage = Stage::with(&spec, PLAN, "", "");
-    stage.repository.write("greeting.txt", "hello\ngoodbye\n");
-    let mended = stage.aside("more.sh");
+    let fixture = QaFixture::with(&spec, PLAN, "", "");
+    fixture.repository.write("greeting.txt", "hello\ngoodbye\n");
+    let mended = fixture.aside("more.sh");
     std::fs::write(&mended, more).unwrap();
-    stage.has_fixer(&format!("cp '{}' test.sh\n", mended.display()));
-    stage.ends(0, &[]);
-    assert_eq!(stage.events_of("fix_begun").len(), 1);
+    fixture.has_fixer(&format!("cp '{}' test.sh\n", mended.display()));
+    fixture.ends(0, &[]);
+    assert_eq!(fixture.events_of("fix_begun").len(), 1);
 }
 
 #[test]
 fn one_run_of_a_command_counts_for_all_kinds_of_check_that_name_it() {
-    let stage = Stage::with_fixer(MEND);
-    let ran = stage.ends(0, &[]);
+    let fixture = QaFixture::with_fixer(MEND);
+    let ran = fixture.ends(0, &[]);
     let said = "  passed    unit: sh test.sh: 2 tests\n  reused    integration: the same command, so it \
                 is not run again\n";
     assert!(ran.stdout.contains(said), "{}", ran.stdout);
-    let report = stage.paper("qa_report.md");
+    let report = fixture.paper("qa_report.md");
     assert!(report.contains("the run also counts as integration"), "{report}");
-    assert_eq!(stage.events_of("checked").len(), 2, "once in each round");
+    assert_eq!(fixture.events_of("checked").len(), 2, "once in each round");
 }
 
 mod toolchains {
@@ -232,9 +232,9 @@ mod toolchains {
                 "# Sum\n\n## Acceptance Criteria\n\n- `sum.txt` exists\n\n## Verification\n\n\
                  **Unit Tests:**\n- `{command}`\n"
             );
-            let stage = without_fixer(&spec, LOW, &[("sum.txt", "3\n")]);
-            stage.repository.write(".gitignore", "__pycache__/\n.pytest_cache/\n");
-            let ran = stage.ends(4, &[]);
+            let fixture = without_fixer(&spec, LOW, &[("sum.txt", "3\n")]);
+            fixture.repository.write(".gitignore", "__pycache__/\n.pytest_cache/\n");
+            let ran = fixture.ends(4, &[]);
             let said = format!("  not run   smoke: {command}: the runner refused its command line");
             assert!(ran.stdout.contains(&said) && ran.stdout.contains(remedy), "{}", ran.stdout);
             assert!(!ran.stdout.contains("Test fails"), "{}", ran.stdout);
@@ -247,7 +247,7 @@ fn a_program_under_test_that_refuses_its_arguments_has_failed() {
     let script = "echo 'usage: sum [-h]' >&2\necho 'sum: error: unrecognized arguments: --cov' >&2\nexit 2\n";
     let spec = "# Sum\n\n## Acceptance Criteria\n\n- `sum.txt` exists\n\n## Verification\n\n\
                 **Unit Tests:**\n- `sh try.sh`\n";
-    let stage = without_fixer(spec, LOW, &[("sum.txt", "3\n"), ("try.sh", script)]);
-    let ran = stage.ends(4, &[]);
+    let fixture = without_fixer(spec, LOW, &[("sum.txt", "3\n"), ("try.sh", script)]);
+    let ran = fixture.ends(4, &[]);
     assert!(ran.stdout.contains("  failed    smoke: sh try.sh: it exits with 2"), "{}", ran.stdout);
 }

@@ -3,31 +3,31 @@
 
 mod adversaries;
 mod attacks;
-mod bar;
 mod contained;
 mod coverage;
 mod criteria;
 mod criteria_forms;
 mod decisions;
+mod e2e;
 mod endings;
 mod errors;
 mod flow;
-mod kept_killed;
+mod kept_tests_killed;
 mod models;
 #[cfg(unix)]
 mod on_chromium;
 mod options;
+mod output;
 mod people;
 mod refused;
+mod requirements;
 mod runners;
 #[cfg(unix)]
 mod seed;
 mod sign_off;
 mod surroundings;
-mod told;
 mod toolchains;
 mod tracking;
-mod tryout;
 mod watch;
 
 use std::fs;
@@ -39,7 +39,7 @@ use assay_testkit::Repository;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::{Ran, assay_with};
+use crate::{AssayRun, assay_with};
 
 /// The path of the configuration.
 const CONFIG: &str = "config/agent-framework.yaml";
@@ -95,24 +95,24 @@ exit $failed
 const MEND: &str = "echo goodbye >> greeting.txt; echo 'said goodbye'";
 
 /// A repository with an implemented spec, and a folder for scripts.
-struct Stage {
+struct QaFixture {
     repository: Repository,
     /// A folder for scripts and pipes, outside of the repository.
     aside: TempDir,
 }
 
-impl Stage {
+impl QaFixture {
     /// Sets up a spec with one failing test, and a script that fixes.
-    fn with_fixer(script: &str) -> Stage {
-        Stage::with(SPEC, PLAN, &format!("{script}\n"), "")
+    fn with_fixer(script: &str) -> QaFixture {
+        QaFixture::with(SPEC, PLAN, &format!("{script}\n"), "")
     }
 
     /// Sets up a spec with its plan, a script that fixes, and more lines for `qa` in the
     /// configuration, each with two blanks in front.
-    fn with(spec: &str, plan: &str, script: &str, more: &str) -> Stage {
-        let stage = Stage::bare();
-        stage.implemented(spec, plan, script, more);
-        stage
+    fn with(spec: &str, plan: &str, script: &str, more: &str) -> QaFixture {
+        let fixture = QaFixture::bare();
+        fixture.implemented(spec, plan, script, more);
+        fixture
     }
 
     /// Writes a spec with its plan, which is implemented except for one test.
@@ -126,8 +126,8 @@ impl Stage {
     }
 
     /// Sets up an empty repository.
-    fn bare() -> Stage {
-        Stage { repository: Repository::new(), aside: tempfile::tempdir().unwrap() }
+    fn bare() -> QaFixture {
+        QaFixture { repository: Repository::new(), aside: tempfile::tempdir().unwrap() }
     }
 
     /// Configures a script as the fixer, and more keys of `qa`.
@@ -157,23 +157,23 @@ impl Stage {
     }
 
     /// Runs the loop of the only spec.
-    fn qa(&self, args: &[&str]) -> Ran {
+    fn qa(&self, args: &[&str]) -> AssayRun {
         self.qa_with(args, &[])
     }
 
     /// Runs the loop of the only spec, with variables.
-    fn qa_with(&self, args: &[&str], variables: &[(&str, &str)]) -> Ran {
+    fn qa_with(&self, args: &[&str], variables: &[(&str, &str)]) -> AssayRun {
         let args = [&["qa", "--spec", "001"], args].concat();
         assay_with(self.repository.path(), &args, b"", variables)
     }
 
     /// Runs the loop, and checks its exit code.
-    fn ends(&self, code: i32, args: &[&str]) -> Ran {
+    fn ends(&self, code: i32, args: &[&str]) -> AssayRun {
         self.ends_with(code, args, &[])
     }
 
     /// Runs the loop with variables, and checks its exit code.
-    fn ends_with(&self, code: i32, args: &[&str], variables: &[(&str, &str)]) -> Ran {
+    fn ends_with(&self, code: i32, args: &[&str], variables: &[(&str, &str)]) -> AssayRun {
         let ran = self.qa_with(args, variables);
         assert_eq!(ran.code, code, "{}{}", ran.stdout, ran.stderr);
         ran

@@ -2,10 +2,10 @@
 
 use std::fs;
 
-use assay_testkit::model::{Answer, Asked, FakeModel, Options};
+use assay_testkit::model::{Answer, FakeModel, Options, PromptRequest};
 use serde_json::json;
 
-use super::{PLAN, RUNNER, Stage};
+use super::{PLAN, QaFixture, RUNNER};
 
 /// The key that the server requires.
 pub(super) const KEY: &str = "sk-test-5d0f8a7c61e94b23";
@@ -26,8 +26,8 @@ const SPEC: &str = "\
 ";
 
 /// Sets up the spec with a model that finds nothing, judges criteria by a quote, and fixes.
-pub(super) fn with_model(quote: &'static str) -> (Stage, FakeModel) {
-    let script = move |asked: &Asked| {
+pub(super) fn with_model(quote: &'static str) -> (QaFixture, FakeModel) {
+    let script = move |asked: &PromptRequest| {
         if asked.system.starts_with("You mend code") {
             let edit = json!({ "file": "greeting.txt", "find": "hello\n", "replace": "hello friend\ngoodbye friend\n" });
             return Answer::json(&json!({ "edits": [edit], "summary": "It says goodbye." }));
@@ -48,34 +48,34 @@ pub(super) fn with_model(quote: &'static str) -> (Stage, FakeModel) {
     };
     let options = Options { key: Some(KEY.to_owned()), ..Options::default() };
     let server = FakeModel::start_with(options, script).unwrap();
-    let stage = Stage::bare();
+    let fixture = QaFixture::bare();
     let configuration = format!(
         "models:\n  use:\n    fake: {{ api: anthropic, model: fake-1, url: \"{}\", \
          key_env: FAKE_KEY }}\n",
         server.url()
     );
-    let repository = &stage.repository;
+    let repository = &fixture.repository;
     repository.write("config/agent-framework.yaml", configuration);
     repository.write("test.sh", RUNNER);
     repository.commit("how it is tested");
     repository.write("specs/001-greeting/spec.md", SPEC);
     repository.write("specs/001-greeting/implementation_plan.json", PLAN);
     repository.write("greeting.txt", "hello\n");
-    (stage, server)
+    (fixture, server)
 }
 
 #[test]
 fn a_model_reviews_judges_and_fixes_until_all_is_shown() {
-    let (stage, server) = with_model("goodbye friend");
-    let ran = stage.ends_with(0, &[], &[("FAKE_KEY", KEY)]);
+    let (fixture, server) = with_model("goodbye friend");
+    let ran = fixture.ends_with(0, &[], &[("FAKE_KEY", KEY)]);
     assert!(ran.stdout.contains("APPROVED after 2 rounds"), "{}", ran.stdout);
-    let report = stage.paper("qa_report.md");
+    let report = fixture.paper("qa_report.md");
     assert!(
         report.contains("| Whoever leaves hears a kind word | met | greeting.txt:2:"),
         "{report}"
     );
     assert_eq!(
-        fs::read_to_string(stage.repository.file("greeting.txt")).unwrap(),
+        fs::read_to_string(fixture.repository.file("greeting.txt")).unwrap(),
         "hello friend\ngoodbye friend\n"
     );
     let told = server.requests();
@@ -86,26 +86,26 @@ fn a_model_reviews_judges_and_fixes_until_all_is_shown() {
 
 #[test]
 fn what_a_model_makes_up_shows_nothing() {
-    let (stage, _server) = with_model("farewell, and come again");
-    stage.ends_with(4, &[], &[("FAKE_KEY", KEY)]);
-    let issues = stage.issues();
+    let (fixture, _server) = with_model("farewell, and come again");
+    fixture.ends_with(4, &[], &[("FAKE_KEY", KEY)]);
+    let issues = fixture.issues();
     let title = "Nobody can tell: Whoever leaves hears a kind word";
     assert!(issues.iter().any(|(_, issue)| issue == title), "{issues:?}");
 }
 
 #[test]
 fn a_model_that_does_not_answer_is_an_error_and_no_verdict() {
-    let (stage, _server) = with_model("goodbye friend");
-    stage.repository.write("greeting.txt", "hello friend\ngoodbye friend\n");
-    stage.ends_with(3, &[], &[("FAKE_KEY", "wrong")]);
-    assert_eq!(stage.ending()["ending"], "errors");
+    let (fixture, _server) = with_model("goodbye friend");
+    fixture.repository.write("greeting.txt", "hello friend\ngoodbye friend\n");
+    fixture.ends_with(3, &[], &[("FAKE_KEY", "wrong")]);
+    assert_eq!(fixture.ending()["ending"], "errors");
 }
 
 #[test]
 fn without_a_model_nobody_can_tell() {
-    let (stage, server) = with_model("goodbye friend");
-    stage.repository.write("greeting.txt", "hello friend\ngoodbye friend\n");
-    stage.ends_with(4, &["--no-models"], &[]);
+    let (fixture, server) = with_model("goodbye friend");
+    fixture.repository.write("greeting.txt", "hello friend\ngoodbye friend\n");
+    fixture.ends_with(4, &["--no-models"], &[]);
     assert_eq!(server.requests().len(), 0);
-    assert_eq!(stage.issues().len(), 2);
+    assert_eq!(fixture.issues().len(), 2);
 }

@@ -6,8 +6,8 @@ use assay_testenv::chromium::PrivateChromium;
 use assay_testkit::pages::{Answer, Pages};
 use serde_json::Value;
 
-use super::tryout::{OWN, issue, plan, tried};
-use super::{SPEC, Stage};
+use super::e2e::{OWN, issue, plan, tried};
+use super::{QaFixture, SPEC};
 
 /// A shop in which tea can be ordered.
 const SHOP: &str = "<title>Shop</title><body style='background: teal'><h1>Shop</h1>\
@@ -31,13 +31,13 @@ const FLOWS: &str = "flows:
 const EVIDENCE: &str = ".assay/qa/001-greeting/e2e/round-1";
 
 /// Sets up a spec whose plan requires flows and pages of an app. All other criteria are met.
-fn stage(flows: &[&str], pages: &[&str], app: &str) -> Stage {
+fn fixture(flows: &[&str], pages: &[&str], app: &str) -> QaFixture {
     let spec = SPEC.replace("- [ ] `leaves` passes\n", "- [ ] One can buy: `Order tea`\n");
     let spec = if flows.is_empty() { SPEC } else { &spec };
-    let stage = Stage::with(spec, &plan(flows, pages), "", &format!("  app_url: {app}\n"));
-    stage.repository.write("greeting.txt", "hello, goodbye\n");
-    stage.repository.write(OWN, FLOWS);
-    stage
+    let fixture = QaFixture::with(spec, &plan(flows, pages), "", &format!("  app_url: {app}\n"));
+    fixture.repository.write("greeting.txt", "hello, goodbye\n");
+    fixture.repository.write(OWN, FLOWS);
+    fixture
 }
 
 fn page(text: &str) -> Answer {
@@ -45,8 +45,8 @@ fn page(text: &str) -> Answer {
 }
 
 /// Returns the evidence files of the first round, each with its content.
-fn evidence(stage: &Stage) -> Vec<(String, Vec<u8>)> {
-    let files = fs::read_dir(stage.repository.path().join(EVIDENCE)).unwrap();
+fn evidence(fixture: &QaFixture) -> Vec<(String, Vec<u8>)> {
+    let files = fs::read_dir(fixture.repository.path().join(EVIDENCE)).unwrap();
     let read = |path: std::path::PathBuf| {
         (path.file_name().unwrap().to_str().unwrap().to_owned(), fs::read(&path).unwrap())
     };
@@ -56,8 +56,8 @@ fn evidence(stage: &Stage) -> Vec<(String, Vec<u8>)> {
 }
 
 /// Reads the result of a flow or a page in the first round, by the prefix of its file name.
-fn kept(stage: &Stage, begin: &str) -> Value {
-    let files = evidence(stage);
+fn kept(fixture: &QaFixture, begin: &str) -> Value {
+    let files = evidence(fixture);
     let is_it = |name: &str| name.starts_with(begin) && name.ends_with(".json");
     let (_, bytes) = files.iter().find(|(name, _)| is_it(name)).unwrap();
     serde_json::from_slice(bytes).unwrap()
@@ -68,51 +68,51 @@ fn a_flow_that_passes_and_a_page_that_opens_are_approved_with_pictures() {
     let about = page("<title>About</title><h1>About us</h1>");
     let app = Pages::serve(vec![("/shop.html", page(SHOP)), ("/about", about)]);
     let chromium = PrivateChromium::start(&app.url("/shop.html"));
-    let stage = stage(&["Order tea"], &["/about"], &app.url(""));
-    let ran = tried(&stage, 0, chromium.port());
+    let fixture = fixture(&["Order tea"], &["/about"], &app.url(""));
+    let ran = tried(&fixture, 0, chromium.port());
     assert!(ran.stdout.contains("  passed    e2e: Order tea"), "{}", ran.stdout);
     assert!(ran.stdout.contains("  passed    e2e: /about"), "{}", ran.stdout);
-    stage.is_approved();
-    assert_eq!(stage.plan()["qa_signoff"]["tests_passed"]["e2e"], true);
-    let files = evidence(&stage);
+    fixture.is_approved();
+    assert_eq!(fixture.plan()["qa_signoff"]["tests_passed"]["e2e"], true);
+    let files = evidence(&fixture);
     let pictures = ["001-order-tea-ordered.png", "002-about.png"];
     for (file, bytes) in &files[..2] {
         assert!(pictures.contains(&file.as_str()) && bytes.starts_with(b"\x89PNG"), "{file}");
     }
     assert_eq!(files.len(), 4);
-    let flow = kept(&stage, "order-tea");
+    let flow = kept(&fixture, "order-tea");
     assert_eq!(flow["steps"][5]["screenshot"], pictures[0], "{flow}");
     assert!(flow["steps"].as_array().unwrap().iter().all(|step| step["standing"] == "passed"));
-    assert_eq!(kept(&stage, "about")["status"], 200);
+    assert_eq!(kept(&fixture, "about")["status"], 200);
     // The evidence is ignored by git.
-    assert!(!stage.repository.git(&["status", "--porcelain"]).contains(".assay"));
-    let checks = stage.events_of("checked");
+    assert!(!fixture.repository.git(&["status", "--porcelain"]).contains(".assay"));
+    let checks = fixture.events_of("checked");
     let notes = &checks[1]["outcome"]["notes"];
     assert_eq!(notes[0], format!("screenshot: {EVIDENCE}/{}", pictures[0]), "{checks:?}");
 }
 
 #[test]
 fn a_flow_that_breaks_is_an_issue_with_its_step_until_it_is_mended() {
-    let stage = Stage::bare();
-    let app = format!("file://{}/app", stage.repository.path().display());
+    let fixture = QaFixture::bare();
+    let app = format!("file://{}/app", fixture.repository.path().display());
     let fixer = "sed -i \"s/undone()/'Ordered: '/\" app/shop.html";
     let plan = plan(&["Order tea"], &[]);
-    stage.implemented(SPEC, &plan, fixer, &format!("  app_url: {app}\n"));
-    stage.repository.write("greeting.txt", "hello, goodbye\n");
-    stage.repository.write(".assay/flows.yaml", FLOWS);
-    stage.repository.write("app/shop.html", SHOP.replace("'Ordered: '", "undone()"));
+    fixture.implemented(SPEC, &plan, fixer, &format!("  app_url: {app}\n"));
+    fixture.repository.write("greeting.txt", "hello, goodbye\n");
+    fixture.repository.write(".assay/flows.yaml", FLOWS);
+    fixture.repository.write("app/shop.html", SHOP.replace("'Ordered: '", "undone()"));
     let chromium = PrivateChromium::start("about:blank");
-    tried(&stage, 4, chromium.port());
-    let (title, why) = issue(&stage);
+    tried(&fixture, 4, chromium.port());
+    let (title, why) = issue(&fixture);
     assert_eq!(title, "Test fails: Order tea");
     let mut lines = why.lines();
     let step = "expect_text \"Ordered: tea\": the page does not show `Ordered: tea`; ";
     assert!(lines.next().unwrap().starts_with(step), "{why}");
     let picture = lines.next().unwrap().strip_prefix("screenshot: ").unwrap();
     assert_eq!(picture, format!("{EVIDENCE}/001-order-tea-failed.png"));
-    assert!(stage.repository.path().join(picture).exists());
+    assert!(fixture.repository.path().join(picture).exists());
     assert!(why.contains("uncaught: ReferenceError: undone is not defined"), "{why}");
-    let flow = kept(&stage, "order-tea");
+    let flow = kept(&fixture, "order-tea");
     let standing: Vec<&str> = flow["steps"]
         .as_array()
         .unwrap()
@@ -123,8 +123,8 @@ fn a_flow_that_breaks_is_an_issue_with_its_step_until_it_is_mended() {
 
     let port = chromium.port().to_string();
     let variables = [("ELECTRON_MCP_ENABLED", "true"), ("ELECTRON_DEBUG_PORT", port.as_str())];
-    stage.ends_with(0, &["--resume"], &variables);
-    stage.is_approved();
+    fixture.ends_with(0, &["--resume"], &variables);
+    fixture.is_approved();
 }
 
 #[test]
@@ -147,9 +147,9 @@ fn a_page_that_does_not_open_is_an_issue_with_what_is_wrong_with_it() {
         ("/late", "ReferenceError: tell is not defined"),
         ("/moved", "the server answers with status 500"),
     ] {
-        let stage = stage(&[], &[path], &app.url(""));
-        tried(&stage, 4, chromium.port());
-        let (title, why) = issue(&stage);
+        let fixture = fixture(&[], &[path], &app.url(""));
+        tried(&fixture, 4, chromium.port());
+        let (title, why) = issue(&fixture);
         assert_eq!(title, format!("Fails: e2e: {path}"));
         assert!(why.contains(expected), "{why}");
         assert!(why.contains(&format!("screenshot: {EVIDENCE}/001-")), "{why}");
@@ -163,10 +163,10 @@ fn a_page_that_polls_for_ever_passes_at_the_limit_with_a_note() {
     let chromium = PrivateChromium::start("about:blank");
     let config =
         format!("  app_url: {}\n  page_settle_ms: 50\n  page_settle_limit_ms: 500\n", app.url(""));
-    let stage = Stage::with(SPEC, &plan(&[], &["/"]), "", &config);
-    stage.repository.write("greeting.txt", "hello, goodbye\n");
-    tried(&stage, 0, chromium.port());
-    let checks = stage.events_of("checked");
+    let fixture = QaFixture::with(SPEC, &plan(&[], &["/"]), "", &config);
+    fixture.repository.write("greeting.txt", "hello, goodbye\n");
+    tried(&fixture, 0, chromium.port());
+    let checks = fixture.events_of("checked");
     let notes = checks.iter().map(|it| it["outcome"]["notes"].to_string()).collect::<String>();
     assert!(notes.contains(&format!("was still loading: {}", app.url("/news"))), "{notes}");
 }
@@ -175,10 +175,10 @@ fn a_page_that_polls_for_ever_passes_at_the_limit_with_a_note() {
 fn a_flow_that_may_not_be_run_is_not_blamed_on_the_app() {
     let app = Pages::serve(vec![("/shop.html", page(SHOP))]);
     let chromium = PrivateChromium::start("about:blank");
-    let stage = stage(&["Order tea"], &[], &app.url(""));
-    stage.repository.write(OWN, FLOWS.replace("click_by_text: Order", "eval: document.title"));
-    tried(&stage, 4, chromium.port());
-    let issues = stage.plan()["qa_signoff"]["issues_found"].to_string();
+    let fixture = fixture(&["Order tea"], &[], &app.url(""));
+    fixture.repository.write(OWN, FLOWS.replace("click_by_text: Order", "eval: document.title"));
+    tried(&fixture, 4, chromium.port());
+    let issues = fixture.plan()["qa_signoff"]["issues_found"].to_string();
     assert!(issues.contains("Not run: e2e: Order tea"), "{issues}");
     assert!(issues.contains("`eval` is not allowed here"), "{issues}");
 }
@@ -189,15 +189,15 @@ fn an_app_that_goes_away_is_no_pass() {
                   <input placeholder='What do you want?'>";
     let app = Pages::serve(vec![("/shop.html", page(leaves))]);
     let mut chromium = PrivateChromium::start(&app.url("/shop.html"));
-    let stage = stage(&["Order tea"], &[], &app.url(""));
+    let fixture = fixture(&["Order tea"], &[], &app.url(""));
     // Only a window that a script opened may close itself.
-    stage.repository.write(OWN, FLOWS.replace("    start: /shop.html\n", ""));
-    tried(&stage, 4, chromium.port());
-    let issues = stage.plan()["qa_signoff"]["issues_found"].to_string();
+    fixture.repository.write(OWN, FLOWS.replace("    start: /shop.html\n", ""));
+    tried(&fixture, 4, chromium.port());
+    let issues = fixture.plan()["qa_signoff"]["issues_found"].to_string();
     assert!(issues.contains("the page is gone: it was closed"), "{issues}");
     chromium.kill();
-    tried(&stage, 4, chromium.port());
-    let issues = stage.plan()["qa_signoff"]["issues_found"].to_string();
+    tried(&fixture, 4, chromium.port());
+    let issues = fixture.plan()["qa_signoff"]["issues_found"].to_string();
     assert!(issues.contains("Not run: e2e: Order tea"), "{issues}");
     assert!(issues.contains("nothing listens at"), "{issues}");
 }

@@ -3,32 +3,32 @@
 
 use std::net::TcpListener;
 
+use super::e2e::{FLOWS, OWN, issue, plan};
 use super::models::{KEY, with_model};
-use super::tryout::{FLOWS, OWN, issue, plan};
-use super::{MEND, PLAN, SPEC, Stage};
+use super::{MEND, PLAN, QaFixture, SPEC};
 
 #[test]
 fn verbose_prints_what_checks_say_and_the_evidence() {
-    let stage = Stage::with(SPEC, PLAN, &format!("{MEND}\n"), "");
-    let ran = stage.ends(0, &["--verbose"]);
+    let fixture = QaFixture::with(SPEC, PLAN, &format!("{MEND}\n"), "");
+    let ran = fixture.ends(0, &["--verbose"]);
     assert!(ran.stdout.contains("not ok 2 - leaves"), "{}", ran.stdout);
     assert!(ran.stdout.contains("met       `greets` passes (`greets` passed in"), "{}", ran.stdout);
 }
 
 #[test]
 fn a_model_that_is_asked_for_and_not_there_is_an_error_at_once() {
-    let stage = Stage::with(SPEC, PLAN, "true\n", "");
-    let ran = stage.ends(2, &["--model", "nosuch"]);
+    let fixture = QaFixture::with(SPEC, PLAN, "true\n", "");
+    let ran = fixture.ends(2, &["--model", "nosuch"]);
     assert!(ran.stderr.contains("there is no model `nosuch`"), "{}", ran.stderr);
-    assert!(!stage.has_paper("qa_journal.jsonl"), "nothing was run");
+    assert!(!fixture.has_paper("qa_journal.jsonl"), "nothing was run");
     // A model that is named as its provider names it needs no configuration, but a key.
-    let ran = stage.ends(3, &["--model", "claude-sonnet-4-5-20250929"]);
+    let ran = fixture.ends(3, &["--model", "claude-sonnet-4-5-20250929"]);
     assert!(ran.stdout.contains("`anthropic/claude-sonnet-4-5-20250929`: there is no key"));
 }
 
 #[test]
 fn reviewing_and_fixing_have_models_and_thinking_of_their_own() {
-    let (stage, server) = with_model("goodbye friend");
+    let (fixture, server) = with_model("goodbye friend");
     let url = server.url();
     let named = |name: &str| {
         format!(
@@ -41,9 +41,9 @@ fn reviewing_and_fixing_have_models_and_thinking_of_their_own() {
         named("judge"),
         named("mender")
     );
-    stage.repository.write("config/agent-framework.yaml", config);
-    stage.repository.git(&["commit", "--quiet", "--message", "phases", "config"]);
-    stage.ends_with(0, &[], &[("FAKE_KEY", KEY)]);
+    fixture.repository.write("config/agent-framework.yaml", config);
+    fixture.repository.git(&["commit", "--quiet", "--message", "phases", "config"]);
+    fixture.ends_with(0, &[], &[("FAKE_KEY", KEY)]);
     let requests = server.requests();
     let bodies: Vec<String> =
         requests.iter().map(|asked| String::from_utf8_lossy(&asked.body).into_owned()).collect();
@@ -55,39 +55,39 @@ fn reviewing_and_fixing_have_models_and_thinking_of_their_own() {
 
 #[test]
 fn switches_are_also_read_from_the_file_env() {
-    let stage = Stage::with(SPEC, &plan(&["Order tea"], &[]), "", "");
-    stage.repository.write("greeting.txt", "hello, goodbye\n");
-    stage.repository.write(OWN, FLOWS);
+    let fixture = QaFixture::with(SPEC, &plan(&["Order tea"], &[]), "", "");
+    fixture.repository.write("greeting.txt", "hello, goodbye\n");
+    fixture.repository.write(OWN, FLOWS);
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let switches =
         format!("# The app\nELECTRON_MCP_ENABLED=true\nexport ELECTRON_DEBUG_PORT=\"{port}\"\n");
-    stage.repository.write(".env", switches);
-    stage.ends_with(4, &[], &[("MAX_QA_ITERATIONS", "1")]);
-    let (title, why) = issue(&stage);
+    fixture.repository.write(".env", switches);
+    fixture.ends_with(4, &[], &[("MAX_QA_ITERATIONS", "1")]);
+    let (title, why) = issue(&fixture);
     assert_eq!(title, "Not run: e2e: Order tea");
     assert!(why.contains(&port.to_string()), "{why}");
 }
 
 #[test]
 fn a_project_without_tests_is_called_so_and_gets_a_plan_with_steps() {
-    let stage = Stage::bare();
-    stage.configure("true\n", "");
-    stage.repository.commit("before");
+    let fixture = QaFixture::bare();
+    fixture.configure("true\n", "");
+    fixture.repository.commit("before");
     let spec = "## Acceptance Criteria\n\n- [ ] The function `pay` exists in `pay.py`\n\n## Verification\n\n**E2E Tests:**\n- Manual: Register → Verify email → Login\n";
-    stage.repository.write("specs/001-pay/spec.md", spec);
+    fixture.repository.write("specs/001-pay/spec.md", spec);
     let plan =
         PLAN.replacen('{', r#"{"verification_strategy": {"e2e_tests": {"required": true}},"#, 1);
-    stage.repository.write("specs/001-pay/implementation_plan.json", plan);
-    stage.repository.write("pay.py", "def pay(total):\n    return total\n");
-    stage.ends(4, &[]);
-    assert_eq!(stage.ending()["ending"], "awaits_sign_off");
-    assert!(stage.paper("qa_report.md").contains("`no_test_project`"));
-    let manual = stage.paper("MANUAL_TEST_PLAN.md");
+    fixture.repository.write("specs/001-pay/implementation_plan.json", plan);
+    fixture.repository.write("pay.py", "def pay(total):\n    return total\n");
+    fixture.ends(4, &[]);
+    assert_eq!(fixture.ending()["ending"], "awaits_sign_off");
+    assert!(fixture.paper("qa_report.md").contains("`no_test_project`"));
+    let manual = fixture.paper("MANUAL_TEST_PLAN.md");
     let steps =
         "2. [ ] Register → Verify email → Login\n   - Register\n   - Verify email\n   - Login\n";
     assert!(manual.contains(steps), "{manual}");
-    stage.ends(0, &["--sign-off", "Ada"]);
-    stage.is_approved();
-    let again = stage.ends(2, &["--sign-off", "Ada"]);
+    fixture.ends(0, &["--sign-off", "Ada"]);
+    fixture.is_approved();
+    let again = fixture.ends(2, &["--sign-off", "Ada"]);
     assert!(again.stderr.contains("approved already"), "{}", again.stderr);
 }

@@ -2,13 +2,13 @@
 
 use std::fs;
 
-use super::{MEND, PLAN, SPEC, Stage};
+use super::{MEND, PLAN, QaFixture, SPEC};
 use crate::assay_in;
 
 #[test]
 fn a_plan_that_cannot_be_read_stops_everything_and_stays_as_it_is() {
-    let stage = Stage::with_fixer(MEND);
-    let plan = stage.repository.file("specs/001-greeting/implementation_plan.json");
+    let fixture = QaFixture::with_fixer(MEND);
+    let plan = fixture.repository.file("specs/001-greeting/implementation_plan.json");
     let cut = &PLAN.as_bytes()[..PLAN.len() / 2];
     for (bytes, why) in [
         (cut, "the plan cannot be read as JSON: EOF while parsing"),
@@ -19,23 +19,23 @@ fn a_plan_that_cannot_be_read_stops_everything_and_stays_as_it_is() {
     ] {
         fs::write(&plan, bytes).unwrap();
         for args in [&[][..], &["--status"], &["--resume"], &["--sign-off", "Ada"]] {
-            let ran = stage.ends(2, args);
+            let ran = fixture.ends(2, args);
             assert!(ran.stderr.contains(why), "{why}: {}", ran.stderr);
             assert_eq!(fs::read(&plan).unwrap(), bytes, "{args:?}");
         }
     }
-    assert!(!stage.has_paper("qa_journal.jsonl"));
+    assert!(!fixture.has_paper("qa_journal.jsonl"));
 }
 
 #[test]
 fn subtasks_that_are_not_completed_are_named() {
     let plan = PLAN.replacen("\"completed\"", "\"in_progress\"", 1);
-    let stage = Stage::with(SPEC, &plan, MEND, "");
-    let ran = stage.ends(2, &[]);
+    let fixture = QaFixture::with(SPEC, &plan, MEND, "");
+    let ran = fixture.ends(2, &[]);
     let why = "is completed: `1.1` (Say hello) is in_progress\n";
     assert!(ran.stderr.ends_with(why), "{}", ran.stderr);
-    assert_eq!(stage.paper("implementation_plan.json"), plan);
-    let none = Stage::with(SPEC, "{\"phases\": []}", MEND, "");
+    assert_eq!(fixture.paper("implementation_plan.json"), plan);
+    let none = QaFixture::with(SPEC, "{\"phases\": []}", MEND, "");
     let ran = none.ends(2, &[]);
     assert!(
         ran.stderr.contains("has no subtask, so nothing was implemented yet"),
@@ -46,20 +46,20 @@ fn subtasks_that_are_not_completed_are_named() {
 
 #[test]
 fn a_prefix_that_means_no_spec_or_several_is_told_with_those_there_are() {
-    let stage = Stage::with_fixer(MEND);
+    let fixture = QaFixture::with_fixer(MEND);
     let of = |prefix: &str| {
-        let ran = assay_in(stage.repository.path(), &["qa", "--spec", prefix], b"");
+        let ran = assay_in(fixture.repository.path(), &["qa", "--spec", prefix], b"");
         assert_eq!(ran.code, 2, "{}", ran.stdout);
         ran.stderr
     };
     assert_eq!(of("7"), "error: no spec begins with `7`; there are: `specs/001-greeting`\n");
-    stage.repository.write("specs/001-parting/spec.md", SPEC);
+    fixture.repository.write("specs/001-parting/spec.md", SPEC);
     assert_eq!(
         of("001"),
         "error: several specs begin with `001`: `specs/001-greeting`, `specs/001-parting`; give more of the name, or the whole path\n"
     );
     assert!(of("../001").contains("is no spec"), "{}", of("../001"));
-    let whole = assay_in(stage.repository.path(), &["qa", "--spec", "001-greeting"], b"");
+    let whole = assay_in(fixture.repository.path(), &["qa", "--spec", "001-greeting"], b"");
     assert_eq!(whole.code, 0, "{}{}", whole.stdout, whole.stderr);
     let missing = of("001-parting");
     assert!(missing.contains("there is no plan at"), "{missing}");
@@ -68,58 +68,58 @@ fn a_prefix_that_means_no_spec_or_several_is_told_with_those_there_are() {
 #[test]
 fn a_spec_without_criteria_is_never_approved() {
     let spec = SPEC.replace("- [ ] `greets` passes\n- [ ] `leaves` passes\n", "");
-    let stage = Stage::with(&spec, PLAN, MEND, "");
-    stage.repository.write("greeting.txt", "hello, goodbye\n");
-    stage.ends_with(4, &[], &[("MAX_QA_ITERATIONS", "1")]);
+    let fixture = QaFixture::with(&spec, PLAN, MEND, "");
+    fixture.repository.write("greeting.txt", "hello, goodbye\n");
+    fixture.ends_with(4, &[], &[("MAX_QA_ITERATIONS", "1")]);
     let title = "The spec has no acceptance criteria".to_owned();
-    assert_eq!(stage.issues(), [("acceptance_criteria".to_owned(), title)]);
+    assert_eq!(fixture.issues(), [("acceptance_criteria".to_owned(), title)]);
 }
 
 #[test]
 fn a_sign_off_that_is_null_is_none() {
     let plan = PLAN.replacen("{\n", "{\n  \"qa_signoff\": null,\n", 1);
-    let stage = Stage::with(SPEC, &plan, MEND, "");
-    let status = stage.ends(0, &["--status"]);
+    let fixture = QaFixture::with(SPEC, &plan, MEND, "");
+    let status = fixture.ends(0, &["--status"]);
     assert!(status.stdout.contains("QA Status: PENDING\nQA Sessions: 0\n"), "{}", status.stdout);
-    stage.ends(0, &[]);
-    stage.is_approved();
+    fixture.ends(0, &[]);
+    fixture.is_approved();
 }
 
 #[test]
 fn a_sign_off_that_somebody_wrote_into_the_plan_approves_nothing() {
     let forged = "{\n  \"qa_signoff\": {\"status\": \"approved\", \"qa_session\": 1},\n";
-    let stage = Stage::with(SPEC, &PLAN.replacen("{\n", forged, 1), "", "");
-    stage.ends_with(4, &[], &[("MAX_QA_ITERATIONS", "1")]);
-    assert_eq!(stage.plan()["qa_signoff"]["status"], "human_escalation");
+    let fixture = QaFixture::with(SPEC, &PLAN.replacen("{\n", forged, 1), "", "");
+    fixture.ends_with(4, &[], &[("MAX_QA_ITERATIONS", "1")]);
+    assert_eq!(fixture.plan()["qa_signoff"]["status"], "human_escalation");
 }
 
 #[test]
 fn a_project_without_tests_gets_a_plan_to_try_it_by_hand_and_keeps_its_ticks() {
     let spec = "# Greeting\n\n## Acceptance Criteria\n\n- [ ] The file `greeting.txt` exists\n- [ ] `greeting.txt` mentions `goodbye`\n";
-    let stage = Stage::bare();
-    stage.configure(MEND, "");
-    stage.repository.commit("before");
-    stage.repository.write("specs/001-greeting/spec.md", spec);
-    stage.repository.write("specs/001-greeting/implementation_plan.json", PLAN);
-    stage.repository.write("greeting.txt", "hello\n");
-    stage.ends_with(4, &[], &[("MAX_QA_ITERATIONS", "1")]);
+    let fixture = QaFixture::bare();
+    fixture.configure(MEND, "");
+    fixture.repository.commit("before");
+    fixture.repository.write("specs/001-greeting/spec.md", spec);
+    fixture.repository.write("specs/001-greeting/implementation_plan.json", PLAN);
+    fixture.repository.write("greeting.txt", "hello\n");
+    fixture.ends_with(4, &[], &[("MAX_QA_ITERATIONS", "1")]);
     let title = "Not met: `greeting.txt` mentions `goodbye`".to_owned();
-    assert_eq!(stage.issues(), [("acceptance_criteria".to_owned(), title)]);
-    let plan = stage.paper("MANUAL_TEST_PLAN.md");
+    assert_eq!(fixture.issues(), [("acceptance_criteria".to_owned(), title)]);
+    let plan = fixture.paper("MANUAL_TEST_PLAN.md");
     assert!(plan.contains("1. [ ] The file `greeting.txt` exists\n"), "{plan}");
     let ticked = plan.replacen("[ ]", "[x]", 1);
-    stage.repository.write("specs/001-greeting/MANUAL_TEST_PLAN.md", &ticked);
-    stage.ends(0, &["--resume"]);
-    stage.is_approved();
-    assert_eq!(stage.paper("MANUAL_TEST_PLAN.md"), ticked);
+    fixture.repository.write("specs/001-greeting/MANUAL_TEST_PLAN.md", &ticked);
+    fixture.ends(0, &["--resume"]);
+    fixture.is_approved();
+    assert_eq!(fixture.paper("MANUAL_TEST_PLAN.md"), ticked);
 }
 
 #[test]
 fn a_spec_of_which_nothing_was_implemented_is_refused() {
-    let stage = Stage::bare();
-    stage.repository.write("specs/001-greeting/spec.md", super::SPEC);
-    stage.repository.write("specs/001-greeting/implementation_plan.json", super::PLAN);
-    let ran = stage.ends(2, &["--base", "HEAD"]);
+    let fixture = QaFixture::bare();
+    fixture.repository.write("specs/001-greeting/spec.md", super::SPEC);
+    fixture.repository.write("specs/001-greeting/implementation_plan.json", super::PLAN);
+    let ran = fixture.ends(2, &["--base", "HEAD"]);
     assert!(ran.stderr.contains("nothing but the spec was changed on top of"), "{}", ran.stderr);
     assert!(ran.stderr.contains("say with `--base`"), "{}", ran.stderr);
 }

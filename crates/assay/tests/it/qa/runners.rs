@@ -5,29 +5,29 @@ use std::fs::File;
 use std::process::Command;
 
 use super::toolchains::has;
-use super::{MEND, PLAN, SPEC, Stage};
+use super::{MEND, PLAN, QaFixture, SPEC};
 
 /// Approves a small project in one round, whose only criterion names its only test.
-fn approved(command: &str, test: &str, files: &[(&str, &str)]) -> Stage {
-    let stage = Stage::bare();
-    stage.configure("true\n", "");
-    stage.repository.write(".gitignore", "target/\n__pycache__/\nnode_modules/\n");
-    stage.repository.commit("before");
+fn approved(command: &str, test: &str, files: &[(&str, &str)]) -> QaFixture {
+    let fixture = QaFixture::bare();
+    fixture.configure("true\n", "");
+    fixture.repository.write(".gitignore", "target/\n__pycache__/\nnode_modules/\n");
+    fixture.repository.commit("before");
     let spec = format!(
         "## Acceptance Criteria\n\n- [ ] It adds: `{test}`\n\n## Verification\n\n**Unit Tests:**\n- `{command}` - All pass\n"
     );
-    stage.repository.write("specs/001-cart/spec.md", spec);
-    stage.repository.write("specs/001-cart/implementation_plan.json", PLAN);
-    files.iter().for_each(|(path, text)| stage.repository.write(path, text));
-    let ran = stage.ends(0, &[]);
+    fixture.repository.write("specs/001-cart/spec.md", spec);
+    fixture.repository.write("specs/001-cart/implementation_plan.json", PLAN);
+    files.iter().for_each(|(path, text)| fixture.repository.write(path, text));
+    let ran = fixture.ends(0, &[]);
     assert!(ran.stdout.contains("APPROVED after 1 round "), "{command}: {}", ran.stdout);
-    assert!(stage.events_of("failed").is_empty(), "{command}: {}", ran.stdout);
-    stage
+    assert!(fixture.events_of("failed").is_empty(), "{command}: {}", ran.stdout);
+    fixture
 }
 
 #[test]
 fn a_lock_file_that_the_first_build_writes_costs_no_round() {
-    let stage = approved(
+    let fixture = approved(
         "cargo test",
         "adds",
         &[
@@ -38,8 +38,8 @@ fn a_lock_file_that_the_first_build_writes_costs_no_round() {
             ),
         ],
     );
-    assert!(stage.repository.file("Cargo.lock").exists());
-    let again = stage.ends(0, &[]);
+    assert!(fixture.repository.file("Cargo.lock").exists());
+    let again = fixture.ends(0, &[]);
     assert!(again.stdout.starts_with("APPROVED already"), "{}", again.stdout);
 }
 
@@ -104,21 +104,21 @@ fn the_runner_of_node_is_known_by_the_names_of_its_tests() {
 
 #[test]
 fn output_that_goes_into_a_file_of_the_repository_costs_no_round() {
-    let stage = Stage::with(SPEC, PLAN, &format!("{MEND}\n"), "");
-    let log = File::create(stage.repository.file("out.log")).unwrap();
+    let fixture = QaFixture::with(SPEC, PLAN, &format!("{MEND}\n"), "");
+    let log = File::create(fixture.repository.file("out.log")).unwrap();
     let status = Command::new(env!("CARGO_BIN_EXE_assay"))
         .args(["qa", "--spec", "001"])
-        .current_dir(stage.repository.path())
+        .current_dir(fixture.repository.path())
         .env("XDG_STATE_HOME", crate::state_home())
         .env("NO_COLOR", "1")
         .stdout(log.try_clone().unwrap())
         .stderr(log)
         .status()
         .unwrap();
-    let said = std::fs::read_to_string(stage.repository.file("out.log")).unwrap();
+    let said = std::fs::read_to_string(fixture.repository.file("out.log")).unwrap();
     assert!(status.success(), "{said}");
-    assert!(stage.events_of("failed").is_empty(), "{said}");
-    stage.is_approved();
+    assert!(fixture.events_of("failed").is_empty(), "{said}");
+    fixture.is_approved();
 }
 
 /// Nine criteria as people write them for a feature: definitions, tests, documents, removals, and
@@ -144,22 +144,22 @@ const FEATURE: &str = "\
 
 #[test]
 fn most_criteria_of_a_real_feature_are_decided_without_a_model() {
-    let stage = Stage::with(FEATURE, PLAN, "true\n", "");
-    stage.repository.write("greeting.txt", "hello, goodbye\n");
-    stage.repository.write(
+    let fixture = QaFixture::with(FEATURE, PLAN, "true\n", "");
+    fixture.repository.write("greeting.txt", "hello, goodbye\n");
+    fixture.repository.write(
         "farewell.py",
         "class Greeter:\n    pass\n\n\ndef farewell(name):\n    return f\"Goodbye, {name}\"\n",
     );
-    stage.repository.write("docs/farewell.md", "# Farewells\n\nHow guests are let go.\n");
-    stage.repository.write("CHANGELOG.md", "# Changes\n\n- `farewell` lets guests go\n");
-    stage.repository.write("README.md", "# Greeting\n\nGreetings and farewells.\n");
-    stage.ends(4, &[]);
-    let reviewed = stage.events_of("reviewed");
+    fixture.repository.write("docs/farewell.md", "# Farewells\n\nHow guests are let go.\n");
+    fixture.repository.write("CHANGELOG.md", "# Changes\n\n- `farewell` lets guests go\n");
+    fixture.repository.write("README.md", "# Greeting\n\nGreetings and farewells.\n");
+    fixture.ends(4, &[]);
+    let reviewed = fixture.events_of("reviewed");
     let criteria = reviewed.last().unwrap()["criteria"].as_array().unwrap().clone();
     let met = criteria.iter().filter(|line| line["answer"] == "met").count();
     assert_eq!((criteria.len(), met), (9, 7), "{criteria:#?}");
     let why = "read it aloud at a party of three hundred";
     let for_both = ["--for", "The tone is friendly", "--for", "9"];
-    stage.ends(0, &[&["--sign-off", "Ada", "--because", why], &for_both[..]].concat());
-    stage.is_approved();
+    fixture.ends(0, &[&["--sign-off", "Ada", "--because", why], &for_both[..]].concat());
+    fixture.is_approved();
 }

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use assay_testkit::specs::LOGIN as SPEC;
 
-use super::Stage;
+use super::QaFixture;
 
 const PLAN: &str = r#"{
   "phases": [{"subtasks": [{"id": "1", "status": "completed"}]}],
@@ -67,12 +67,12 @@ fn interpreter() -> String {
 }
 
 /// Sets up the implementation of a login with a failing test, and a fixer.
-fn login(spec: &str, plan: &str) -> Stage {
-    let stage = Stage::bare();
-    let right = stage.aside("auth.py");
+fn login(spec: &str, plan: &str) -> QaFixture {
+    let fixture = QaFixture::bare();
+    let right = fixture.aside("auth.py");
     fs::write(&right, RIGHT).unwrap();
-    stage.configure(&format!("cp '{}' auth.py\n", right.display()), "");
-    let repository = &stage.repository;
+    fixture.configure(&format!("cp '{}' auth.py\n", right.display()), "");
+    let repository = &fixture.repository;
     repository.write(".gitignore", ".venv/\n__pycache__/\n");
     repository.write("pytest.ini", "[pytest]\n");
     for (file, name) in [
@@ -92,13 +92,13 @@ fn login(spec: &str, plan: &str) -> Stage {
     repository.write("specs/001-login/spec.md", spec);
     repository.write("specs/001-login/implementation_plan.json", plan);
     repository.write("auth.py", WRONG);
-    stage
+    fixture
 }
 
 #[test]
 fn a_login_goes_from_rejected_to_approved_by_its_commands_and_a_person() {
-    let stage = login(SPEC, PLAN);
-    let ran = stage.ends(4, &[]);
+    let fixture = login(SPEC, PLAN);
+    let ran = fixture.ends(4, &[]);
     assert!(ran.stdout.contains("failed    unit: pytest tests/test_auth.py"), "{}", ran.stdout);
     assert!(
         ran.stdout.contains("passed    unit: pytest tests/test_feature.py -v"),
@@ -107,13 +107,13 @@ fn a_login_goes_from_rejected_to_approved_by_its_commands_and_a_person() {
     );
     assert!(ran.stdout.contains("test_auth_works"), "tests are known by name: {}", ran.stdout);
     assert!(!ran.stdout.contains("is gone"), "{}", ran.stdout);
-    assert_eq!(stage.ending()["ending"], "awaits_decision", "{}", ran.stdout);
+    assert_eq!(fixture.ending()["ending"], "awaits_decision", "{}", ran.stdout);
     let mut args =
         vec!["--sign-off", "Ada", "--because", "went through the manual plan on staging"];
     let numbers = ["1", "2", "3", "4", "5"];
     numbers.iter().for_each(|number| args.extend(["--for", number]));
-    stage.ends(0, &args);
-    stage.is_approved();
+    fixture.ends(0, &args);
+    fixture.is_approved();
 }
 
 #[test]
@@ -124,14 +124,14 @@ fn criteria_that_name_tests_of_such_a_runner_need_no_person() {
         .replace("- [ ] User can register with email/password\n", "")
         .replace("- [ ] Account created after email verification\n", "")
         .replace("Login with invalid credentials shows error", "`test_api_works`");
-    let stage = login(&spec, PLAN);
-    stage.ends(0, &[]);
-    stage.is_approved();
+    let fixture = login(&spec, PLAN);
+    fixture.ends(0, &[]);
+    fixture.is_approved();
 }
 
 #[test]
 fn a_plan_of_another_tool_shows_its_iteration_history() {
-    let stage = login(
+    let fixture = login(
         SPEC,
         r#"{
       "phases": [{"subtasks": [{"id": "1", "status": "completed"}]}],
@@ -145,7 +145,7 @@ fn a_plan_of_another_tool_shows_its_iteration_history() {
       ]
     }"#,
     );
-    let ran = stage.ends(0, &["--status"]);
+    let ran = fixture.ends(0, &["--status"]);
     assert!(
         ran.stdout.contains(
             "Iteration History:\n  Iteration 1 (09:00): Rejected - 2 issues\n  Iteration 2 (10:30): Rejected - 1 issue\n"

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::Stage;
+use super::QaFixture;
 use super::coverage::half_covered_by_lcov;
 
 const SPEC: &str = "\
@@ -32,58 +32,59 @@ const PLAN: &str = r#"{
 "#;
 
 /// Runs a critical spec until a person is needed.
-fn awaiting() -> Stage {
-    let stage = half_covered_by_lcov(SPEC, PLAN);
-    let ran = stage.ends(4, &[]);
+fn awaiting() -> QaFixture {
+    let fixture = half_covered_by_lcov(SPEC, PLAN);
+    let ran = fixture.ends(4, &[]);
     assert!(ran.stdout.contains("--sign-off \"YOUR NAME\""), "{}", ran.stdout);
-    stage.is_handed_over("awaits_sign_off", "a person has to vouch for this very tree");
-    stage
+    fixture.is_handed_over("awaits_sign_off", "a person has to vouch for this very tree");
+    fixture
 }
 
 #[test]
 fn a_critical_spec_is_approved_once_somebody_vouches_for_its_tree() {
-    let stage = awaiting();
-    let signed = stage.ends(0, &["--sign-off", "Ada"]);
+    let fixture = awaiting();
+    let signed = fixture.ends(0, &["--sign-off", "Ada"]);
     assert!(signed.stdout.contains("APPROVED"), "{}", signed.stdout);
-    stage.is_approved();
-    let event = &stage.events_of("signed_off")[0];
+    fixture.is_approved();
+    let event = &fixture.events_of("signed_off")[0];
     assert_eq!(event["by"], "Ada");
-    assert_eq!(event["tree"], stage.events_of("review_begun").last().unwrap()["tree"]);
-    assert_eq!(stage.events_of("review_begun").len(), 1, "nothing had to be run again");
+    assert_eq!(event["tree"], fixture.events_of("review_begun").last().unwrap()["tree"]);
+    assert_eq!(fixture.events_of("review_begun").len(), 1, "nothing had to be run again");
 }
 
 #[test]
 fn ticks_alone_do_not_count() {
-    let stage = awaiting();
-    let plan = stage.paper("MANUAL_TEST_PLAN.md").replace("[ ]", "[x]");
-    stage.repository.write("specs/001-greeting/MANUAL_TEST_PLAN.md", plan);
-    stage.ends(4, &[]);
-    stage.ends(4, &["--resume"]);
-    stage.is_handed_over("awaits_sign_off", "a person has to vouch");
+    let fixture = awaiting();
+    let plan = fixture.paper("MANUAL_TEST_PLAN.md").replace("[ ]", "[x]");
+    fixture.repository.write("specs/001-greeting/MANUAL_TEST_PLAN.md", plan);
+    fixture.ends(4, &[]);
+    fixture.ends(4, &["--resume"]);
+    fixture.is_handed_over("awaits_sign_off", "a person has to vouch");
 }
 
 #[test]
 fn what_changed_since_somebody_vouched_has_to_be_vouched_for_again() {
-    let stage = awaiting();
-    stage.ends(0, &["--sign-off", "Ada"]);
-    let greet = fs::read_to_string(stage.repository.file("greet.sh")).unwrap();
-    stage.repository.write("greet.sh", format!("{greet}\n"));
-    let status = stage.ends(0, &["--status", "--format", "json"]).json();
+    let fixture = awaiting();
+    fixture.ends(0, &["--sign-off", "Ada"]);
+    let greet = fs::read_to_string(fixture.repository.file("greet.sh")).unwrap();
+    fixture.repository.write("greet.sh", format!("{greet}\n"));
+    let status = fixture.ends(0, &["--status", "--format", "json"]).json();
     assert_eq!(status["status"], "pending");
-    stage.ends(4, &[]);
-    stage.is_handed_over("awaits_sign_off", "a person has to vouch");
-    stage.ends(0, &["--sign-off", "Grace"]);
-    stage.is_approved();
+    fixture.ends(4, &[]);
+    fixture.is_handed_over("awaits_sign_off", "a person has to vouch");
+    fixture.ends(0, &["--sign-off", "Grace"]);
+    fixture.is_approved();
 }
 
 #[test]
 fn whoever_vouches_has_a_name_and_vouches_for_what_is_there() {
-    let stage = awaiting();
-    let nobody = stage.ends(2, &["--sign-off", " "]);
+    let fixture = awaiting();
+    let nobody = fixture.ends(2, &["--sign-off", " "]);
     assert!(nobody.stderr.contains("there is no name"), "{}", nobody.stderr);
     // The tree has changed, so it must be validated first.
-    stage.repository.write("tested.txt", "");
-    let ran = stage.ends_with(4, &["--sign-off", "Ada", "--resume"], &[("MAX_QA_ITERATIONS", "1")]);
+    fixture.repository.write("tested.txt", "");
+    let ran =
+        fixture.ends_with(4, &["--sign-off", "Ada", "--resume"], &[("MAX_QA_ITERATIONS", "1")]);
     assert!(ran.stdout.contains("rejected"), "{}", ran.stdout);
-    stage.is_handed_over("too_many_rounds", "1 round was made");
+    fixture.is_handed_over("too_many_rounds", "1 round was made");
 }

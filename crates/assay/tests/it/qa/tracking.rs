@@ -8,12 +8,12 @@ use assay_testkit::linear::{self, FakeLinear, Fault};
 use expect_test::{Expect, expect};
 use serde_json::Value;
 
-use super::{MEND, PLAN, SPEC, Stage};
-use crate::Ran;
+use super::{MEND, PLAN, QaFixture, SPEC};
+use crate::AssayRun;
 
 /// A loop with a ticket in JIRA and an issue in Linear.
 struct Followed {
-    stage: Stage,
+    fixture: QaFixture,
     jira: FakeJira,
     linear: FakeLinear,
     ticket: String,
@@ -36,14 +36,14 @@ impl Followed {
 
     fn with(script: &str, services: &str, jira: FakeJira, linear: FakeLinear) -> Followed {
         let ticket = jira.add("Story", "Greeting");
-        let stage = Stage::bare();
-        let script = format!("env > '{}'\n{script}\n", stage.aside("variables").display());
+        let fixture = QaFixture::bare();
+        let script = format!("env > '{}'\n{script}\n", fixture.aside("variables").display());
         let plan = PLAN.replacen('{', &format!("{{\n  \"jira_key\": \"{ticket}\","), 1);
-        stage.implemented(SPEC, &plan, &script, services);
-        Followed { stage, jira, linear, ticket }
+        fixture.implemented(SPEC, &plan, &script, services);
+        Followed { fixture, jira, linear, ticket }
     }
 
-    fn ends(&self, code: i32, args: &[&str], rounds: &str) -> Ran {
+    fn ends(&self, code: i32, args: &[&str], rounds: &str) -> AssayRun {
         let variables = [
             ("JIRA_USER", jira::USER),
             ("JIRA_API_TOKEN", jira::TOKEN),
@@ -51,11 +51,11 @@ impl Followed {
             ("LINEAR_TEAM_ID", linear::TEAM_KEY),
             ("MAX_QA_ITERATIONS", rounds),
         ];
-        let ran = self.stage.ends_with(code, args, &variables);
+        let ran = self.fixture.ends_with(code, args, &variables);
         for secret in [jira::TOKEN, linear::KEY] {
-            let told = [&ran.stdout, &ran.stderr, &self.stage.paper("qa_journal.jsonl")];
+            let told = [&ran.stdout, &ran.stderr, &self.fixture.paper("qa_journal.jsonl")];
             assert!(!told.iter().any(|text| text.contains(secret)));
-            let seen = std::fs::read_to_string(self.stage.aside("variables")).unwrap_or_default();
+            let seen = std::fs::read_to_string(self.fixture.aside("variables")).unwrap_or_default();
             assert!(!seen.contains(secret), "the fixer saw it");
         }
         ran
@@ -138,7 +138,7 @@ fn a_loop_that_is_handed_over_says_why_and_is_followed_when_it_goes_on() {
         Validation of `001-greeting` needs a person after 1 round: 1 round was made, and … s. See `QA_HUMAN_ESCALATION.md` in the folder of the spec.
         Linear: 001-greeting In Progress
     "#]]);
-    followed.stage.has_fixer(MEND);
+    followed.fixture.has_fixer(MEND);
     followed.ends(0, &["--resume"], "9");
     assert_eq!(followed.jira.status(&followed.ticket), "Approved");
     assert_eq!(followed.linear.comments().len(), 6);
@@ -148,7 +148,7 @@ fn a_loop_that_is_handed_over_says_why_and_is_followed_when_it_goes_on() {
 fn services_that_are_away_change_nothing_but_what_is_warned_of() {
     let followed = Followed::configured("");
     let ran = followed.ends(0, &[], "9");
-    followed.stage.is_approved();
+    followed.fixture.is_approved();
     assert!(
         ran.stderr.contains("JIRA was not told: JIRA at `http://127.0.0.1:1/`"),
         "{}",
@@ -162,7 +162,7 @@ fn services_that_are_away_change_nothing_but_what_is_warned_of() {
 /// Moves the next attempt of all stored messages into the past.
 fn make_due(followed: &Followed) {
     let home = Path::new(crate::state_home()).join("assay");
-    let state = State::new(followed.stage.repository.path(), Some(&home));
+    let state = State::new(followed.fixture.repository.path(), Some(&home));
     let folder = state.home_folder("outbox").unwrap().join(format!("ticket-{}", followed.ticket));
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -231,7 +231,8 @@ fn who_is_not_wanted_hears_nothing() {
 
 #[test]
 fn a_key_in_the_configuration_is_refused() {
-    let stage = Stage::with(SPEC, PLAN, MEND, "jira: { url: 'https://j.example', token: abc }\n");
-    let ran = stage.ends(2, &[]);
+    let fixture =
+        QaFixture::with(SPEC, PLAN, MEND, "jira: { url: 'https://j.example', token: abc }\n");
+    let ran = fixture.ends(2, &[]);
     assert!(ran.stderr.contains("`jira.token`") && !ran.stderr.contains("abc"), "{}", ran.stderr);
 }

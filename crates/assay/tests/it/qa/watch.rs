@@ -3,15 +3,15 @@
 use std::io::{BufRead, BufReader, Read};
 use std::process::Child;
 
-use super::{MEND, PLAN, SPEC, Stage};
+use super::{MEND, PLAN, QaFixture, SPEC};
 
 /// Starts to watch, and waits for the line about what is watched.
 fn watching(
-    stage: &Stage,
+    fixture: &QaFixture,
     args: &[&str],
     told: &str,
 ) -> (Child, impl Iterator<Item = String> + use<>) {
-    let (mut child, lines) = stage.spawn(&[&["--watch"], args].concat());
+    let (mut child, lines) = fixture.spawn(&[&["--watch"], args].concat());
     let mut errors = BufReader::new(child.stderr.take().unwrap());
     let mut line = String::new();
     while !line.contains(told) {
@@ -32,38 +32,38 @@ const AT: &str = "specs/001-greeting/implementation_plan.json";
 
 #[test]
 fn a_spec_is_validated_once_its_last_subtask_is_completed() {
-    let stage = Stage::with(SPEC, &unfinished(), MEND, "");
+    let fixture = QaFixture::with(SPEC, &unfinished(), MEND, "");
     let pending = "`1.2` (Say goodbye) is pending";
-    let (mut child, lines) = watching(&stage, &["--spec", "001"], pending);
-    assert!(!stage.has_paper("qa_journal.jsonl"));
-    stage.repository.write(AT, PLAN);
+    let (mut child, lines) = watching(&fixture, &["--spec", "001"], pending);
+    assert!(!fixture.has_paper("qa_journal.jsonl"));
+    fixture.repository.write(AT, PLAN);
     let told: Vec<String> = lines.collect();
     assert_eq!(child.wait().unwrap().code(), Some(0), "{told:#?}");
     assert!(told.iter().any(|line| line.starts_with("APPROVED after 2 rounds")), "{told:#?}");
-    stage.is_approved();
+    fixture.is_approved();
 }
 
 #[test]
 fn a_plan_that_is_half_written_is_looked_at_again() {
-    let stage = Stage::with(SPEC, &PLAN[..40], MEND, "");
+    let fixture = QaFixture::with(SPEC, &PLAN[..40], MEND, "");
     let (mut child, lines) =
-        watching(&stage, &["--spec", "001"], "the plan cannot be read as JSON");
-    stage.repository.write(AT, PLAN);
+        watching(&fixture, &["--spec", "001"], "the plan cannot be read as JSON");
+    fixture.repository.write(AT, PLAN);
     let told: Vec<String> = lines.collect();
     assert_eq!(child.wait().unwrap().code(), Some(0), "{told:#?}");
-    stage.is_approved();
+    fixture.is_approved();
 }
 
 #[test]
 fn every_spec_is_watched_where_none_is_named() {
-    let stage = Stage::with(SPEC, &unfinished(), MEND, "");
+    let fixture = QaFixture::with(SPEC, &unfinished(), MEND, "");
     let pending = "`1.2` (Say goodbye) is pending";
-    let (mut child, mut lines) = watching(&stage, &[], pending);
-    stage.repository.write(AT, PLAN);
+    let (mut child, mut lines) = watching(&fixture, &[], pending);
+    fixture.repository.write(AT, PLAN);
     assert!(lines.any(|line| line.starts_with("APPROVED after 2 rounds")));
     // A spec that is added later is found, too.
-    stage.repository.write("specs/002-parting/spec.md", SPEC);
-    stage.repository.write("specs/002-parting/implementation_plan.json", PLAN);
+    fixture.repository.write("specs/002-parting/spec.md", SPEC);
+    fixture.repository.write("specs/002-parting/implementation_plan.json", PLAN);
     assert!(lines.any(|line| line.starts_with("APPROVED after 1 round")));
     child.kill().unwrap();
     child.wait().unwrap();

@@ -14,25 +14,25 @@ use assay_store::queue::{Lease, LeaseKind, Policy, Queue, QueuedTask, TaskResult
 use assay_store::task::{Moment, Task};
 use assay_testenv::workspace::{answers, target_folder};
 
-use crate::bench::{Bar, Row, middle, timed};
+use crate::bench::{Row, Target, middle, timed};
 
 /// The numbers of waiting tasks.
 const SIZES: [usize; 3] = [100, 10_000, 100_000];
 
 /// The number of measurements of each step at each size.
-const TIMES: usize = 200;
+const MEASUREMENTS: usize = 200;
 
 /// The number of tasks in the count of fsyncs.
-const COUNTED: usize = 100;
+const COUNTED_TASKS: usize = 100;
 
 /// The number of fsyncs that are needed to push, claim and complete a task: each time for the file
 /// and for its folder.
-const NEEDED: f64 = 6.0;
+const REQUIRED_FSYNCS: f64 = 6.0;
 
 const LEASE: LeaseKind = LeaseKind::ByTime(Duration::from_secs(3_600));
 
 /// The times of the steps at one size.
-struct Taken {
+struct StepTimes {
     push: Duration,
     claim: Duration,
     complete: Duration,
@@ -44,7 +44,7 @@ pub(in crate::bench) fn rows() -> anyhow::Result<Vec<Row>> {
     let mut rows = Vec::new();
     let mut with_few = None;
     for size in SIZES {
-        let Taken { push, claim, complete, disk } = measure(size)?;
+        let StepTimes { push, claim, complete, disk } = measure(size)?;
         rows.push(Row::time(format!("files, {size} queued: the disk by itself"), disk));
         for (step, time) in [("push", push), ("claim", claim), ("complete", complete)] {
             let what = format!("files, {size} queued: {step}, beside the disk");
@@ -55,7 +55,7 @@ pub(in crate::bench) fn rows() -> anyhow::Result<Vec<Row>> {
         let few = *with_few.get_or_insert(claim);
         if size > SIZES[0] {
             let what = format!("files: a claim at {size} beside one at {}", SIZES[0]);
-            rows.push(Row::number(what, claim / few, "x", Bar::AtMost(1.5)));
+            rows.push(Row::number(what, claim / few, "x", Target::AtMost(1.5)));
         }
     }
     rows.push(syncs());
@@ -66,7 +66,7 @@ fn ratio(one: Duration, other: Duration) -> f64 {
     one.as_secs_f64() / other.as_secs_f64()
 }
 
-fn measure(size: usize) -> anyhow::Result<Taken> {
+fn measure(size: usize) -> anyhow::Result<StepTimes> {
     let folder = fresh(&format!("bench/queue/files-{size}"))?;
     drop_in(&folder, size)?;
     let policy = Policy { max_queue_size: usize::MAX, ..Policy::default() };
@@ -75,8 +75,8 @@ fn measure(size: usize) -> anyhow::Result<Taken> {
     // The first claim imports all tasks.
     ensure!(queue.claim(&qa, &agent, LEASE, 1)?.len() == 1, "nothing was dropped in");
     let (mut push, mut claim, mut complete, mut disk) = (vec![], vec![], vec![], vec![]);
-    for number in 0..TIMES {
-        disk.push(timed(&mut || write_surely(&folder.join("by-itself"), number)));
+    for number in 0..MEASUREMENTS {
+        disk.push(timed(&mut || write_synced(&folder.join("by-itself"), number)));
         push.push(timed(&mut || queue.push(vec![task(&format!("new-{number}"))])));
         let mut lease: Option<Lease> = None;
         claim.push(timed(&mut || {
@@ -90,7 +90,7 @@ fn measure(size: usize) -> anyhow::Result<Taken> {
     }
     fs::remove_dir_all(&folder)?;
     let (push, claim) = (middle(push), middle(claim));
-    Ok(Taken { push, claim, complete: middle(complete), disk: middle(disk) })
+    Ok(StepTimes { push, claim, complete: middle(complete), disk: middle(disk) })
 }
 
 fn fresh(name: &str) -> anyhow::Result<PathBuf> {
@@ -125,7 +125,7 @@ fn done() -> TaskResult {
 }
 
 /// Writes a file completely and fsyncs it, without anything else.
-fn write_surely(path: &Path, number: usize) -> std::io::Result<()> {
+fn write_synced(path: &Path, number: usize) -> std::io::Result<()> {
     let draft = path.with_extension("tmp");
     let mut file = File::create(&draft)?;
     file.write_all(task(&format!("by-itself-{number}")).task.to_json().as_bytes())?;
@@ -138,7 +138,7 @@ fn write_surely(path: &Path, number: usize) -> std::io::Result<()> {
 fn syncs() -> Row {
     let what = "files: waits for the disk in a whole task, beside those needed";
     match count_syncs() {
-        Ok(per_task) => Row::number(what, per_task / NEEDED, "x", Bar::AtMost(2.0)),
+        Ok(per_task) => Row::number(what, per_task / REQUIRED_FSYNCS, "x", Target::AtMost(2.0)),
         Err(error) => Row::missing(what, format!("{error:#}")),
     }
 }
@@ -153,7 +153,7 @@ fn count_syncs() -> anyhow::Result<f64> {
         .args(["-f", "-c", "-e", "trace=fsync,fdatasync", "-o"])
         .arg(&counts)
         .arg(own)
-        .args(["bench-whole-tasks", &place, &COUNTED.to_string()])
+        .args(["bench-whole-tasks", &place, &COUNTED_TASKS.to_string()])
         .stdin(Stdio::null())
         .status()?;
     ensure!(status.success(), "the tasks were not done");
@@ -161,7 +161,7 @@ fn count_syncs() -> anyhow::Result<f64> {
     let calls = told.lines().filter(|line| line.ends_with("fsync") || line.ends_with("fdatasync"));
     let calls = calls.filter_map(|line| line.split_whitespace().nth(3)?.parse::<f64>().ok());
     // Opening the queue creates its folders once.
-    Ok(calls.sum::<f64>() / COUNTED as f64)
+    Ok(calls.sum::<f64>() / COUNTED_TASKS as f64)
 }
 
 /// Pushes, claims and completes tasks one after the other, for the count of fsyncs.

@@ -13,24 +13,24 @@ use assay_store::task::{Moment, Task};
 use assay_testenv::workspace::target_folder;
 use serde_json::Value;
 
-use crate::bench::{Bar, Row, middle};
+use crate::bench::{Row, Target, middle};
 use crate::repository::Repository;
 use crate::workspace::assay;
 
 /// The time for which an idle agent is observed.
-const WATCHED: Duration = Duration::from_secs(10);
+const OBSERVATION_TIME: Duration = Duration::from_secs(10);
 
 /// The time between the heartbeat that reports the agent as idle and the actual idleness.
-const SETTLING: Duration = Duration::from_secs(1);
+const SETTLE_TIME: Duration = Duration::from_secs(1);
 
 /// The number of tasks that are pushed to the agent.
-const PICKED_UP: usize = 15;
+const PUSHED_TASKS: usize = 15;
 
 /// The number of times that an agent is started.
-const STARTED: usize = 7;
+const STARTS: usize = 7;
 
 /// The time limit of any wait.
-const PATIENCE: Duration = Duration::from_secs(20);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(20);
 
 pub(in crate::bench) fn rows() -> anyhow::Result<Vec<Row>> {
     let folder = target_folder("bench/queue/idle")?;
@@ -40,26 +40,26 @@ pub(in crate::bench) fn rows() -> anyhow::Result<Vec<Row>> {
     let root = repository.folder().to_owned();
     let binary = assay()?;
     let starts: Vec<Duration> =
-        (0..STARTED).map(|_| start_once(&binary, &root)).collect::<anyhow::Result<_>>()?;
-    let agent = Running::start(&binary, &root)?;
+        (0..STARTS).map(|_| start_once(&binary, &root)).collect::<anyhow::Result<_>>()?;
+    let agent = RunningAgent::start(&binary, &root)?;
     let pick_ups: Vec<Duration> =
-        (0..PICKED_UP).map(|number| pick_up(&root, number)).collect::<anyhow::Result<_>>()?;
+        (0..PUSHED_TASKS).map(|number| pick_up(&root, number)).collect::<anyhow::Result<_>>()?;
     wait_until(|| Ok(state(&root)?.as_deref() == Some("idle")))?;
     // The worker reports that it is idle just before it waits.
-    std::thread::sleep(SETTLING);
+    std::thread::sleep(SETTLE_TIME);
     let (before, begun) = (wake_ups(agent.worker)?, Instant::now());
-    std::thread::sleep(WATCHED);
+    std::thread::sleep(OBSERVATION_TIME);
     let woken = (wake_ups(agent.worker)? - before) as f64 / begun.elapsed().as_secs_f64();
     let memory = private_memory(agent.worker)?;
     Ok(vec![
-        Row::number("an idle agent: private memory", memory, " MiB", Bar::AtMost(12.0)),
-        Row::number("an idle agent: wake-ups a second", woken, "", Bar::AtMost(0.1)),
-        Row::number("an agent: started in", millis(middle(starts)), " ms", Bar::AtMost(50.0)),
+        Row::number("an idle agent: private memory", memory, " MiB", Target::AtMost(12.0)),
+        Row::number("an idle agent: wake-ups a second", woken, "", Target::AtMost(0.1)),
+        Row::number("an agent: started in", millis(middle(starts)), " ms", Target::AtMost(50.0)),
         Row::number(
             "an agent: from push to begun",
             millis(middle(pick_ups)),
             " ms",
-            Bar::AtMost(20.0),
+            Target::AtMost(20.0),
         ),
     ])
 }
@@ -69,13 +69,13 @@ fn millis(time: Duration) -> f64 {
 }
 
 /// A supervisor with one worker, which end when the value is dropped.
-struct Running {
+struct RunningAgent {
     supervisor: Child,
     worker: u32,
 }
 
-impl Running {
-    fn start(binary: &Path, root: &Path) -> anyhow::Result<Running> {
+impl RunningAgent {
+    fn start(binary: &Path, root: &Path) -> anyhow::Result<RunningAgent> {
         let _ = fs::remove_file(heartbeat(root));
         let supervisor = Command::new(binary)
             .args(["agent", "start", "qa"])
@@ -87,11 +87,11 @@ impl Running {
         wait_until(|| Ok(state(root)?.as_deref() == Some("idle")))?;
         let told: Value = serde_json::from_slice(&fs::read(heartbeat(root))?)?;
         let worker = told["pid"].as_u64().context("a heartbeat names a process")?;
-        Ok(Running { supervisor, worker: u32::try_from(worker)? })
+        Ok(RunningAgent { supervisor, worker: u32::try_from(worker)? })
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningAgent {
     fn drop(&mut self) {
         let id = self.supervisor.id().to_string();
         let _ = Command::new("kill").arg(id).status();
@@ -153,7 +153,7 @@ fn state(root: &Path) -> anyhow::Result<Option<String>> {
 fn wait_until(mut is_so: impl FnMut() -> anyhow::Result<bool>) -> anyhow::Result<()> {
     let begun = Instant::now();
     while !is_so()? {
-        if begun.elapsed() > PATIENCE {
+        if begun.elapsed() > WAIT_TIMEOUT {
             bail!("the agent did not do what was waited for");
         }
         std::thread::sleep(Duration::from_micros(200));

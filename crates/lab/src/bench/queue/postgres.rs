@@ -16,21 +16,21 @@ use assay_base::clock::Clock;
 use assay_store::postgres::PgQueue;
 use assay_store::queue::{LeaseKind, Policy, Queue, QueuedTask, TaskResult};
 use assay_store::task::{AgentId, Moment, QueueName, Task};
-use assay_testenv::postgres::{Durable, PrivatePostgres};
+use assay_testenv::postgres::{PrivatePostgres, ServerDurability};
 use assay_testenv::workspace::target_folder;
 use serde_json::Value;
 
-use crate::bench::{Bar, Row};
+use crate::bench::{Row, Target};
 use crate::peers;
 use crate::workspace::output;
 
 const WORKERS: usize = 8;
 
 /// The number of tasks that are pushed to a waiting agent.
-const WAKES: usize = 500;
+const WAKE_UPS: usize = 500;
 
 /// The lowest ratio to the fastest peer that meets the target.
-const BESIDE: f64 = 0.9;
+const MIN_RATIO_TO_PEER: f64 = 0.9;
 
 /// The number of tasks per round trip.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -72,13 +72,13 @@ impl Mode {
 }
 
 /// The times of a run.
-struct Taken {
+struct RunTimes {
     push: Duration,
     work: Duration,
 }
 
-impl Taken {
-    fn a_second(&self, mode: Mode) -> [f64; 3] {
+impl RunTimes {
+    fn per_second(&self, mode: Mode) -> [f64; 3] {
         let per = |time: Duration| mode.tasks() as f64 / time.as_secs_f64();
         [per(self.push), per(self.work), per(self.push + self.work)]
     }
@@ -151,19 +151,19 @@ fn script(program: PathBuf, folder: &Path, name: &str, text: &str) -> anyhow::Re
 /// Times all queues one after the other.
 pub(crate) fn rows() -> anyhow::Result<Vec<Row>> {
     if assay_testenv::postgres::programs().is_none() {
-        let how = assay_testenv::postgres::HOW;
+        let how = assay_testenv::postgres::INSTALL_HINT;
         return Ok(vec![Row::missing("queue in PostgreSQL", how)]);
     }
-    let server = PrivatePostgres::start(&target_folder("postgres")?, Durable::Yes)?;
+    let server = PrivatePostgres::start(&target_folder("postgres")?, ServerDurability::Yes)?;
     let mut rows = Vec::new();
     for mode in Mode::ALL {
-        let own = ours(&server, mode)?.a_second(mode);
+        let own = measure_assay(&server, mode)?.per_second(mode);
         rows.extend(lines("assay", mode, own));
         let mut fastest: Option<(f64, &str)> = None;
         for peer in &PEERS {
-            match theirs(&server, peer, mode) {
+            match measure_peer(&server, peer, mode) {
                 Ok(taken) => {
-                    let speed = taken.a_second(mode);
+                    let speed = taken.per_second(mode);
                     rows.extend(lines(&format!("{} ({})", peer.name, peer.without), mode, speed));
                     if fastest.is_none_or(|(most, _)| speed[2] > most) {
                         fastest = Some((speed[2], peer.name));
@@ -174,7 +174,7 @@ pub(crate) fn rows() -> anyhow::Result<Vec<Row>> {
         }
         if let Some((most, name)) = fastest {
             let what = format!("{}: assay beside the fastest other, {name}", mode.shown());
-            rows.push(Row::number(what, own[2] / most, "x", Bar::AtLeast(BESIDE)));
+            rows.push(Row::number(what, own[2] / most, "x", Target::AtLeast(MIN_RATIO_TO_PEER)));
         }
     }
     rows.extend(wake(&server)?);
@@ -207,7 +207,7 @@ fn task(number: usize, created: Moment) -> anyhow::Result<QueuedTask> {
 }
 
 /// Times assay's queue.
-fn ours(server: &PrivatePostgres, mode: Mode) -> anyhow::Result<Taken> {
+fn measure_assay(server: &PrivatePostgres, mode: Mode) -> anyhow::Result<RunTimes> {
     let queue = open(&server.database(&format!("assay_{}", mode.name()))?)?;
     let next = AtomicUsize::new(0);
     let start = Instant::now();
@@ -215,7 +215,7 @@ fn ours(server: &PrivatePostgres, mode: Mode) -> anyhow::Result<Taken> {
     let push = start.elapsed();
     let start = Instant::now();
     in_parallel(|worker| work_off(&queue, mode, worker))?;
-    Ok(Taken { push, work: start.elapsed() })
+    Ok(RunTimes { push, work: start.elapsed() })
 }
 
 fn in_parallel(work: impl Fn(usize) -> anyhow::Result<()> + Sync) -> anyhow::Result<()> {
@@ -260,7 +260,7 @@ fn completed() -> TaskResult {
 }
 
 /// Times a peer in its own process.
-fn theirs(server: &PrivatePostgres, peer: &Peer, mode: Mode) -> anyhow::Result<Taken> {
+fn measure_peer(server: &PrivatePostgres, peer: &Peer, mode: Mode) -> anyhow::Result<RunTimes> {
     let mut command = (peer.get)()?;
     let name: String = peer.name.chars().filter(char::is_ascii_alphabetic).collect();
     let url = server.database(&format!("{name}_{}", mode.name()))?;
@@ -272,7 +272,7 @@ fn theirs(server: &PrivatePostgres, peer: &Peer, mode: Mode) -> anyhow::Result<T
         let seconds = said.get(key).and_then(Value::as_f64).context("it tells no time")?;
         anyhow::Ok(Duration::from_secs_f64(seconds))
     };
-    Ok(Taken { push: time("push")?, work: time("work")? })
+    Ok(RunTimes { push: time("push")?, work: time("work")? })
 }
 
 /// Times the latency from a push until a waiting agent has the task.
@@ -289,7 +289,7 @@ fn wake(server: &PrivatePostgres) -> anyhow::Result<Vec<Row>> {
         let waiting = &waiting;
         let worker = scope.spawn(move || -> anyhow::Result<()> {
             let mut done = 0;
-            while done < WAKES {
+            while done < WAKE_UPS {
                 let lease_kind = LeaseKind::ByTime(Duration::from_secs(600));
                 let claimed = waiting.claim(&queue_name(), &agent, lease_kind, 1)?;
                 let Some(one) = claimed.into_iter().next() else {
@@ -303,7 +303,7 @@ fn wake(server: &PrivatePostgres) -> anyhow::Result<Vec<Row>> {
             }
             Ok(())
         });
-        for number in 0..WAKES {
+        for number in 0..WAKE_UPS {
             let start = Instant::now();
             pushing.push(vec![task(number, created)?])?;
             times.push(starts.recv()? - start);

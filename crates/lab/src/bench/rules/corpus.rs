@@ -26,13 +26,13 @@ const NPM: [(&str, &str); 4] =
     [("express", "5.3.0"), ("lodash", "4.18.1"), ("react-dom", "19.3.1"), ("rxjs", "7.8.2")];
 
 /// The extensions that assay, ast-grep and semgrep treat as the same language.
-const ENDINGS: [&str; 19] = [
+const EXTENSIONS: [&str; 19] = [
     "rs", "py", "pyi", "js", "jsx", "mjs", "cjs", "ts", "tsx", "go", "java", "c", "h", "cpp", "rb",
     "php", "sh", "yml", "json",
 ];
 
 /// The maximum size of a file that assay reads, in bytes.
-const LARGEST: u64 = 1 << 20;
+const MAX_FILE_BYTES: u64 = 1 << 20;
 
 /// Files with their texts.
 pub(super) struct Corpus {
@@ -48,40 +48,46 @@ impl Corpus {
         let mut corpus = Corpus { files: Vec::new(), packages: 0, missing: Vec::new() };
         for (package, version, folder) in PYTHON {
             let installed = peers::pip(package, version).and_then(|python| site(&python, folder));
-            corpus.take_if_had(package, installed)?;
+            corpus.add_if_available(package, installed)?;
         }
         for (package, version) in NPM {
             let installed = peers::npm(package, package, version);
-            corpus
-                .take_if_had(package, installed.map(|at| at.join("node_modules").join(package)))?;
+            corpus.add_if_available(
+                package,
+                installed.map(|at| at.join("node_modules").join(package)),
+            )?;
         }
         for (name, folder) in crates()? {
             if corpus.lines() >= LINES {
                 break;
             }
-            corpus.take(&name, &folder)?;
+            corpus.add(&name, &folder)?;
         }
         Ok(corpus)
     }
 
-    fn take_if_had(&mut self, name: &str, folder: anyhow::Result<PathBuf>) -> anyhow::Result<()> {
+    fn add_if_available(
+        &mut self,
+        name: &str,
+        folder: anyhow::Result<PathBuf>,
+    ) -> anyhow::Result<()> {
         match folder {
-            Ok(folder) => self.take(name, &folder)?,
+            Ok(folder) => self.add(name, &folder)?,
             Err(error) => self.missing.push(format!("{name}: {error:#}")),
         }
         Ok(())
     }
 
-    fn take(&mut self, name: &str, folder: &Path) -> anyhow::Result<()> {
+    fn add(&mut self, name: &str, folder: &Path) -> anyhow::Result<()> {
         self.packages += 1;
         for path in all_files_below(folder)? {
             let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or("");
             let inner = path.strip_prefix(folder)?.to_string_lossy().into_owned();
-            let skipped = !ENDINGS.contains(&ending)
+            let skipped = !EXTENSIONS.contains(&ending)
                 || inner.contains(".min.")
                 || inner.ends_with("-lock.json")
                 || inner.contains("node_modules")
-                || path.metadata()?.len() > LARGEST;
+                || path.metadata()?.len() > MAX_FILE_BYTES;
             if skipped {
                 continue;
             }

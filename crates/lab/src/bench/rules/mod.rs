@@ -16,15 +16,15 @@ use anyhow::{Context, bail};
 use assay_testenv::workspace::target_folder;
 use serde_json::Value;
 
-use super::meter::{MEBIBYTE, Reading, measure};
-use super::{Bar, Row};
+use super::meter::{MEBIBYTE, ProcessCost, measure};
+use super::{Row, Target};
 use crate::peers;
 use crate::repository::Repository;
 use crate::workspace::assay;
 use corpus::Corpus;
 
 /// The number of runs of assay and ast-grep, in turns.
-const TURNS: usize = 3;
+const RUNS: usize = 3;
 
 /// Semgrep reads one of this many files.
 const SEMGREP_SHARE: usize = 4;
@@ -46,15 +46,15 @@ pub(super) fn many_lines() -> anyhow::Result<Vec<Row>> {
     let binary = assay()?;
     let ast_grep = ast_grep(&folder, &rules);
     let (mut own, mut other) = (Vec::new(), Vec::new());
-    for _ in 0..TURNS {
+    for _ in 0..RUNS {
         own.push(measure(review(&binary, &repository), &folder.join("assay.json"))?);
         if let Ok(peer) = &ast_grep {
             other.push(measure(scan(peer, &repository), &folder.join("ast-grep.jsonl"))?);
         }
     }
-    let own = Reading::middle(own).context("assay was not run")?;
+    let own = ProcessCost::median_of(own).context("assay was not run")?;
     rows.extend(own_rows(&own, corpus.lines(), &folder.join("assay.json"))?);
-    rows.extend(match ast_grep.map(|_| Reading::middle(other)) {
+    rows.extend(match ast_grep.map(|_| ProcessCost::median_of(other)) {
         Ok(Some(peer)) => {
             let mut rows = peer_rows(&format!("ast-grep {}", peers::AST_GREP), &own, &peer, 1.0);
             let (ours, theirs) = (folder.join("assay.json"), folder.join("ast-grep.jsonl"));
@@ -64,12 +64,12 @@ pub(super) fn many_lines() -> anyhow::Result<Vec<Row>> {
         Ok(None) => Vec::new(),
         Err(error) => vec![Row::missing("ast-grep", format!("{error:#}"))],
     });
-    rows.extend(beside_semgrep(&folder, &corpus, &rules, &binary)?);
+    rows.extend(compare_with_semgrep(&folder, &corpus, &rules, &binary)?);
     Ok(rows)
 }
 
 /// Times assay and semgrep on a part of the files, since semgrep takes long on all of them.
-fn beside_semgrep(
+fn compare_with_semgrep(
     folder: &Path,
     corpus: &Corpus,
     rules: &[Value],
@@ -83,10 +83,10 @@ fn beside_semgrep(
         Err(error) => return Ok(vec![Row::missing(name, format!("{error:#}"))]),
     };
     let mut own = Vec::new();
-    for _ in 0..TURNS {
+    for _ in 0..RUNS {
         own.push(measure(review(binary, &repository), &folder.join("part.json"))?);
     }
-    let own = Reading::middle(own).context("assay was not run")?;
+    let own = ProcessCost::median_of(own).context("assay was not run")?;
     let what = format!("assay, one file in {SEMGREP_SHARE}: {} lines", part.lines());
     let mut rows = vec![Row::count(what, own.seconds * 1e3, " ms")];
     rows.extend(peer_rows(&name, &own, &peer, 5.0));
@@ -107,8 +107,8 @@ pub(super) fn one_change() -> anyhow::Result<Vec<Row>> {
         in_large.push(measure(review(&binary, &large), &folder.join("large.json"))?);
         in_small.push(measure(review(&binary, &small), &folder.join("small.json"))?);
     }
-    let large = Reading::middle(in_large).context("no review of the large repository")?;
-    let small = Reading::middle(in_small).context("no review of the small repository")?;
+    let large = ProcessCost::median_of(in_large).context("no review of the large repository")?;
+    let small = ProcessCost::median_of(in_small).context("no review of the small repository")?;
     let what = format!(
         "a change of {} files, {} lines, among {MANY_FILES} files",
         change.files(),
@@ -116,11 +116,11 @@ pub(super) fn one_change() -> anyhow::Result<Vec<Row>> {
     );
     let ratio = large.seconds / small.seconds;
     Ok(vec![
-        Row::number(what, large.seconds * 1e3, " ms", Bar::AtMost(300.0)),
+        Row::number(what, large.seconds * 1e3, " ms", Target::AtMost(300.0)),
         Row::count("  processor time", large.processor * 1e3, " ms"),
         Row::count("  peak memory", large.peak as f64 / MEBIBYTE, " MiB"),
         Row::count("  the same change among no other files", small.seconds * 1e3, " ms"),
-        Row::number("  the large repository against the small", ratio, "x", Bar::AtMost(1.5)),
+        Row::number("  the large repository against the small", ratio, "x", Target::AtMost(1.5)),
     ])
 }
 
@@ -132,7 +132,7 @@ fn review(binary: &Path, repository: &Repository) -> Command {
     command
 }
 
-fn own_rows(own: &Reading, lines: usize, printed: &Path) -> anyhow::Result<Vec<Row>> {
+fn own_rows(own: &ProcessCost, lines: usize, printed: &Path) -> anyhow::Result<Vec<Row>> {
     let printed: Value =
         serde_json::from_slice(&std::fs::read(printed)?).context("assay printed no synthesis")?;
     let coverage = &printed["coverage"];
@@ -146,18 +146,18 @@ fn own_rows(own: &Reading, lines: usize, printed: &Path) -> anyhow::Result<Vec<R
         Row::count("assay", own.seconds * 1e3, " ms"),
         Row::count("  processor time", own.processor * 1e3, " ms"),
         Row::count("  lines a second", lines as f64 / own.seconds, ""),
-        Row::number("  peak memory", memory, " MiB", Bar::AtMost(300.0)),
+        Row::number("  peak memory", memory, " MiB", Target::AtMost(300.0)),
         Row::count("  findings", found as f64, ""),
     ])
 }
 
-fn peer_rows(name: &str, own: &Reading, peer: &Reading, least: f64) -> Vec<Row> {
+fn peer_rows(name: &str, own: &ProcessCost, peer: &ProcessCost, least: f64) -> Vec<Row> {
     let ratio = peer.seconds / own.seconds;
     vec![
         Row::count(name, peer.seconds * 1e3, " ms"),
         Row::count("  processor time", peer.processor * 1e3, " ms"),
         Row::count("  peak memory", peer.peak as f64 / MEBIBYTE, " MiB"),
-        Row::number("  assay is as many times as fast", ratio, "x", Bar::AtLeast(least)),
+        Row::number("  assay is as many times as fast", ratio, "x", Target::AtLeast(least)),
         Row::ratio("  and by processor time", peer.processor / own.processor),
     ]
 }
@@ -192,7 +192,7 @@ fn semgrep(
     folder: &Path,
     ours: &[Value],
     repository: &Repository,
-) -> anyhow::Result<(Reading, Vec<Row>)> {
+) -> anyhow::Result<(ProcessCost, Vec<Row>)> {
     let program = peers::pip_program("semgrep", peers::SEMGREP, "semgrep")?;
     let translated = translate::for_semgrep(ours, folder)?;
     let cores = std::thread::available_parallelism()?.to_string();

@@ -7,15 +7,15 @@ use anyhow::Context;
 use serde_json::Value;
 
 use super::translate;
-use crate::bench::{Bar, Row};
+use crate::bench::{Row, Target};
 
 /// A rule, a file and a line.
-type Place = (String, String, u64);
+type FindingPlace = (String, String, u64);
 
 /// Compares the outputs of both, for the rules that both have.
 pub(super) fn rows(assay: &Path, ast_grep: &Path, rules: &[Value]) -> anyhow::Result<Vec<Row>> {
     let ids: BTreeSet<String> = rules.iter().map(translate::name).collect();
-    let keep = |places: BTreeSet<Place>| -> BTreeSet<Place> {
+    let keep = |places: BTreeSet<FindingPlace>| -> BTreeSet<FindingPlace> {
         places.into_iter().filter(|(rule, _, _)| ids.contains(rule)).collect()
     };
     let (ours, theirs) = (keep(of_assay(assay)?), keep(of_ast_grep(ast_grep)?));
@@ -26,11 +26,11 @@ pub(super) fn rows(assay: &Path, ast_grep: &Path, rules: &[Value]) -> anyhow::Re
     let alone = ours.symmetric_difference(&theirs).count() as f64;
     Ok(vec![
         Row::count("  places that both find", both, ""),
-        Row::number("  places that one of them alone finds", alone, "", Bar::AtMost(0.0)),
+        Row::number("  places that one of them alone finds", alone, "", Target::AtMost(0.0)),
     ])
 }
 
-fn of_assay(printed: &Path) -> anyhow::Result<BTreeSet<Place>> {
+fn of_assay(printed: &Path) -> anyhow::Result<BTreeSet<FindingPlace>> {
     let printed: Value = serde_json::from_slice(&std::fs::read(printed)?)?;
     let findings = printed["findings"].as_array().context("assay printed no findings")?;
     let place = |finding: &Value| {
@@ -40,7 +40,7 @@ fn of_assay(printed: &Path) -> anyhow::Result<BTreeSet<Place>> {
     Ok(findings.iter().filter_map(place).collect())
 }
 
-fn of_ast_grep(printed: &Path) -> anyhow::Result<BTreeSet<Place>> {
+fn of_ast_grep(printed: &Path) -> anyhow::Result<BTreeSet<FindingPlace>> {
     let printed = std::fs::read_to_string(printed)?;
     let matches: Vec<Value> =
         printed.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;

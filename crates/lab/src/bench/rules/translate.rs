@@ -81,7 +81,7 @@ fn place(rule: &mut Value) {
 }
 
 /// The rules that semgrep can express.
-pub(super) struct ForSemgrep {
+pub(super) struct SemgrepRules {
     pub(super) file: PathBuf,
     pub(super) by_pattern: usize,
     pub(super) by_example: usize,
@@ -91,7 +91,7 @@ pub(super) struct ForSemgrep {
 
 /// Writes for each rule one with a single simple pattern: its first pattern, or else its first
 /// example verbatim. That is less than our rules look for, and so less work.
-pub(super) fn for_semgrep(rules: &[Value], folder: &Path) -> anyhow::Result<ForSemgrep> {
+pub(super) fn for_semgrep(rules: &[Value], folder: &Path) -> anyhow::Result<SemgrepRules> {
     let (mut by_pattern, mut by_example, mut left) = (0, 0, 0);
     let mut translated = Vec::new();
     let mut seen = HashSet::new();
@@ -126,7 +126,7 @@ pub(super) fn for_semgrep(rules: &[Value], folder: &Path) -> anyhow::Result<ForS
     }
     let file = folder.join("semgrep-rules.json");
     std::fs::write(&file, json!({ "rules": translated }).to_string())?;
-    Ok(ForSemgrep { file, by_pattern, by_example, left })
+    Ok(SemgrepRules { file, by_pattern, by_example, left })
 }
 
 fn for_semgrep_named(language: &str) -> String {

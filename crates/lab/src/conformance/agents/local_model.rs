@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use anyhow::{Context, bail, ensure};
 use serde_json::{Value, json};
 
-use super::stage::{Ran, Setting, Stage};
+use super::fixture::{AgentFixture, AgentSetup, ReviewRun};
 use crate::conformance::{Check, Outcome};
 use crate::peers;
 
@@ -43,7 +43,7 @@ pub(super) fn run() -> Vec<Check> {
     let server = peers::local_model().and_then(|python| Server::start(&python));
     let server = match server {
         Ok(server) => server,
-        Err(error) => return vec![(name("a review"), Outcome::not_had(&error))],
+        Err(error) => return vec![(name("a review"), Outcome::unavailable(&error))],
     };
     println!("{NAME} {} with xllamacpp {}", peers::SMOLLM2, peers::XLLAMACPP);
     let chat = Outcome::of(review("openai-chat", &format!("{}/v1", server.url)));
@@ -83,7 +83,7 @@ impl Drop for Server {
 }
 
 fn review(api: &str, url: &str) -> anyhow::Result<()> {
-    let setting = Setting {
+    let setting = AgentSetup {
         path: String::new(),
         name: NAME,
         entry: json!({
@@ -94,19 +94,19 @@ fn review(api: &str, url: &str) -> anyhow::Result<()> {
         variables: Vec::new(),
         files: Vec::new(),
     };
-    let stage = Stage::new(&format!("{NAME}-{api}"), &setting)?;
-    let ran = stage.review(&["--persona", "correctness", "--max-seconds", "120"])?;
+    let fixture = AgentFixture::new(&format!("{NAME}-{api}"), &setting)?;
+    let ran = fixture.review(&["--persona", "correctness", "--max-seconds", "120"])?;
     println!("  {api}: {}", ran.line());
     is_honest(&ran)?;
-    let run = stage.only_run()?;
+    let run = fixture.only_run()?;
     let made_with: Value = serde_json::from_slice(&std::fs::read(run.join("made-with.json"))?)?;
     let tokens = made_with["exchanges"][0]["tokens"].as_u64();
     ensure!(tokens > Some(0), "it was never asked: {}", made_with["exchanges"]);
-    stage.is_left_clean()
+    fixture.check_left_clean()
 }
 
 /// Checks that the verdict, the exit code and the report agree.
-fn is_honest(ran: &Ran) -> anyhow::Result<()> {
+fn is_honest(ran: &ReviewRun) -> anyhow::Result<()> {
     let result = ran.json()?;
     let state = result["verdict"]["state"].as_str().unwrap_or_default();
     let code = match state {

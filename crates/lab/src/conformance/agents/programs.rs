@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::Setting;
+use super::AgentSetup;
 use crate::peers;
 
 /// An agent's command line.
@@ -137,8 +137,8 @@ impl Program {
     }
 
     /// Returns the settings of the agent for a model at an address.
-    pub(super) fn setting(&self, url: &str, path: &str, seconds: Duration) -> Setting {
-        Setting {
+    pub(super) fn setting(&self, url: &str, path: &str, seconds: Duration) -> AgentSetup {
+        AgentSetup {
             path: path.to_owned(),
             name: self.name,
             entry: (self.entry)(url),

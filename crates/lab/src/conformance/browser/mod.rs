@@ -56,7 +56,7 @@ fn check(
     );
     let program = match start(&served.url("/")) {
         Ok(program) => program,
-        Err(error) => return vec![(name.to_owned(), Outcome::not_had(&error))],
+        Err(error) => return vec![(name.to_owned(), Outcome::unavailable(&error))],
     };
     let browser = Browser { name, version, shortcut, endpoint: Endpoint::local(program.port()) };
     judge(&browser, served)
@@ -85,7 +85,7 @@ fn is_version(browser: &Browser<'_>) -> anyhow::Result<()> {
 }
 
 fn chromium(url: &str) -> anyhow::Result<PrivateChromium> {
-    chromium::program().context(chromium::HOW)?;
+    chromium::program().context(chromium::INSTALL_HINT)?;
     Ok(PrivateChromium::start(url))
 }
 

@@ -3,10 +3,10 @@
 use std::process::Command;
 
 use anyhow::{Context, ensure};
-use assay_testkit::model::{Answer, Asked, FakeModel};
+use assay_testkit::model::{Answer, FakeModel, PromptRequest};
 use serde_json::{Value, json};
 
-use super::stage::{Ran, Served, Stage, assay};
+use super::fixture::{McpFixture, McpServer, ProgramRun, assay};
 use crate::conformance::{Check, Outcome, agents};
 
 /// The name of the tool in `claude`.
@@ -15,7 +15,7 @@ const TOOL: &str = "mcp__task-queue__queue_task_for_agent";
 pub(super) fn run() -> Vec<Check> {
     let path = match agents::claude() {
         Ok(path) => path,
-        Err(error) => return vec![("claude".to_owned(), Outcome::not_had(&error))],
+        Err(error) => return vec![("claude".to_owned(), Outcome::unavailable(&error))],
     };
     let mut checks = Vec::new();
     for (over, over_http) in [("stdio", false), ("HTTP", true)] {
@@ -26,7 +26,7 @@ pub(super) fn run() -> Vec<Check> {
 }
 
 /// Calls the tool, and reports success once it has the result.
-fn answer(asked: &Asked) -> Answer {
+fn answer(asked: &PromptRequest) -> Answer {
     let has_tool = asked.body["tools"].to_string().contains(TOOL);
     match asked.user.contains("review-qa-") {
         true => Answer::text("The task is queued."),
@@ -43,8 +43,8 @@ fn answer(asked: &Asked) -> Answer {
 
 fn check(path: &str, over_http: bool) -> anyhow::Result<()> {
     let model = FakeModel::start(answer);
-    let stage = Stage::new("claude")?;
-    let served = over_http.then(|| Served::start(&stage)).transpose()?;
+    let fixture = McpFixture::new("claude")?;
+    let served = over_http.then(|| McpServer::start(&fixture)).transpose()?;
     let server = match &served {
         None => json!({ "command": assay(), "args": ["mcp", "task-queue"] }),
         Some(served) => json!({
@@ -53,17 +53,17 @@ fn check(path: &str, over_http: bool) -> anyhow::Result<()> {
         }),
     };
     let servers = json!({ "mcpServers": { "task-queue": server } });
-    let result = Asks { path, model: &model, servers, tools: TOOL }
-        .ask(&stage, "Queue a review of pull request 456.")?;
+    let result = ClaudeOptions { path, model: &model, servers, tools: TOOL }
+        .ask(&fixture, "Queue a review of pull request 456.")?;
     ensure!(result == "The task is queued.", "it said: {result}");
-    let tasks = stage.tasks()?;
+    let tasks = fixture.tasks()?;
     let [task] = tasks.as_slice() else { anyhow::bail!("there are {} tasks", tasks.len()) };
     ensure!(task["title"] == "Review PR #456" && task["context"]["pr_number"] == 456, "{task}");
     Ok(())
 }
 
 /// The options of a run of `claude`.
-pub(super) struct Asks<'a> {
+pub(super) struct ClaudeOptions<'a> {
     /// The folder of the program.
     pub(super) path: &'a str,
     pub(super) model: &'a FakeModel,
@@ -72,10 +72,10 @@ pub(super) struct Asks<'a> {
     pub(super) tools: &'a str,
 }
 
-impl Asks<'_> {
+impl ClaudeOptions<'_> {
     /// Runs `claude` with a prompt, and returns its final answer.
-    pub(super) fn ask(&self, stage: &Stage, what: &str) -> anyhow::Result<String> {
-        let said = Ran::of(self.command(stage, what)?)?.good()?;
+    pub(super) fn ask(&self, fixture: &McpFixture, what: &str) -> anyhow::Result<String> {
+        let said = ProgramRun::of(self.command(fixture, what)?)?.good()?;
         let lines: Vec<Value> =
             said.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
         let find = |kind: &str| lines.iter().find(|line| line["type"] == kind);
@@ -86,9 +86,9 @@ impl Asks<'_> {
         Ok(result["result"].as_str().unwrap_or_default().to_owned())
     }
 
-    fn command(&self, stage: &Stage, what: &str) -> anyhow::Result<Command> {
+    fn command(&self, fixture: &McpFixture, what: &str) -> anyhow::Result<Command> {
         let own = std::env::var("PATH").unwrap_or_default();
-        let mut command = stage.command("claude".as_ref())?;
+        let mut command = fixture.command("claude".as_ref())?;
         command
             .args(["-p", what, "--output-format", "stream-json"])
             .args(["--verbose", "--mcp-config", &self.servers.to_string(), "--strict-mcp-config"])

@@ -4,11 +4,11 @@
 use std::fs;
 
 use anyhow::{Context, ensure};
-use assay_testkit::model::{Answer, Asked, FakeModel};
+use assay_testkit::model::{Answer, FakeModel, PromptRequest};
 use serde_json::{Value, json};
 
-use super::claude::Asks;
-use super::stage::{Stage, assay};
+use super::claude::ClaudeOptions;
+use super::fixture::{McpFixture, assay};
 use crate::conformance::{Check, Outcome, agents};
 
 /// The prefix of the server's tools in `claude`.
@@ -24,13 +24,13 @@ const QUOTE: &str = "prices.iter().sum::<u32>() / prices.len() as u32";
 pub(super) fn run() -> Vec<Check> {
     let outcome = match agents::claude() {
         Ok(path) => Outcome::of(check(&path)),
-        Err(error) => Outcome::not_had(&error),
+        Err(error) => Outcome::unavailable(&error),
     };
     vec![("claude: a whole delegated review".to_owned(), outcome)]
 }
 
 /// Answers with the next step of a review, given the results of tools so far.
-fn answer(asked: &Asked) -> Answer {
+fn answer(asked: &PromptRequest) -> Answer {
     if !asked.body["tools"].to_string().contains(SERVER) {
         return Answer::text("There is no such tool.");
     }
@@ -108,14 +108,14 @@ fn found(task: &Value) -> Value {
 
 fn check(path: &str) -> anyhow::Result<()> {
     let model = FakeModel::start(answer);
-    let stage = Stage::new("delegated")?;
-    fs::write(stage.folder().join("src/a.rs"), CHANGED)?;
+    let fixture = McpFixture::new("delegated")?;
+    fs::write(fixture.folder().join("src/a.rs"), CHANGED)?;
     let server = json!({ "command": assay(), "args": ["mcp", "review"] });
     let servers = json!({ "mcpServers": { "review": server } });
-    let asks = Asks { path, model: &model, servers, tools: SERVER };
-    let said = asks.ask(&stage, "Review my change with the review server.")?;
+    let asks = ClaudeOptions { path, model: &model, servers, tools: SERVER };
+    let said = asks.ask(&fixture, "Review my change with the review server.")?;
     ensure!(said == "The change is not ready.", "it said: {said}");
-    let kept = stage.kept()?;
+    let kept = fixture.stored_files()?;
     let synthesis = kept.iter().find(|(name, _)| name.ends_with("/synthesis.json"));
     let (_, synthesis) = synthesis.context("no run was kept")?;
     let synthesis: Value = serde_json::from_str(synthesis)?;

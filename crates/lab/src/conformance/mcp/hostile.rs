@@ -7,7 +7,7 @@ use std::process::{Child, Stdio};
 use anyhow::{Context, ensure};
 use serde_json::{Map, Value, json};
 
-use super::stage::{Served, Stage, assay};
+use super::fixture::{McpFixture, McpServer, assay};
 use crate::conformance::{Check, Outcome};
 
 pub(super) fn run() -> Vec<Check> {
@@ -20,10 +20,10 @@ pub(super) fn run() -> Vec<Check> {
 }
 
 fn check(over_http: bool) -> anyhow::Result<()> {
-    let stage = Stage::new("hostile")?;
+    let fixture = McpFixture::new("hostile")?;
     let mut line = match over_http {
-        true => Line::Http(Served::start(&stage)?),
-        false => Line::start(&stage)?,
+        true => McpConnection::Http(McpServer::start(&fixture)?),
+        false => McpConnection::start(&fixture)?,
     };
     let task = json!({
         "agent_id": "qa", "task_type": "review", "title": "Review PR #456", "description": "d",
@@ -31,7 +31,7 @@ fn check(over_http: bool) -> anyhow::Result<()> {
     let queued = line.call("queue_task_for_agent", &task)?;
     ensure!(queued["isError"] == false, "{queued}");
     let id = queued["structuredContent"]["task_id"].clone();
-    let before = stage.kept()?;
+    let before = fixture.stored_files()?;
     let listed = line.ask("tools/list", json!({}))?;
     let tools = listed["tools"].as_array().context("no tools are listed")?.clone();
     let mut tried = 0;
@@ -45,7 +45,7 @@ fn check(over_http: bool) -> anyhow::Result<()> {
                 (10..2_000).contains(&told.len()) && !told.chars().any(char::is_control),
                 "{name}: {what}: it is not said what is wrong: {told:?}"
             );
-            ensure!(stage.kept()? == before, "{name}: {what} left something behind");
+            ensure!(fixture.stored_files()? == before, "{name}: {what} left something behind");
             tried += 1;
         }
     }
@@ -137,21 +137,21 @@ fn wrong_type(kind: &str) -> Value {
 }
 
 /// A connection to the server, in the current revision of the protocol.
-enum Line {
+enum McpConnection {
     Stdio { child: Child, answers: Box<dyn Iterator<Item = std::io::Result<String>>> },
-    Http(Served),
+    Http(McpServer),
 }
 
-impl Line {
-    fn start(stage: &Stage) -> anyhow::Result<Line> {
-        let mut child = stage
+impl McpConnection {
+    fn start(fixture: &McpFixture) -> anyhow::Result<McpConnection> {
+        let mut child = fixture
             .command(&assay())?
             .args(["mcp", "task-queue"])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()?;
         let stdout = child.stdout.take().context("its output is piped")?;
-        Ok(Line::Stdio { child, answers: Box::new(BufReader::new(stdout).lines()) })
+        Ok(McpConnection::Stdio { child, answers: Box::new(BufReader::new(stdout).lines()) })
     }
 
     fn call(&mut self, tool: &str, arguments: &Value) -> anyhow::Result<Value> {
@@ -168,12 +168,12 @@ impl Line {
         let name = params["name"].as_str().unwrap_or_default().to_owned();
         let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
         let answer = match self {
-            Line::Stdio { child, answers } => {
+            McpConnection::Stdio { child, answers } => {
                 let mut input = child.stdin.as_ref().context("its input is piped")?;
                 writeln!(input, "{request}")?;
                 answers.next().context("the server has left")??
             }
-            Line::Http(served) => post(served, method, &name, &request.to_string())?,
+            McpConnection::Http(served) => post(served, method, &name, &request.to_string())?,
         };
         let mut answer: Value = serde_json::from_str(&answer).with_context(|| answer.clone())?;
         ensure!(answer["error"].is_null(), "an error of the protocol: {answer}");
@@ -181,9 +181,9 @@ impl Line {
     }
 }
 
-impl Drop for Line {
+impl Drop for McpConnection {
     fn drop(&mut self) {
-        if let Line::Stdio { child, .. } = self {
+        if let McpConnection::Stdio { child, .. } = self {
             // The server ends when its stdin is closed.
             drop(child.stdin.take());
             let _ = child.wait();
@@ -192,7 +192,7 @@ impl Drop for Line {
 }
 
 /// Posts a request and returns the message in the response, which is JSON or an event.
-fn post(served: &Served, method: &str, name: &str, body: &str) -> anyhow::Result<String> {
+fn post(served: &McpServer, method: &str, name: &str, body: &str) -> anyhow::Result<String> {
     let address = served.url.trim_start_matches("http://").trim_end_matches("/mcp");
     let mut request = format!(
         "POST /mcp HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\ncontent-length: {}\r\n\

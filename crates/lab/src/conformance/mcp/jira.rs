@@ -7,7 +7,7 @@ use anyhow::ensure;
 use assay_testkit::jira::{FakeJira, TOKEN, USER};
 use serde_json::json;
 
-use super::stage::{Ran, Stage, assay};
+use super::fixture::{McpFixture, ProgramRun, assay};
 use crate::conformance::{Check, Outcome};
 use crate::peers;
 
@@ -19,7 +19,7 @@ const MODES: [(&str, &str); 2] = [("legacy", "2025-11-25"), ("auto", "2026-07-28
 pub(super) fn run() -> Vec<Check> {
     let python = match peers::mcp_python() {
         Ok(python) => python,
-        Err(error) => return vec![("jira: python".to_owned(), Outcome::not_had(&error))],
+        Err(error) => return vec![("jira: python".to_owned(), Outcome::unavailable(&error))],
     };
     let mut checks = Vec::new();
     for (mode, revision) in MODES {
@@ -37,19 +37,19 @@ fn call(python: &Path, what: &str, mode: &str, revision: &str) -> anyhow::Result
         "down" => format!("http://{}", TcpListener::bind("127.0.0.1:0")?.local_addr()?),
         _ => jira.serve().url(),
     };
-    let stage = Stage::new("jira")?;
+    let fixture = McpFixture::new("jira")?;
     let text = format!(
         "jira: {{ url: \"{url}\", user: \"{USER}\", token_env: DEMO_TOKEN, project: PROJ }}\n"
     );
-    std::fs::create_dir_all(stage.folder().join("config"))?;
-    std::fs::write(stage.folder().join("config/agent-framework.yaml"), text)?;
+    std::fs::create_dir_all(fixture.folder().join("config"))?;
+    std::fs::write(fixture.folder().join("config/agent-framework.yaml"), text)?;
     let arguments = json!({
         "what": what, "mode": mode, "revision": revision, "command": assay(),
-        "env": { "DEMO_TOKEN": TOKEN, "HOME": stage.home() },
+        "env": { "DEMO_TOKEN": TOKEN, "HOME": fixture.home() },
     });
-    let mut command = stage.command(python)?;
+    let mut command = fixture.command(python)?;
     command.args(["-c", CLIENT, &arguments.to_string()]);
-    Ran::of(command)?.good()?;
+    ProgramRun::of(command)?.good()?;
     let written = jira.writes().len();
     ensure!((what == "tools") == (written > 0), "{written} things were written");
     Ok(())

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::{Context, bail, ensure};
 use serde_json::Value;
 
-use super::stage::{Ran, Served, Stage};
+use super::fixture::{McpFixture, McpServer, ProgramRun};
 use crate::conformance::{Check, Outcome};
 use crate::peers;
 
@@ -44,17 +44,18 @@ pub(super) fn run() -> Vec<Check> {
     let program = peers::mcp_conformance();
     let program = match program {
         Ok(program) => program,
-        Err(error) => return vec![("official suite".to_owned(), Outcome::not_had(&error))],
+        Err(error) => return vec![("official suite".to_owned(), Outcome::unavailable(&error))],
     };
-    let stage = Stage::new("official").and_then(|stage| Ok((Served::to_everybody(&stage)?, stage)));
-    let (served, stage) = match stage {
-        Ok(stage) => stage,
+    let fixture = McpFixture::new("official")
+        .and_then(|fixture| Ok((McpServer::start_without_token(&fixture)?, fixture)));
+    let (served, fixture) = match fixture {
+        Ok(fixture) => fixture,
         Err(error) => return vec![("official suite".to_owned(), Outcome::of(Err(error)))],
     };
     let mut checks = Vec::new();
     for (revision, scenarios) in SCENARIOS {
         for scenario in scenarios {
-            let checked = check(&stage, &served, &program, revision, scenario);
+            let checked = check(&fixture, &served, &program, revision, scenario);
             let but = match checked {
                 Ok(failures @ 1..) => format!(" (but for {failures} that cannot)"),
                 Ok(0) | Err(_) => String::new(),
@@ -68,20 +69,20 @@ pub(super) fn run() -> Vec<Check> {
 
 /// Runs a scenario, and returns the number of checks that fail as expected.
 fn check(
-    stage: &Stage,
-    served: &Served,
+    fixture: &McpFixture,
+    served: &McpServer,
     program: &Path,
     revision: &str,
     scenario: &str,
 ) -> anyhow::Result<usize> {
-    let results = stage.folder().with_file_name(format!("{revision}-{scenario}"));
+    let results = fixture.folder().with_file_name(format!("{revision}-{scenario}"));
     if results.exists() {
         fs::remove_dir_all(&results)?;
     }
-    let mut command = stage.command(program)?;
+    let mut command = fixture.command(program)?;
     command.args(["server", "--url", &served.url, "--spec-version", revision]);
     command.args(["--scenario", scenario, "--output-dir"]).arg(&results);
-    let ran = Ran::of(command)?;
+    let ran = ProgramRun::of(command)?;
     let Some(folder) = fs::read_dir(&results).ok().and_then(|mut found| found.next()) else {
         bail!("nothing was checked: {}{}", ran.stdout, ran.stderr);
     };

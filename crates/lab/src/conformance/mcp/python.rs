@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::ensure;
 use serde_json::json;
 
-use super::stage::{Ran, Served, Stage, assay};
+use super::fixture::{McpFixture, McpServer, ProgramRun, assay};
 use crate::conformance::{Check, Outcome};
 use crate::peers;
 
@@ -17,7 +17,7 @@ const MODES: [(&str, &str); 2] = [("legacy", "2025-11-25"), ("auto", "2026-07-28
 pub(super) fn run() -> Vec<Check> {
     let python = match peers::mcp_python() {
         Ok(python) => python,
-        Err(error) => return vec![("python".to_owned(), Outcome::not_had(&error))],
+        Err(error) => return vec![("python".to_owned(), Outcome::unavailable(&error))],
     };
     let mut checks = Vec::new();
     for over_http in [false, true] {
@@ -31,17 +31,17 @@ pub(super) fn run() -> Vec<Check> {
 }
 
 fn check(python: &Path, over_http: bool, mode: &str, revision: &str) -> anyhow::Result<()> {
-    let stage = Stage::new("python")?;
-    let served = over_http.then(|| Served::start(&stage)).transpose()?;
+    let fixture = McpFixture::new("python")?;
+    let served = over_http.then(|| McpServer::start(&fixture)).transpose()?;
     let arguments = json!({
         "mode": mode, "revision": revision, "command": assay(),
         "url": served.as_ref().map(|served| &served.url),
-        "authorization": served.as_ref().map(Served::authorization),
+        "authorization": served.as_ref().map(McpServer::authorization),
     });
-    let mut command = stage.command(python)?;
+    let mut command = fixture.command(python)?;
     command.args(["-c", CLIENT, &arguments.to_string()]);
-    Ran::of(command)?.good()?;
-    let tasks = stage.tasks()?.len();
+    ProgramRun::of(command)?.good()?;
+    let tasks = fixture.tasks()?.len();
     ensure!(tasks == 2, "there are {tasks} tasks");
     Ok(())
 }

@@ -32,7 +32,7 @@ const DIFF: &str = "diff --git a/src/a.rs b/src/a.rs\nnew file mode 100644\n--- 
                     +++ b/src/a.rs\n@@ -0,0 +1,5 @@\n+one\n+two\n+three\n+four\n+five\n";
 
 /// A fake GitHub with a pull request, behind Prism.
-struct Stage {
+struct GithubFixture {
     github: Arc<fake::GitHub>,
     /// Dropped with the fixture.
     _served: fake::Server,
@@ -42,9 +42,9 @@ struct Stage {
     number: u64,
 }
 
-impl Stage {
-    fn new(description: &Path) -> anyhow::Result<Stage> {
-        let github = Arc::new(fake::GitHub::new(Arc::new(fake::Clock::real())));
+impl GithubFixture {
+    fn new(description: &Path) -> anyhow::Result<GithubFixture> {
+        let github = Arc::new(fake::GitHub::new(Arc::new(fake::GitHubClock::real())));
         github.add_repository(REPO);
         // Only an app may create check runs.
         github.add_token("assay[bot]", TOKEN, Access::App);
@@ -59,7 +59,7 @@ impl Stage {
         let url = prism.url().parse().context("a port of this machine is an address")?;
         let client = GitHub::new(&url, Keys::new(source), pace, Arc::new(patience));
         let repository = REPO.parse()?;
-        Ok(Stage { github, _served: served, prism, client, repository, number })
+        Ok(GithubFixture { github, _served: served, prism, client, repository, number })
     }
 }
 
@@ -74,11 +74,11 @@ pub(super) fn run(folder: Option<&Path>) -> Vec<Check> {
 
 /// Runs all calls through Prism with a description.
 fn judged(description: &Path) -> Vec<Check> {
-    match Stage::new(description) {
+    match GithubFixture::new(description) {
         Err(error) => vec![("prism".to_owned(), Outcome::Failed(format!("{error:#}")))],
-        Ok(stage) => {
-            let mut checks = calls::run(&stage);
-            checks.extend(wrong::run(&stage));
+        Ok(fixture) => {
+            let mut checks = calls::run(&fixture);
+            checks.extend(wrong::run(&fixture));
             checks
         }
     }

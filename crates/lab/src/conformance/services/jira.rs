@@ -68,7 +68,7 @@ fn through_prism(fake: &FakeJira, description: &Path) -> Outcome {
     let served = fake.serve();
     let prism = match Prism::start(description, &served.url()) {
         Ok(prism) => prism,
-        Err(error) => return Outcome::not_had(&error),
+        Err(error) => return Outcome::unavailable(&error),
     };
     Outcome::of(every_call(fake, &prism.url()).and_then(|()| wrong_calls(fake, &prism.url())))
 }
@@ -152,7 +152,7 @@ fn judge_documents(fake: &FakeJira) -> Outcome {
         judge().and_then(|schema| Ok((schema, peers::pip("jsonschema", peers::JSONSCHEMA)?)));
     let (schema, python) = match tools {
         Ok(tools) => tools,
-        Err(error) => return Outcome::not_had(&error),
+        Err(error) => return Outcome::unavailable(&error),
     };
     let wrong =
         json!([{ "type": "doc", "version": 1, "content": [{ "type": "text", "text": "x" }] }]);

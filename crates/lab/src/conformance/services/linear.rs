@@ -27,7 +27,7 @@ pub(super) fn run(folder: Option<&Path>) -> Vec<Check> {
     let outcome = match description(folder, SCHEMA) {
         Err(outcome) => outcome,
         Ok(schema) => match peers::graphql() {
-            Err(error) => Outcome::not_had(&error),
+            Err(error) => Outcome::unavailable(&error),
             Ok(modules) => Outcome::of(judge(&schema, &modules)),
         },
     };

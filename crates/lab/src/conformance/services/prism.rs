@@ -14,7 +14,7 @@ use anyhow::Context;
 use crate::peers;
 
 /// The time limit of a start, since Prism reads the whole description first.
-const START: Duration = Duration::from_secs(180);
+const START_TIMEOUT: Duration = Duration::from_secs(180);
 
 /// A proxy in front of a service, which ends when the value is dropped.
 pub(super) struct Prism {
@@ -49,7 +49,7 @@ impl Prism {
                 }
             }
         });
-        listens.recv_timeout(START).context("`prism` did not start")?;
+        listens.recv_timeout(START_TIMEOUT).context("`prism` did not start")?;
         Ok(prism)
     }
 

@@ -18,15 +18,15 @@ use crate::workspace::{files_below, write_json};
 
 /// A file of a diff, as a parser read it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Seen {
+struct ParsedFile {
     old: Option<String>,
     new: Option<String>,
-    content: Counted,
+    content: ChangedLines,
 }
 
 /// The changed lines of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Counted {
+enum ChangedLines {
     Lines {
         added: usize,
         removed: usize,
@@ -36,7 +36,7 @@ enum Counted {
     Unread,
 }
 
-impl Seen {
+impl ParsedFile {
     fn shown(&self) -> String {
         let name = |name: &Option<String>| name.clone().unwrap_or_else(|| "nothing".to_owned());
         format!("{} -> {}: {:?}", name(&self.old), name(&self.new), self.content)
@@ -47,8 +47,8 @@ impl Seen {
 struct Disagreement {
     diff: String,
     /// The results of assay and of the others; `None` if the file is missing.
-    assay: Option<Seen>,
-    others: Option<Seen>,
+    assay: Option<ParsedFile>,
+    others: Option<ParsedFile>,
 }
 
 /// The totals of all diffs.
@@ -79,7 +79,7 @@ pub(super) fn run(data: &Path) -> anyhow::Result<bool> {
 
 impl Tally {
     fn add(&mut self, diff: String, bytes: &[u8], git: Result<Vec<GitCount>, String>) {
-        let assay: Vec<Seen> = parse(bytes).iter().map(as_assay_sees).collect();
+        let assay: Vec<ParsedFile> = parse(bytes).iter().map(parsed_by_assay).collect();
         let plain = plain::read(bytes);
         let others = match git {
             Ok(counts) => joined(&plain, counts),
@@ -104,8 +104,9 @@ impl Tally {
     }
 
     fn print(&self) {
-        let shown =
-            |seen: &Option<Seen>| seen.as_ref().map_or("no such file".to_owned(), Seen::shown);
+        let shown = |seen: &Option<ParsedFile>| {
+            seen.as_ref().map_or("no such file".to_owned(), ParsedFile::shown)
+        };
         for found in &self.disagreements {
             println!("{}", found.diff);
             println!("  assay:  {}", shown(&found.assay));
@@ -130,18 +131,19 @@ impl Tally {
     }
 }
 
-fn as_assay_sees(file: &FileDiff) -> Seen {
+fn parsed_by_assay(file: &FileDiff) -> ParsedFile {
     let count = |lines: &mut dyn Iterator<Item = assay_findings::vote::LineRange>| -> usize {
         lines.map(|lines| (lines.end() - lines.start() + 1) as usize).sum()
     };
     let content = match file.content {
-        Content::Binary => Counted::Binary,
-        Content::Unread(_) => Counted::Unread,
-        Content::Text | Content::Submodule | Content::Link => {
-            Counted::Lines { added: count(&mut file.added()), removed: count(&mut file.removed()) }
-        }
+        Content::Binary => ChangedLines::Binary,
+        Content::Unread(_) => ChangedLines::Unread,
+        Content::Text | Content::Submodule | Content::Link => ChangedLines::Lines {
+            added: count(&mut file.added()),
+            removed: count(&mut file.removed()),
+        },
     };
-    Seen { old: file.old_path.clone(), new: file.new_path.clone(), content }
+    ParsedFile { old: file.old_path.clone(), new: file.new_path.clone(), content }
 }
 
 // ---- git
@@ -150,7 +152,7 @@ fn as_assay_sees(file: &FileDiff) -> Seen {
 /// deleted.
 struct GitCount {
     name: String,
-    content: Counted,
+    content: ChangedLines,
 }
 
 /// Counts a diff with git. The inner error is git's message.
@@ -177,16 +179,16 @@ fn git_count(entry: &[u8]) -> Option<GitCount> {
     let entry = String::from_utf8_lossy(entry);
     let mut fields = entry.splitn(3, '\t');
     let content = match (fields.next()?, fields.next()?) {
-        ("-", "-") => Counted::Binary,
+        ("-", "-") => ChangedLines::Binary,
         (added, removed) => {
-            Counted::Lines { added: added.parse().ok()?, removed: removed.parse().ok()? }
+            ChangedLines::Lines { added: added.parse().ok()?, removed: removed.parse().ok()? }
         }
     };
     Some(GitCount { name: fields.next()?.to_owned(), content })
 }
 
 /// Returns git's results, with the old names of the plain parser.
-fn joined(plain: &[Seen], counts: Vec<GitCount>) -> Vec<Seen> {
+fn joined(plain: &[ParsedFile], counts: Vec<GitCount>) -> Vec<ParsedFile> {
     let join = |(at, count): (usize, GitCount)| {
         let (old, has_new) = match plain.get(at) {
             Some(plain) => (plain.old.clone(), plain.new.is_some()),
@@ -196,7 +198,7 @@ fn joined(plain: &[Seen], counts: Vec<GitCount>) -> Vec<Seen> {
             true => (old, Some(count.name)),
             false => (Some(count.name), None),
         };
-        Seen { old, new, content: count.content }
+        ParsedFile { old, new, content: count.content }
     };
     counts.into_iter().enumerate().map(join).collect()
 }

@@ -1,10 +1,10 @@
 //! A plain parser of diffs that shares no code with assay's: names from the header lines, counts
 //! from the headers of hunks.
 
-use super::{Counted, Seen};
+use super::{ChangedLines, ParsedFile};
 
 /// Parses the files of a diff made by `git diff`, in order.
-pub(super) fn read(diff: &[u8]) -> Vec<Seen> {
+pub(super) fn read(diff: &[u8]) -> Vec<ParsedFile> {
     let text = String::from_utf8_lossy(diff);
     let mut files: Vec<Section<'_>> = Vec::new();
     let mut lines = text.split('\n');
@@ -18,7 +18,7 @@ pub(super) fn read(diff: &[u8]) -> Vec<Seen> {
             }
         }
     }
-    files.iter().map(Section::seen).collect()
+    files.iter().map(Section::parsed_file).collect()
 }
 
 /// The section of one file in a diff.
@@ -88,13 +88,13 @@ impl<'d> Section<'d> {
         }
     }
 
-    fn seen(&self) -> Seen {
+    fn parsed_file(&self) -> ParsedFile {
         let content = match self.is_binary {
-            true => Counted::Binary,
-            false => Counted::Lines { added: self.added, removed: self.removed },
+            true => ChangedLines::Binary,
+            false => ChangedLines::Lines { added: self.added, removed: self.removed },
         };
         let name = |name: Option<&str>| name.map(str::to_owned);
-        Seen { old: name(self.old), new: name(self.new), content }
+        ParsedFile { old: name(self.old), new: name(self.new), content }
     }
 }
 
@@ -122,7 +122,7 @@ mod tests {
                     diff --git a/y b/z\nsimilarity index 90%\nrename from y\nrename to z\n\
                     diff --git a/i b/i\nnew file mode 100644\nBinary files /dev/null and b/i differ\n";
         let seen = read(diff.as_bytes());
-        let shown: Vec<String> = seen.iter().map(Seen::shown).collect();
+        let shown: Vec<String> = seen.iter().map(ParsedFile::shown).collect();
         assert_eq!(
             shown,
             [

@@ -18,7 +18,7 @@ use crate::repository::Repository;
 use crate::workspace::{assay, write_json};
 
 /// The maximum distance of a finding from the flaw, in lines.
-const NEAR: u64 = 3;
+const MAX_DISTANCE: u64 = 3;
 
 /// A case with its label.
 struct Case {
@@ -40,7 +40,7 @@ enum Label {
 }
 
 /// The review of a case.
-struct Reviewed {
+struct CaseReview {
     findings: Vec<Finding>,
     /// True if rules for its language read the whole file.
     by_rules: bool,
@@ -57,12 +57,12 @@ struct Finding {
 
 impl Finding {
     fn is_near(&self, (start, end): (u64, u64)) -> bool {
-        self.lines.0 <= end + NEAR && start <= self.lines.1 + NEAR
+        self.lines.0 <= end + MAX_DISTANCE && start <= self.lines.1 + MAX_DISTANCE
     }
 }
 
 impl Case {
-    fn is_found(&self, reviewed: &Reviewed) -> bool {
+    fn is_found(&self, reviewed: &CaseReview) -> bool {
         match self.label {
             Label::Clean => false,
             Label::Lines(start, end) => reviewed.findings.iter().any(|f| f.is_near((start, end))),
@@ -133,7 +133,7 @@ fn language(extension: &str) -> &str {
 
 // ---- the review
 
-fn review(binary: &Path, data: &Path, case: &Case) -> anyhow::Result<Reviewed> {
+fn review(binary: &Path, data: &Path, case: &Case) -> anyhow::Result<CaseReview> {
     let repository = Repository::new(target_folder("measure")?.join("case"))?;
     let name = case.file.rsplit('/').next().unwrap_or(&case.file);
     repository.write(name, &std::fs::read(data.join(&case.file))?)?;
@@ -150,7 +150,7 @@ fn review(binary: &Path, data: &Path, case: &Case) -> anyhow::Result<Reviewed> {
     let none = |key: &str| coverage[key].as_object().is_some_and(serde_json::Map::is_empty);
     let by_rules = coverage["text_only"] == 0 && none("left_out") && none("failed");
     let findings = printed["findings"].as_array().context("no list of findings")?;
-    Ok(Reviewed { findings: findings.iter().map(finding).collect(), by_rules })
+    Ok(CaseReview { findings: findings.iter().map(finding).collect(), by_rules })
 }
 
 fn finding(value: &Value) -> Finding {
@@ -164,13 +164,13 @@ fn finding(value: &Value) -> Finding {
     }
 }
 
-fn high_on_clean(results: &[(Case, Reviewed)]) -> usize {
+fn high_on_clean(results: &[(Case, CaseReview)]) -> usize {
     let clean = results.iter().filter(|(case, _)| case.label == Label::Clean);
     clean.flat_map(|(_, reviewed)| &reviewed.findings).filter(|finding| finding.is_high).count()
 }
 
 /// Prints the languages that no structural rule read.
-fn print_unread(results: &[(Case, Reviewed)]) -> Value {
+fn print_unread(results: &[(Case, CaseReview)]) -> Value {
     let mut languages: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     for (case, reviewed) in results {
         let (cases, unread) = languages.entry(&case.language).or_default();

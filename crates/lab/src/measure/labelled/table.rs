@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{Case, Label, Reviewed};
+use super::{Case, CaseReview, Label};
 
 /// The counts of some flawed cases.
 #[derive(Default, Clone, Copy)]
@@ -16,7 +16,7 @@ struct Row {
 }
 
 impl Row {
-    fn add(&mut self, case: &Case, reviewed: &Reviewed) {
+    fn add(&mut self, case: &Case, reviewed: &CaseReview) {
         let found = usize::from(case.is_found(reviewed));
         match case.label {
             Label::Clean => {}
@@ -58,8 +58,8 @@ impl Row {
 }
 
 /// Prints the findings in clean cases, by severity, and each one of HIGH or above.
-pub(super) fn print_clean(results: &[(Case, Reviewed)]) -> Value {
-    let clean: Vec<&(Case, Reviewed)> =
+pub(super) fn print_clean(results: &[(Case, CaseReview)]) -> Value {
+    let clean: Vec<&(Case, CaseReview)> =
         results.iter().filter(|(case, _)| case.label == Label::Clean).collect();
     let mut by_severity: BTreeMap<&str, usize> = BTreeMap::new();
     for (case, reviewed) in &clean {
@@ -83,7 +83,7 @@ pub(super) fn print_clean(results: &[(Case, Reviewed)]) -> Value {
 
 /// Prints the number of flawed cases that were found: with lines, near them; without lines,
 /// anywhere.
-pub(super) fn print_flawed(results: &[(Case, Reviewed)]) -> Value {
+pub(super) fn print_flawed(results: &[(Case, CaseReview)]) -> Value {
     let mut languages: BTreeMap<&str, Row> = BTreeMap::new();
     let mut categories: BTreeMap<&str, Row> = BTreeMap::new();
     let mut all = Row::default();
@@ -115,7 +115,7 @@ pub(super) fn print_flawed(results: &[(Case, Reviewed)]) -> Value {
     json!({ "all": all.json(), "languages": rows(&languages), "categories": rows(&categories), "elsewhere": elsewhere })
 }
 
-fn print_found(case: &Case, reviewed: &Reviewed) {
+fn print_found(case: &Case, reviewed: &CaseReview) {
     for finding in &reviewed.findings {
         let place = match case.label {
             Label::Lines(start, end) if finding.is_near((start, end)) => "near the label",

@@ -28,7 +28,7 @@ pub(super) struct Case {
 pub(super) struct Tool {
     pub(super) name: String,
     pub(super) comments: Vec<Comment>,
-    pub(super) published: Published,
+    pub(super) published: PublishedCounts,
 }
 
 /// A comment, with the numbers of the golden comments that the judge matched with it.
@@ -39,7 +39,7 @@ pub(super) struct Comment {
 
 /// The counts that were published with the verdicts.
 #[derive(Clone, Copy)]
-pub(super) struct Published {
+pub(super) struct PublishedCounts {
     pub(super) right: usize,
     pub(super) wrong: usize,
     pub(super) missed: usize,
@@ -124,6 +124,10 @@ fn read_tool(
     Ok(Tool {
         name: name.to_owned(),
         comments: comments.collect(),
-        published: Published { right: count("tp")?, wrong: count("fp")?, missed: count("fn")? },
+        published: PublishedCounts {
+            right: count("tp")?,
+            wrong: count("fp")?,
+            missed: count("fn")?,
+        },
     })
 }

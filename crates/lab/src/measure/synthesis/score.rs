@@ -210,14 +210,14 @@ impl Hits {
 
 #[cfg(test)]
 mod tests {
-    use super::super::data::{Published, Tool};
+    use super::super::data::{PublishedCounts, Tool};
     use super::*;
 
     /// Comments, each with its matched golden comments.
     type Comments<'a> = &'a [(&'a str, &'a [usize])];
 
     fn case(tools: &[(&str, Comments<'_>)]) -> Case {
-        let published = Published { right: 0, wrong: 0, missed: 0 };
+        let published = PublishedCounts { right: 0, wrong: 0, missed: 0 };
         let comment = |(text, golden): &(&str, &[usize])| Comment {
             text: (*text).to_owned(),
             golden: golden.iter().copied().collect(),

@@ -104,7 +104,7 @@ fn where_nothing_listens_every_tool_says_so_and_nothing_is_unclear() {
 fn a_write_of_which_nobody_knows_says_how_to_look() {
     let mut refusals = String::new();
     for (tool, arguments) in valid_writing_calls() {
-        for when in [When::BeforeEffect, When::AfterEffect] {
+        for when in [FaultTiming::BeforeEffect, FaultTiming::AfterEffect] {
             let fixture = GithubFixture::new();
             fixture.github.add_branch(REPO, "other", &sha("other"));
             let verb =
@@ -115,8 +115,8 @@ fn a_write_of_which_nobody_knows_says_how_to_look() {
             let writes = fixture.requests_where(|logged| logged.method != "GET");
             assert_eq!(writes.len(), 1, "{tool}: {writes:?}");
             let done = fixture.written_bodies().len();
-            assert_eq!(done, usize::from(when == When::AfterEffect), "{tool}");
-            if when == When::AfterEffect {
+            assert_eq!(done, usize::from(when == FaultTiming::AfterEffect), "{tool}");
+            if when == FaultTiming::AfterEffect {
                 refusals.push_str(&format!("{refusal}\n"));
             }
         }
@@ -135,7 +135,7 @@ fn a_write_of_which_nobody_knows_says_how_to_look() {
 fn a_read_is_tried_again_and_a_write_that_is_repeated_is_done_once() {
     let fixture = GithubFixture::new();
     fixture.github.fail_next("GET pulls/1", Fault::Unavailable);
-    fixture.github.fail_next("GET pulls/1", Fault::Cut(When::BeforeEffect));
+    fixture.github.fail_next("GET pulls/1", Fault::Cut(FaultTiming::BeforeEffect));
     assert_eq!(fixture.call("github_get_pr", json!({ "pr_number": 1 })).unwrap()["number"], 1);
 
     for tool in ["github_create_branch", "github_create_pr"] {
@@ -143,7 +143,7 @@ fn a_read_is_tried_again_and_a_write_that_is_repeated_is_done_once() {
             valid_writing_calls().into_iter().find(|(name, _)| *name == tool).unwrap();
         let fixture = GithubFixture::new();
         fixture.github.add_branch(REPO, "other", &sha("other"));
-        fixture.github.fail_next("POST", Fault::Cut(When::AfterEffect));
+        fixture.github.fail_next("POST", Fault::Cut(FaultTiming::AfterEffect));
         let refusal = fixture.call(tool, arguments.clone()).unwrap_err();
         assert!(refusal.contains("It may have been done nevertheless"), "{refusal}");
         fixture.call(tool, arguments).unwrap();

@@ -10,7 +10,7 @@ use std::time::Duration;
 use assay_sandbox::{Key, KeySource, Keys};
 use assay_services::github::RateLimiter;
 use assay_services::http::{ServiceClock, WaitRefused};
-use assay_testkit::github::{self as fake, Access, Fault, NewPull, When, sha};
+use assay_testkit::github::{self as fake, Access, Fault, FaultTiming, NewPull, sha};
 use assay_testkit::jira::FakeJira;
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
@@ -36,7 +36,7 @@ struct GithubFixture {
 }
 
 /// The clock of the fake, which advances when a client waits.
-struct FakeClock(Arc<fake::Clock>);
+struct FakeClock(Arc<fake::GitHubClock>);
 
 impl ServiceClock for FakeClock {
     fn now(&self) -> Duration {
@@ -67,7 +67,7 @@ impl GithubFixture {
     }
 
     fn with(change: impl FnOnce(NewPull) -> NewPull) -> GithubFixture {
-        let clock = Arc::new(fake::Clock::stopped());
+        let clock = Arc::new(fake::GitHubClock::stopped());
         let github = Arc::new(fake::GitHub::new(Arc::clone(&clock)));
         github.add_repository(REPO);
         github.add_token("assay-bot", TOKEN, Access::User);
@@ -115,7 +115,7 @@ impl GithubFixture {
     }
 
     /// Returns the requests that match `which`, as method and path.
-    fn requests_where(&self, which: impl Fn(&fake::Logged) -> bool) -> Vec<String> {
+    fn requests_where(&self, which: impl Fn(&fake::LoggedRequest) -> bool) -> Vec<String> {
         let log = self.github.log();
         let log = log.iter().filter(|logged| which(logged));
         log.map(|logged| format!("{} {}", logged.method, logged.path)).collect()

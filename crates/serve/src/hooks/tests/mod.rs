@@ -45,7 +45,7 @@ const TOKEN: &str = "0123456789abcdef";
 /// Returns a GitHub with pull requests in two repositories. All pull requests with smaller numbers
 /// are closed.
 fn pulls() -> Arc<fake::GitHub> {
-    let github = Arc::new(fake::GitHub::new(Arc::new(fake::Clock::stopped())));
+    let github = Arc::new(fake::GitHub::new(Arc::new(fake::GitHubClock::stopped())));
     github.add_token("bot", TOKEN, Access::User);
     for repository in ["o/r", "o/second"] {
         github.add_repository(repository);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use assay_findings::post::check_run;
 use assay_services::github::{LineComment, NewPull, OpenPulls, PullState, PullUpdate, Side};
-use assay_testkit::github::{Access, Fault, NewPull as FakePull, When, sha};
+use assay_testkit::github::{Access, Fault, FaultTiming, NewPull as FakePull, sha};
 use expect_test::expect;
 use serde_json::{Value, json};
 
@@ -150,7 +150,9 @@ fn a_check_is_told_with_its_notes_by_an_app() {
 fn a_read_is_tried_again_and_a_write_is_not() {
     let fixture = GithubFixture::new(6);
     let (github, repo, number) = (fixture.client(), &fixture.repository, fixture.number);
-    for fault in [Fault::BadGateway(When::BeforeEffect), Fault::Cut(When::BeforeEffect)] {
+    for fault in
+        [Fault::BadGateway(FaultTiming::BeforeEffect), Fault::Cut(FaultTiming::BeforeEffect)]
+    {
         fixture.github.fail_next("GET", fault);
         github.pull(repo, number).unwrap();
         fixture.github.fail_next("POST", fault);

@@ -25,7 +25,7 @@ use assay_services::http::{
 };
 use assay_store::pulls::RepositoryName;
 use assay_testkit::github::{self as fake, Access, NewPull, sha};
-use assay_testkit::web::{Answer, Asked};
+use assay_testkit::web::{Answer, ServiceRequest};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -58,7 +58,7 @@ fn diff() -> PullRequestDiff {
 /// A fake GitHub with a pull request, and the folder that the client writes to.
 pub(crate) struct GithubFixture {
     pub(crate) github: Arc<fake::GitHub>,
-    clock: Arc<fake::Clock>,
+    clock: Arc<fake::GitHubClock>,
     pub(crate) folder: TempDir,
     pub(crate) repository: RepositoryName,
     pub(crate) number: u64,
@@ -77,7 +77,7 @@ struct CrashPayload;
 
 impl GithubFixture {
     pub(crate) fn new(seed: u64) -> GithubFixture {
-        let clock = Arc::new(fake::Clock::stopped());
+        let clock = Arc::new(fake::GitHubClock::stopped());
         let github = Arc::new(fake::GitHub::seeded(Arc::clone(&clock), seed));
         github.add_repository(REPO);
         github.add_token("assay-bot", TOKEN, Access::User);
@@ -124,7 +124,7 @@ impl GithubFixture {
 
 /// The fake's clock, which advances when a client waits.
 struct VirtualClock {
-    clock: Arc<fake::Clock>,
+    clock: Arc<fake::GitHubClock>,
     waits: Arc<Mutex<Vec<String>>>,
     most: Duration,
 }
@@ -172,7 +172,7 @@ impl Transport for InProcessTransport {
             .map(|(name, value)| ((*name).to_owned(), value.clone()))
             .collect();
         headers.push(("user-agent".to_owned(), "assay".to_owned()));
-        let answer = self.github.answer(&Asked {
+        let answer = self.github.answer(&ServiceRequest {
             method: request.method.as_str().to_owned(),
             target: request.target.clone(),
             headers,

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use assay_findings::post::{ReviewDraft, ReviewEvent};
 use assay_services::github::post::{PostOutcome, PostReport, post};
-use assay_testkit::github::{Fault, SeenReview, When, sha};
+use assay_testkit::github::{Fault, FaultTiming, ReviewView, sha};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -20,17 +20,17 @@ const TRIES: usize = 40;
 const FAULTS: [Fault; 15] = [
     Fault::Invalid,
     Fault::ServerError,
-    Fault::BadGateway(When::BeforeEffect),
-    Fault::BadGateway(When::AfterEffect),
+    Fault::BadGateway(FaultTiming::BeforeEffect),
+    Fault::BadGateway(FaultTiming::AfterEffect),
     Fault::Unavailable,
     Fault::SecondaryLimit { retry_after: Some(17) },
     Fault::SecondaryLimit { retry_after: None },
     Fault::Abuse,
     Fault::TooManyRequests { retry_after: Some(90) },
     Fault::TooManyRequests { retry_after: None },
-    Fault::Cut(When::BeforeEffect),
-    Fault::Cut(When::AfterEffect),
-    Fault::Html(When::AfterEffect),
+    Fault::Cut(FaultTiming::BeforeEffect),
+    Fault::Cut(FaultTiming::AfterEffect),
+    Fault::Html(FaultTiming::AfterEffect),
     Fault::Truncated,
     Fault::Slow(Duration::from_secs(40)),
 ];
@@ -176,10 +176,10 @@ fn play(schedule: Schedule) -> Result<(), TestCaseError> {
         let reviews = fixture.github.reviews(REPO, fixture.number);
         let verdicts = reviews.iter().filter(|review| review.body.contains(key)).count();
         prop_assert_eq!(verdicts, 1, "the verdict stands once");
-        let misleads = |review: &&SeenReview| match review.state {
+        let misleads = |review: &&ReviewView| match review.state {
             "APPROVED" => review.commit != head && draft.event() != ReviewEvent::Approve,
             "CHANGES_REQUESTED" => {
-                let approved = |it: &SeenReview| it.state == "APPROVED" && it.commit == head;
+                let approved = |it: &ReviewView| it.state == "APPROVED" && it.commit == head;
                 draft.is_ready() && !reviews.iter().any(approved)
             }
             _ => false,

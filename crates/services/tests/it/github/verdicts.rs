@@ -6,7 +6,7 @@ use assay_findings::post::{ReadyAction, ReviewDraft};
 use assay_findings::synthesis::synthesize;
 use assay_services::github::PullUpdate;
 use assay_services::github::post::{PostOutcome, SupersededReason, post};
-use assay_testkit::github::{Access, Fault, When, sha};
+use assay_testkit::github::{Access, Fault, FaultTiming, sha};
 use expect_test::expect;
 use serde_json::{Value, json};
 
@@ -109,7 +109,7 @@ fn a_review_that_a_person_wrote_from_our_account_is_not_taken_back() {
 fn a_dismissal_whose_answer_is_lost_is_looked_up() {
     let fixture = GithubFixture::new(36);
     stand(&fixture, &review(&fixture, 1, &[defect()]));
-    fixture.github.fail_next("PUT /dismissals", Fault::Cut(When::AfterEffect));
+    fixture.github.fail_next("PUT /dismissals", Fault::Cut(FaultTiming::AfterEffect));
     let standing = stand(&fixture, &comment(&fixture, 2));
     assert_eq!(
         (verdicts(&fixture), standing.not_permitted),

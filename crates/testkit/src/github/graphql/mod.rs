@@ -11,18 +11,18 @@ use serde_json::{Map, Value, json};
 
 use super::call::{Call, Fields, Outcome, Reply};
 use super::refusal::Refusal;
-use super::state::{Access, Place, Pull, Review, ReviewComment, ReviewState, Thread};
+use super::state::{Access, Pull, Review, ReviewComment, ReviewState, Thread, ThreadPosition};
 use query::{Field, Operation};
 
 /// An error of GraphQL: its type, if it has one, and its message.
-struct Refused {
+struct GraphqlError {
     kind: Option<&'static str>,
     message: String,
 }
 
-impl From<String> for Refused {
-    fn from(message: String) -> Refused {
-        Refused { kind: None, message }
+impl From<String> for GraphqlError {
+    fn from(message: String) -> GraphqlError {
+        GraphqlError { kind: None, message }
     }
 }
 
@@ -45,7 +45,7 @@ pub(super) fn answer(call: &mut Call<'_>) -> Outcome {
     for field in &operation.fields {
         let value = match operation.is_mutation {
             true => mutate(call, field),
-            false => look(call, field),
+            false => query_field(call, field),
         };
         match value {
             Ok(value) => data.insert(field.name.clone(), value),
@@ -53,7 +53,7 @@ pub(super) fn answer(call: &mut Call<'_>) -> Outcome {
         };
         took_effect |= operation.is_mutation;
     }
-    Ok(Reply { took_effect, ..Reply::seen(json!({ "data": data })) })
+    Ok(Reply { took_effect, ..Reply::unchanged(json!({ "data": data })) })
 }
 
 /// Returns an error with status 200.
@@ -67,7 +67,7 @@ fn refuse(field: Option<&str>, kind: Option<&str>, message: &str) -> Reply {
         body.insert("data".to_owned(), field.map_or(Value::Null, |it| json!({ it: null })));
     }
     body.insert("errors".to_owned(), json!([error]));
-    Reply::seen(Value::Object(body))
+    Reply::unchanged(Value::Object(body))
 }
 
 /// Returns the error for too many requests.
@@ -80,16 +80,16 @@ pub(super) fn forbidden() -> Reply {
     refuse(None, Some("FORBIDDEN"), "Resource not accessible by integration")
 }
 
-fn not_found(what: &str, by: &str) -> Refused {
+fn not_found(what: &str, by: &str) -> GraphqlError {
     let message = format!("Could not resolve to a {what} with the {by}.");
-    Refused { kind: Some("NOT_FOUND"), message }
+    GraphqlError { kind: Some("NOT_FOUND"), message }
 }
 
 fn text<'a>(arguments: &'a Map<String, Value>, name: &str) -> &'a str {
     arguments.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
-fn look(call: &Call<'_>, field: &Field) -> Result<Value, Refused> {
+fn query_field(call: &Call<'_>, field: &Field) -> Result<Value, GraphqlError> {
     if field.name == "viewer" {
         let viewer = json!({ "login": shown(&call.token.login) });
         return Ok(project(&viewer, "User", field)?);
@@ -117,7 +117,7 @@ fn look(call: &Call<'_>, field: &Field) -> Result<Value, Refused> {
     Ok(Value::Object(result))
 }
 
-fn mutate(call: &mut Call<'_>, field: &Field) -> Result<Value, Refused> {
+fn mutate(call: &mut Call<'_>, field: &Field) -> Result<Value, GraphqlError> {
     let resolves = match field.name.as_str() {
         "resolveReviewThread" => true,
         "unresolveReviewThread" => false,
@@ -131,7 +131,7 @@ fn mutate(call: &mut Call<'_>, field: &Field) -> Result<Value, Refused> {
     let (id, login) = (text(input, "threadId"), call.token.login.clone());
     if call.token.access == Access::Read {
         let message = "Resource not accessible by integration".to_owned();
-        return Err(Refused { kind: Some("FORBIDDEN"), message });
+        return Err(GraphqlError { kind: Some("FORBIDDEN"), message });
     }
     let pulls = call.state.repositories.values_mut().flat_map(|repo| repo.pulls.values_mut());
     let thread = pulls.flat_map(|pull| &mut pull.threads).find(|thread| thread.id == id);
@@ -185,8 +185,8 @@ fn pull_request(pull: &Pull, viewer: &str) -> Value {
 
 fn thread_value(thread: &Thread, viewer: &str) -> Value {
     let (line, original, side, subject) = match &thread.place {
-        Place::File => (None, None, "RIGHT", "FILE"),
-        Place::Lines(lines) => {
+        ThreadPosition::File => (None, None, "RIGHT", "FILE"),
+        ThreadPosition::Lines(lines) => {
             let line = (!thread.is_outdated).then_some(lines.line);
             (line, Some(lines.original.0), lines.side.word(), "LINE")
         }

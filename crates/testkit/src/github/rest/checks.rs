@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::super::call::{Call, Fields, Outcome, Reply};
+use super::super::json;
 use super::super::refusal::Refusal;
-use super::super::shape;
 use super::super::state::{Access, CheckRun};
 
 const CONCLUSIONS: [&str; 7] =
@@ -17,10 +17,10 @@ const ANNOTATION: [&str; 9] = [
     "path", "start_line", "end_line", "start_column", "end_column", "annotation_level", "message",
     "title", "raw_details",
 ];
-const MOST_ANNOTATIONS: usize = 50;
+const MAX_ANNOTATIONS: usize = 50;
 
 /// The maximum length of a summary or text in characters, and of a message in bytes.
-const LONGEST: (usize, usize) = (65_535, 64 * 1024);
+const MAX_TEXT: (usize, usize) = (65_535, 64 * 1024);
 
 pub(super) fn list(call: &mut Call<'_>, name: &str, reference: &str) -> Outcome {
     let filter = call.word("filter", &["latest", "all"])?;
@@ -40,11 +40,11 @@ pub(super) fn list(call: &mut Call<'_>, name: &str, reference: &str) -> Outcome 
     let runs: Vec<Value> = runs
         .iter()
         .filter(|run| filter == "all" || is_latest(run))
-        .map(|run| shape::check_run(call.state, repo, run))
+        .map(|run| json::check_run(call.state, repo, run))
         .collect();
     let (page, headers) = call.page(&runs);
     let body = json!({ "total_count": runs.len(), "check_runs": page });
-    Ok(Reply { headers, ..Reply::seen(body) })
+    Ok(Reply { headers, ..Reply::unchanged(body) })
 }
 
 pub(super) fn create(call: &mut Call<'_>, name: &str) -> Outcome {
@@ -72,7 +72,7 @@ pub(super) fn create(call: &mut Call<'_>, name: &str) -> Outcome {
     fill(call, &mut run, &fields)?;
     run.id = call.state.next_id();
     call.state.repo_mut(name)?.check_runs.push(run.clone());
-    Ok(Reply::done(201, shape::check_run(call.state, call.state.repo(name)?, &run)))
+    Ok(Reply::done(201, json::check_run(call.state, call.state.repo(name)?, &run)))
 }
 
 pub(super) fn update(call: &mut Call<'_>, name: &str, id: u64) -> Outcome {
@@ -89,7 +89,7 @@ pub(super) fn update(call: &mut Call<'_>, name: &str, id: u64) -> Outcome {
     }
     fill(call, &mut run, &fields)?;
     call.state.repo_mut(name)?.check_runs[place] = run.clone();
-    Ok(Reply::done(200, shape::check_run(call.state, call.state.repo(name)?, &run)))
+    Ok(Reply::done(200, json::check_run(call.state, call.state.repo(name)?, &run)))
 }
 
 fn check_app(call: &Call<'_>) -> Result<(), Refusal> {
@@ -135,15 +135,15 @@ fn fill_output(run: &mut CheckRun, output: &Value) -> Result<(), Refusal> {
     let (title, summary) = (fields.needed("title")?, fields.needed("summary")?);
     let text = fields.text("text")?;
     for (field, text) in [("summary", summary), ("text", text.unwrap_or_default())] {
-        if text.chars().count() > LONGEST.0 {
-            let message = format!("Only {} characters are allowed", LONGEST.0);
+        if text.chars().count() > MAX_TEXT.0 {
+            let message = format!("Only {} characters are allowed", MAX_TEXT.0);
             return Err(invalid(field, &message));
         }
     }
     let annotations = fields.list("annotations")?;
-    if annotations.len() > MOST_ANNOTATIONS {
+    if annotations.len() > MAX_ANNOTATIONS {
         let message = format!(
-            "No more than {MOST_ANNOTATIONS} items are allowed; {} were supplied.",
+            "No more than {MAX_ANNOTATIONS} items are allowed; {} were supplied.",
             annotations.len()
         );
         return Err(Refusal::malformed(&message));
@@ -179,7 +179,7 @@ fn check_annotation(annotation: &Value) -> Result<(), Refusal> {
     let level = fields.word("annotation_level", &["notice", "warning", "failure"])?;
     level.ok_or_else(|| Refusal::malformed("\"annotation_level\" wasn't supplied."))?;
     let details = fields.text("raw_details")?.unwrap_or_default();
-    if fields.needed("message")?.len() > LONGEST.1 || details.len() > LONGEST.1 {
+    if fields.needed("message")?.len() > MAX_TEXT.1 || details.len() > MAX_TEXT.1 {
         return Err(invalid("message", "64 KB are the most"));
     }
     match fields.text("title")?.is_some_and(|title| title.chars().count() > 255) {

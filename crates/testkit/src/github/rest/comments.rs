@@ -3,27 +3,29 @@
 use serde_json::Value;
 
 use super::super::call::{Call, Fields, Outcome, Reply, check_length};
+use super::super::json;
 use super::super::refusal::Refusal;
-use super::super::shape;
-use super::super::state::{IssueComment, Place, Review, ReviewComment, ReviewState, Thread};
-use super::place::{self, Misplaced};
+use super::super::state::{
+    IssueComment, Review, ReviewComment, ReviewState, Thread, ThreadPosition,
+};
+use super::position::{self, PositionError};
 use super::reviews;
 
 const ON_CODE: &str = "PullRequestReviewComment";
 
-pub(super) fn in_code(call: &mut Call<'_>, name: &str, number: u64) -> Outcome {
+pub(super) fn list_on_code(call: &mut Call<'_>, name: &str, number: u64) -> Outcome {
     let (repo, pull) = (call.state.repo(name)?, call.state.pull(name, number)?);
     let comments = pull.threads.iter().flat_map(|it| it.comments.iter().map(move |c| (it, c)));
     let mut comments: Vec<(&Thread, &ReviewComment)> = comments.collect();
     comments.sort_by_key(|(_, comment)| comment.id);
     let comments: Vec<Value> = comments
         .into_iter()
-        .map(|(thread, comment)| shape::review_comment(call.state, (repo, pull), thread, comment))
+        .map(|(thread, comment)| json::review_comment(call.state, (repo, pull), thread, comment))
         .collect();
     Ok(call.list(&comments))
 }
 
-pub(super) fn on_code(call: &mut Call<'_>, name: &str, number: u64) -> Outcome {
+pub(super) fn create_on_code(call: &mut Call<'_>, name: &str, number: u64) -> Outcome {
     let known = [
         "body", "commit_id", "path", "side", "line", "start_line", "start_side", "in_reply_to",
         "subject_type",
@@ -48,22 +50,22 @@ pub(super) fn on_code(call: &mut Call<'_>, name: &str, number: u64) -> Outcome {
         if diff.file(path).is_none() {
             return Err(invalid("path", "path is not part of the diff"));
         }
-        if place::suggests(body) {
+        if position::suggests(body) {
             return Err(invalid("body", "suggestions need a line"));
         }
-        Place::File
+        ThreadPosition::File
     } else {
-        match place::lines(diff, &fields, body) {
+        match position::lines(diff, &fields, body) {
             Ok(place) => place,
-            Err(Misplaced::Form(refusal)) => return Err(refusal),
-            Err(Misplaced::Rule { field, message }) => return Err(invalid(field, message)),
+            Err(PositionError::Form(refusal)) => return Err(refusal),
+            Err(PositionError::Rule { field, message }) => return Err(invalid(field, message)),
         }
     };
     let review = review(call, commit);
     let thread = reviews::thread(call, &review, path, body, place);
     let id = thread.comments[0].id;
     reviews::add(call.state.pull_mut(name, number)?, review, vec![thread], call.now);
-    made(call, name, number, id)
+    created(call, name, number, id)
 }
 
 pub(super) fn reply(call: &mut Call<'_>, name: &str, number: u64, id: u64) -> Outcome {
@@ -95,7 +97,7 @@ fn answer(call: &mut Call<'_>, name: &str, number: u64, to: u64, body: &str) -> 
     let pull = call.state.pull_mut(name, number)?;
     pull.threads[place].comments.push(comment);
     reviews::add(pull, review, Vec::new(), now);
-    made(call, name, number, id)
+    created(call, name, number, id)
 }
 
 /// Creates the review that GitHub creates around a single comment.
@@ -111,25 +113,25 @@ fn review(call: &mut Call<'_>, commit: &str) -> Review {
     }
 }
 
-fn made(call: &Call<'_>, name: &str, number: u64, id: u64) -> Outcome {
+fn created(call: &Call<'_>, name: &str, number: u64, id: u64) -> Outcome {
     let (repo, pull) = (call.state.repo(name)?, call.state.pull(name, number)?);
     let mut comments =
         pull.threads.iter().flat_map(|it| it.comments.iter().map(move |comment| (it, comment)));
     let comment = comments.find(|(_, comment)| comment.id == id);
     let (thread, comment) = comment.ok_or_else(Refusal::not_found)?;
-    let comment = shape::review_comment(call.state, (repo, pull), thread, comment);
+    let comment = json::review_comment(call.state, (repo, pull), thread, comment);
     Ok(Reply::done(201, comment))
 }
 
-pub(super) fn in_all(call: &mut Call<'_>, name: &str, number: u64) -> Outcome {
+pub(super) fn list_on_issue(call: &mut Call<'_>, name: &str, number: u64) -> Outcome {
     let (repo, pull) = (call.state.repo(name)?, call.state.pull(name, number)?);
     let comments = pull.comments.iter();
     let comments: Vec<Value> =
-        comments.map(|comment| shape::issue_comment(call.state, repo, number, comment)).collect();
+        comments.map(|comment| json::issue_comment(call.state, repo, number, comment)).collect();
     Ok(call.list(&comments))
 }
 
-pub(super) fn on_all(call: &mut Call<'_>, name: &str, number: u64) -> Outcome {
+pub(super) fn create_on_issue(call: &mut Call<'_>, name: &str, number: u64) -> Outcome {
     let body = Fields::read(call.body, &["body"])?.needed("body")?;
     check_length("IssueComment", body)?;
     call.state.pull(name, number)?;
@@ -145,7 +147,7 @@ pub(super) fn on_all(call: &mut Call<'_>, name: &str, number: u64) -> Outcome {
     pull.comments.push(comment.clone());
     pull.updated = now;
     let repo = call.state.repo(name)?;
-    Ok(Reply::done(201, shape::issue_comment(call.state, repo, number, &comment)))
+    Ok(Reply::done(201, json::issue_comment(call.state, repo, number, &comment)))
 }
 
 pub(super) fn edit(call: &mut Call<'_>, name: &str, id: u64) -> Outcome {
@@ -166,7 +168,7 @@ pub(super) fn edit(call: &mut Call<'_>, name: &str, id: u64) -> Outcome {
     comment.updated = now;
     let comment = comment.clone();
     let repo = call.state.repo(name)?;
-    Ok(Reply::done(200, shape::issue_comment(call.state, repo, number, &comment)))
+    Ok(Reply::done(200, json::issue_comment(call.state, repo, number, &comment)))
 }
 
 fn invalid(field: &str, message: &str) -> Refusal {

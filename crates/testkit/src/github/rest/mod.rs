@@ -2,21 +2,21 @@
 
 mod checks;
 mod comments;
-mod place;
+mod position;
 mod pulls;
 mod refs;
 mod reviews;
 mod sarif;
 
 use super::call::{Call, Outcome, Reply};
+use super::json;
 use super::refusal::Refusal;
-use super::shape;
 use super::state::Access;
 
 /// Carries out a request by its method and path.
 pub(super) fn route(call: &mut Call<'_>, method: &str, path: &[&str]) -> Outcome {
     match (method, path) {
-        ("GET", ["user"]) => oneself(call),
+        ("GET", ["user"]) => current_user(call),
         (_, ["repos", owner, name, rest @ ..]) => {
             let repo = format!("{owner}/{name}");
             call.state.repo(&repo)?;
@@ -29,14 +29,18 @@ pub(super) fn route(call: &mut Call<'_>, method: &str, path: &[&str]) -> Outcome
 /// Carries out a request on an existing repository.
 fn below(call: &mut Call<'_>, method: &str, repo: &str, path: &[&str]) -> Outcome {
     match (method, path) {
-        ("GET", []) => Ok(Reply::seen(shape::repository(call.state, call.state.repo(repo)?))),
+        ("GET", []) => Ok(Reply::unchanged(json::repository(call.state, call.state.repo(repo)?))),
         ("GET", ["pulls"]) => pulls::list(call, repo),
         ("POST", ["pulls"]) => pulls::open(call, repo),
         ("GET", ["pulls", number]) => pulls::get(call, repo, parse(number)?),
         ("PATCH", ["pulls", number]) => pulls::update(call, repo, parse(number)?),
         ("GET", ["pulls", number, "files"]) => pulls::files(call, repo, parse(number)?),
-        ("GET", ["pulls", number, "comments"]) => comments::in_code(call, repo, parse(number)?),
-        ("POST", ["pulls", number, "comments"]) => comments::on_code(call, repo, parse(number)?),
+        ("GET", ["pulls", number, "comments"]) => {
+            comments::list_on_code(call, repo, parse(number)?)
+        }
+        ("POST", ["pulls", number, "comments"]) => {
+            comments::create_on_code(call, repo, parse(number)?)
+        }
         ("POST", ["pulls", number, "comments", id, "replies"]) => {
             comments::reply(call, repo, parse(number)?, parse(id)?)
         }
@@ -45,8 +49,12 @@ fn below(call: &mut Call<'_>, method: &str, repo: &str, path: &[&str]) -> Outcom
         ("PUT", ["pulls", number, "reviews", id, "dismissals"]) => {
             reviews::dismiss(call, repo, parse(number)?, parse(id)?)
         }
-        ("GET", ["issues", number, "comments"]) => comments::in_all(call, repo, parse(number)?),
-        ("POST", ["issues", number, "comments"]) => comments::on_all(call, repo, parse(number)?),
+        ("GET", ["issues", number, "comments"]) => {
+            comments::list_on_issue(call, repo, parse(number)?)
+        }
+        ("POST", ["issues", number, "comments"]) => {
+            comments::create_on_issue(call, repo, parse(number)?)
+        }
         ("PATCH", ["issues", "comments", id]) => comments::edit(call, repo, parse(id)?),
         ("GET", ["commits", reference @ .., "check-runs"]) => {
             checks::list(call, repo, &reference.join("/"))
@@ -66,10 +74,10 @@ fn parse(text: &str) -> Result<u64, Refusal> {
 }
 
 /// Returns the user of the token. Fails for an App, which is not a user.
-fn oneself(call: &Call<'_>) -> Outcome {
+fn current_user(call: &Call<'_>) -> Outcome {
     match call.token.access {
         Access::Read | Access::User => {
-            Ok(Reply::seen(shape::oneself(call.state, &call.token.login)))
+            Ok(Reply::unchanged(json::current_user(call.state, &call.token.login)))
         }
         Access::App => Err(Refusal::inaccessible()),
     }

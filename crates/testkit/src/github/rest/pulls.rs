@@ -6,15 +6,15 @@ use serde_json::{Value, json};
 
 use super::super::call::{Call, Fields, Outcome, Reply, check_length};
 use super::super::diff::Diff;
+use super::super::json;
 use super::super::refusal::Refusal;
-use super::super::shape;
-use super::super::state::{End, Pull, Repo, Standing};
+use super::super::state::{BranchHead, Pull, PullState, Repo};
 
 /// The maximum size of a diff: files, lines, bytes.
-const LARGEST: (usize, usize, usize) = (300, 20_000, 1_000_000);
+const MAX_DIFF: (usize, usize, usize) = (300, 20_000, 1_000_000);
 
 /// The maximum number of listed files.
-const MOST_FILES: usize = 3_000;
+const MAX_FILES: usize = 3_000;
 
 pub(super) fn list(call: &mut Call<'_>, repo: &str) -> Outcome {
     let state = call.word("state", &["open", "closed", "all"])?;
@@ -40,7 +40,7 @@ pub(super) fn list(call: &mut Call<'_>, repo: &str) -> Outcome {
         pulls.reverse();
     }
     let pulls: Vec<Value> =
-        pulls.into_iter().map(|pull| shape::pull_in_list(call.state, repo, pull)).collect();
+        pulls.into_iter().map(|pull| json::pull_in_list(call.state, repo, pull)).collect();
     Ok(call.list(&pulls))
 }
 
@@ -50,11 +50,11 @@ pub(super) fn get(call: &mut Call<'_>, repo: &str, number: u64) -> Outcome {
         check_size(&pull.diff)?;
         return Ok(Reply::text(&pull.diff.text));
     }
-    Ok(Reply::seen(shape::pull(call.state, call.state.repo(repo)?, pull)))
+    Ok(Reply::unchanged(json::pull(call.state, call.state.repo(repo)?, pull)))
 }
 
 fn check_size(diff: &Diff) -> Result<(), Refusal> {
-    let (files, lines, bytes) = LARGEST;
+    let (files, lines, bytes) = MAX_DIFF;
     let exceeded = if diff.files.len() > files {
         format!("number of files ({files})")
     } else if diff.text.lines().count() > lines {
@@ -75,8 +75,8 @@ fn check_size(diff: &Diff) -> Result<(), Refusal> {
 pub(super) fn files(call: &mut Call<'_>, repo: &str, number: u64) -> Outcome {
     let pull = call.state.pull(repo, number)?;
     let repo = call.state.repo(repo)?;
-    let files = pull.diff.files.iter().take(MOST_FILES);
-    let files: Vec<Value> = files.map(|file| shape::file(call.state, repo, pull, file)).collect();
+    let files = pull.diff.files.iter().take(MAX_FILES);
+    let files: Vec<Value> = files.map(|file| json::file(call.state, repo, pull, file)).collect();
     Ok(call.list(&files))
 }
 
@@ -119,7 +119,7 @@ pub(super) fn open(call: &mut Call<'_>, name: &str) -> Outcome {
         number,
         title: title.to_owned(),
         body: body.map(str::to_owned),
-        standing: Standing::Open,
+        state: PullState::Open,
         draft,
         labels: Vec::new(),
         author: call.token.login.clone(),
@@ -137,7 +137,7 @@ pub(super) fn open(call: &mut Call<'_>, name: &str) -> Outcome {
     };
     call.state.repo_mut(name)?.pulls.insert(number, pull);
     let (repo, pull) = (call.state.repo(name)?, call.state.pull(name, number)?);
-    Ok(Reply::done(201, shape::pull(call.state, repo, pull)))
+    Ok(Reply::done(201, json::pull(call.state, repo, pull)))
 }
 
 pub(super) fn update(call: &mut Call<'_>, name: &str, number: u64) -> Outcome {
@@ -157,13 +157,13 @@ pub(super) fn update(call: &mut Call<'_>, name: &str, number: u64) -> Outcome {
     };
     let now = call.now;
     let pull = call.state.pull_mut(name, number)?;
-    pull.standing = match (pull.standing, state) {
-        (Standing::Merged { .. }, Some("open")) => {
+    pull.state = match (pull.state, state) {
+        (PullState::Merged { .. }, Some("open")) => {
             return Err(invalid("state", "invalid", "state cannot be changed. It was merged."));
         }
-        (Standing::Open, Some("closed")) => Standing::Closed { at: now },
-        (Standing::Closed { .. }, Some("open")) => Standing::Open,
-        (standing, _) => standing,
+        (PullState::Open, Some("closed")) => PullState::Closed { at: now },
+        (PullState::Closed { .. }, Some("open")) => PullState::Open,
+        (state, _) => state,
     };
     if let Some(title) = title {
         pull.title = title.to_owned();
@@ -177,12 +177,12 @@ pub(super) fn update(call: &mut Call<'_>, name: &str, number: u64) -> Outcome {
     pull.maintainer_can_modify = can_modify.unwrap_or(pull.maintainer_can_modify);
     pull.updated = now;
     let (repo, pull) = (call.state.repo(name)?, call.state.pull(name, number)?);
-    Ok(Reply::done(200, shape::pull(call.state, repo, pull)))
+    Ok(Reply::done(200, json::pull(call.state, repo, pull)))
 }
 
-fn end(repo: &Repo, branch: &str) -> Option<End> {
+fn end(repo: &Repo, branch: &str) -> Option<BranchHead> {
     let sha = repo.branches.get(branch)?.clone();
-    Some(End { branch: branch.to_owned(), sha })
+    Some(BranchHead { branch: branch.to_owned(), sha })
 }
 
 fn invalid(field: &str, code: &str, message: &str) -> Refusal {

@@ -1,14 +1,14 @@
 //! Branches.
 
 use super::super::call::{Call, Fields, Outcome, Reply};
+use super::super::json;
 use super::super::refusal::Refusal;
-use super::super::shape;
 
 pub(super) fn get(call: &mut Call<'_>, name: &str, reference: &str) -> Outcome {
     let repo = call.state.repo(name)?;
     let branch = reference.strip_prefix("heads/").ok_or_else(Refusal::not_found)?;
     match repo.branches.contains_key(branch) {
-        true => Ok(Reply::seen(shape::reference(call.state, repo, branch))),
+        true => Ok(Reply::unchanged(json::reference(call.state, repo, branch))),
         false => Err(Refusal::not_found()),
     }
 }
@@ -34,7 +34,7 @@ pub(super) fn create(call: &mut Call<'_>, name: &str) -> Outcome {
     }
     repo.branches.insert(branch.to_owned(), sha.to_owned());
     let repo = call.state.repo(name)?;
-    Ok(Reply::done(201, shape::reference(call.state, repo, branch)))
+    Ok(Reply::done(201, json::reference(call.state, repo, branch)))
 }
 
 /// Returns true if git accepts a name for a branch.

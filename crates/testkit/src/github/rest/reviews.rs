@@ -3,13 +3,13 @@
 use serde_json::Value;
 
 use super::super::call::{Call, Fields, Outcome, Reply, check_length};
+use super::super::json;
 use super::super::refusal::Refusal;
-use super::super::shape;
-use super::super::state::{Place, Pull, Review, ReviewComment, ReviewState, Thread};
-use super::place::{self, Misplaced};
+use super::super::state::{Pull, Review, ReviewComment, ReviewState, Thread, ThreadPosition};
+use super::position::{self, PositionError};
 
 /// The maximum number of comments in one review; the real GitHub times out somewhere above.
-const MOST_COMMENTS: usize = 100;
+const MAX_COMMENTS: usize = 100;
 
 pub(super) fn list(call: &mut Call<'_>, name: &str, number: u64) -> Outcome {
     let (repo, pull) = (call.state.repo(name)?, call.state.pull(name, number)?);
@@ -18,7 +18,7 @@ pub(super) fn list(call: &mut Call<'_>, name: &str, number: u64) -> Outcome {
     };
     let reviews = pull.reviews.iter().filter(is_seen);
     let reviews: Vec<Value> =
-        reviews.map(|review| shape::review(call.state, repo, pull, review)).collect();
+        reviews.map(|review| json::review(call.state, repo, pull, review)).collect();
     Ok(call.list(&reviews))
 }
 
@@ -26,7 +26,7 @@ pub(super) fn list(call: &mut Call<'_>, name: &str, number: u64) -> Outcome {
 struct Entry<'a> {
     path: &'a str,
     body: &'a str,
-    place: Place,
+    place: ThreadPosition,
 }
 
 pub(super) fn create(call: &mut Call<'_>, name: &str, number: u64) -> Outcome {
@@ -57,7 +57,7 @@ pub(super) fn create(call: &mut Call<'_>, name: &str, number: u64) -> Outcome {
         .collect();
     let id = review.id;
     add(call.state.pull_mut(name, number)?, review, threads, call.now);
-    told(call, name, number, id)
+    review_reply(call, name, number, id)
 }
 
 /// Dismisses a review with a verdict. Fails for a plain comment and for a dismissed review.
@@ -80,15 +80,15 @@ pub(super) fn dismiss(call: &mut Call<'_>, name: &str, number: u64, id: u64) -> 
         }
     }
     pull.updated = now;
-    told(call, name, number, id)
+    review_reply(call, name, number, id)
 }
 
 /// Replies with a review that was just changed.
-fn told(call: &Call<'_>, name: &str, number: u64, id: u64) -> Outcome {
+fn review_reply(call: &Call<'_>, name: &str, number: u64, id: u64) -> Outcome {
     let (repo, pull) = (call.state.repo(name)?, call.state.pull(name, number)?);
     let review = pull.reviews.iter().find(|review| review.id == id);
     let review = review.ok_or_else(Refusal::not_found)?;
-    Ok(Reply::done(200, shape::review(call.state, repo, pull, review)))
+    Ok(Reply::done(200, json::review(call.state, repo, pull, review)))
 }
 
 /// Creates a thread from its first comment.
@@ -97,7 +97,7 @@ pub(super) fn thread(
     review: &Review,
     path: &str,
     body: &str,
-    place: Place,
+    place: ThreadPosition,
 ) -> Thread {
     let id = call.state.next_id();
     let comment = ReviewComment {
@@ -189,7 +189,7 @@ fn entries<'a>(
     let Some(diff) = pull.diff_at(commit) else {
         return Err(Refusal::unprocessable("Commit is not part of the pull request"));
     };
-    if comments.len() > MOST_COMMENTS {
+    if comments.len() > MAX_COMMENTS {
         return Err(Refusal::unprocessable("Too many comments"));
     }
     // The real GitHub would drop or misplace a comment without lines.
@@ -198,10 +198,10 @@ fn entries<'a>(
         let fields = Fields::read(comment, &known)?;
         let body = fields.needed("body")?;
         check_body(body)?;
-        match place::lines(diff, &fields, body) {
+        match position::lines(diff, &fields, body) {
             Ok(place) => Ok(Entry { path: fields.needed("path")?, body, place }),
-            Err(Misplaced::Form(refusal)) => Err(refusal),
-            Err(Misplaced::Rule { message, .. }) => Err(Refusal::unprocessable(message)),
+            Err(PositionError::Form(refusal)) => Err(refusal),
+            Err(PositionError::Rule { message, .. }) => Err(Refusal::unprocessable(message)),
         }
     };
     comments.iter().map(entry).collect()

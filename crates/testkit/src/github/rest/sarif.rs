@@ -10,7 +10,7 @@ use super::super::refusal::Refusal;
 use super::super::state::Sarif;
 
 /// The maximum size of an upload in bytes, compressed and decompressed.
-const LARGEST: (usize, usize) = (10 * 1024 * 1024, 200 * 1024 * 1024);
+const MAX_UPLOAD: (usize, usize) = (10 * 1024 * 1024, 200 * 1024 * 1024);
 
 pub(super) fn upload(call: &mut Call<'_>, name: &str) -> Outcome {
     let known =
@@ -40,10 +40,10 @@ pub(super) fn upload(call: &mut Call<'_>, name: &str) -> Outcome {
 fn unpack(sarif: &str) -> Result<Value, Refusal> {
     let wrong = |why| Refusal::new(400, why);
     let packed = STANDARD.decode(sarif).map_err(|_| wrong("sarif is not Base64"))?;
-    if packed.len() > LARGEST.0 {
+    if packed.len() > MAX_UPLOAD.0 {
         return Err(Refusal::new(413, "Payload Too Large"));
     }
-    let text = gzip::open(&packed, LARGEST.1).ok_or_else(|| wrong("sarif is not gzip"))?;
+    let text = gzip::open(&packed, MAX_UPLOAD.1).ok_or_else(|| wrong("sarif is not gzip"))?;
     let document: Value = serde_json::from_slice(&text).map_err(|_| wrong("sarif is not JSON"))?;
     let has_runs = document["runs"].as_array().is_some_and(|runs| runs.len() <= 20);
     match document["version"] == "2.1.0" && has_runs {

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{CREATED, Read, Refused, Said, Stop, check_fields, event, openai};
-use crate::model::asked::said_by;
+use super::{ApiRefusal, CREATED, FinalAnswer, RequestContent, Stop, check_fields, event, openai};
+use crate::model::request::said_by;
 
 const FIELDS: [&str; 33] = [
     "model", "messages", "audio", "frequency_penalty", "function_call", "functions", "logit_bias",
@@ -14,14 +14,14 @@ const FIELDS: [&str; 33] = [
     "tools", "top_logprobs", "top_p", "user",
 ];
 
-pub(super) fn check(body: &Value) -> Result<(), Refused> {
+pub(super) fn check(body: &Value) -> Result<(), ApiRefusal> {
     check_fields(body, &FIELDS, |name| {
-        Refused::invalid(format!("Unrecognized request argument supplied: {name}"))
+        ApiRefusal::invalid(format!("Unrecognized request argument supplied: {name}"))
     })?;
     openai::check_model(body)?;
     check_messages(&body["messages"])?;
     if body["stream"] != true && !body["stream_options"].is_null() {
-        return Err(Refused::invalid(
+        return Err(ApiRefusal::invalid(
             "The 'stream_options' parameter is only allowed when 'stream' is enabled.",
         )
         .at("stream_options"));
@@ -33,7 +33,7 @@ pub(super) fn check(body: &Value) -> Result<(), Refused> {
             openai::check_format(&format["json_schema"], "response_format.json_schema")
         }
         Some("json_object") if !body["messages"].to_string().to_lowercase().contains("json") => {
-            Err(Refused::invalid(
+            Err(ApiRefusal::invalid(
                 "'messages' must contain the word 'json' in some form, to use 'response_format' of \
                  type 'json_object'.",
             )
@@ -41,19 +41,19 @@ pub(super) fn check(body: &Value) -> Result<(), Refused> {
         }
         Some("json_object" | "text") => Ok(()),
         None if format.is_null() => Ok(()),
-        _ => Err(Refused::invalid("Invalid value for 'response_format.type'.")
+        _ => Err(ApiRefusal::invalid("Invalid value for 'response_format.type'.")
             .at("response_format.type")),
     }
 }
 
-fn check_messages(messages: &Value) -> Result<(), Refused> {
+fn check_messages(messages: &Value) -> Result<(), ApiRefusal> {
     let Some(messages) = messages.as_array() else {
-        return Err(Refused::invalid("Missing required parameter: 'messages'.")
+        return Err(ApiRefusal::invalid("Missing required parameter: 'messages'.")
             .at("messages")
             .code("missing_required_parameter"));
     };
     if messages.is_empty() {
-        return Err(Refused::invalid(
+        return Err(ApiRefusal::invalid(
             "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an \
              empty array instead.",
         )
@@ -64,7 +64,7 @@ fn check_messages(messages: &Value) -> Result<(), Refused> {
     for (at, message) in messages.iter().enumerate() {
         if !roles.contains(&message["role"].as_str().unwrap_or_default()) {
             let at = format!("messages[{at}].role");
-            return Err(Refused::invalid(format!("Invalid value for '{at}'."))
+            return Err(ApiRefusal::invalid(format!("Invalid value for '{at}'."))
                 .at(&at)
                 .code("invalid_value"));
         }
@@ -74,13 +74,13 @@ fn check_messages(messages: &Value) -> Result<(), Refused> {
 
 /// Fails unless every tool call has its result right after the message of the call, and there are
 /// no other results.
-fn check_results(messages: &[Value]) -> Result<(), Refused> {
+fn check_results(messages: &[Value]) -> Result<(), ApiRefusal> {
     let mut open: Vec<&str> = Vec::new();
     for message in messages {
         if message["role"] == "tool" {
             let id = message["tool_call_id"].as_str().unwrap_or_default();
             let Some(at) = open.iter().position(|it| *it == id) else {
-                return Err(Refused::invalid(
+                return Err(ApiRefusal::invalid(
                     "Invalid parameter: messages with role 'tool' must be a response to a preceeding \
                      message with 'tool_calls'.",
                 )
@@ -97,7 +97,7 @@ fn check_results(messages: &[Value]) -> Result<(), Refused> {
     }
     match open.is_empty() {
         true => Ok(()),
-        false => Err(Refused::invalid(
+        false => Err(ApiRefusal::invalid(
             "An assistant message with 'tool_calls' must be followed by tool messages responding to \
              each 'tool_call_id'.",
         )
@@ -106,21 +106,21 @@ fn check_results(messages: &[Value]) -> Result<(), Refused> {
 }
 
 /// Returns the tool call of an answer; `None` if it calls no tool.
-fn call(said: &Said<'_>) -> Option<Value> {
+fn call(said: &FinalAnswer<'_>) -> Option<Value> {
     let tool = said.tool.filter(|_| said.stop == Stop::Done)?;
     let function = json!({ "name": tool, "arguments": said.text });
     Some(json!({ "id": said.id("call_"), "type": "function", "function": function }))
 }
 
-fn check_limits(body: &Value) -> Result<(), Refused> {
+fn check_limits(body: &Value) -> Result<(), ApiRefusal> {
     if !body["max_tokens"].is_null() && !body["max_completion_tokens"].is_null() {
-        return Err(Refused::invalid(
+        return Err(ApiRefusal::invalid(
             "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.",
         ));
     }
     for name in ["max_tokens", "max_completion_tokens"] {
         if !body[name].is_null() && body[name].as_u64().unwrap_or(0) == 0 {
-            return Err(Refused::invalid(format!(
+            return Err(ApiRefusal::invalid(format!(
                 "Invalid '{name}': integer below minimum value."
             ))
             .at(name)
@@ -131,7 +131,7 @@ fn check_limits(body: &Value) -> Result<(), Refused> {
         return Ok(());
     }
     if !body["max_tokens"].is_null() {
-        return Err(Refused::invalid(
+        return Err(ApiRefusal::invalid(
             "Unsupported parameter: 'max_tokens' is not supported with this model. Use \
              'max_completion_tokens' instead.",
         )
@@ -139,7 +139,7 @@ fn check_limits(body: &Value) -> Result<(), Refused> {
         .code("unsupported_parameter"));
     }
     if body["temperature"].as_f64().is_some_and(|number| number != 1.0) {
-        return Err(Refused::invalid(
+        return Err(ApiRefusal::invalid(
             "Unsupported value: 'temperature' does not support this value with this model. Only \
              the default (1) value is supported.",
         )
@@ -149,9 +149,9 @@ fn check_limits(body: &Value) -> Result<(), Refused> {
     Ok(())
 }
 
-pub(super) fn read(body: &Value) -> Read {
+pub(super) fn read(body: &Value) -> RequestContent {
     let schema = &body["response_format"]["json_schema"]["schema"];
-    Read {
+    RequestContent {
         system: said_by(&body["messages"], &["system", "developer"]),
         user: said_by(&body["messages"], &["user", "tool"]),
         schema: (!schema.is_null()).then(|| schema.clone()),
@@ -159,11 +159,11 @@ pub(super) fn read(body: &Value) -> Read {
 }
 
 /// Returns true if the refusal is in a separate field, as for requests with a schema.
-fn has_refusal_field(said: &Said<'_>) -> bool {
+fn has_refusal_field(said: &FinalAnswer<'_>) -> bool {
     said.stop == Stop::Refusal && said.asked.schema.is_some()
 }
 
-fn finish_reason(said: &Said<'_>) -> &'static str {
+fn finish_reason(said: &FinalAnswer<'_>) -> &'static str {
     match said.stop {
         Stop::Done if call(said).is_some() => "tool_calls",
         Stop::Done => "stop",
@@ -173,7 +173,7 @@ fn finish_reason(said: &Said<'_>) -> &'static str {
     }
 }
 
-fn usage(said: &Said<'_>) -> Value {
+fn usage(said: &FinalAnswer<'_>) -> Value {
     let prompt = said.usage.input + said.usage.cache_read + said.usage.cache_write;
     json!({
         "prompt_tokens": prompt,
@@ -187,7 +187,7 @@ fn usage(said: &Said<'_>) -> Value {
     })
 }
 
-pub(super) fn whole(said: &Said<'_>) -> Value {
+pub(super) fn whole(said: &FinalAnswer<'_>) -> Value {
     let (content, refusal) = match has_refusal_field(said) {
         true => (Value::Null, json!(said.text)),
         false if call(said).is_some() => (Value::Null, Value::Null),
@@ -217,7 +217,7 @@ pub(super) fn whole(said: &Said<'_>) -> Value {
 }
 
 /// Returns the deltas of an answer.
-fn deltas(said: &Said<'_>) -> Vec<Value> {
+fn deltas(said: &FinalAnswer<'_>) -> Vec<Value> {
     let pieces = said.pieces(&said.text).into_iter();
     let Some(mut call) = call(said) else {
         let field = if has_refusal_field(said) { "refusal" } else { "content" };
@@ -230,7 +230,7 @@ fn deltas(said: &Said<'_>) -> Vec<Value> {
     [json!({ "tool_calls": [call] })].into_iter().chain(more).collect()
 }
 
-pub(super) fn events(said: &Said<'_>) -> Vec<Vec<u8>> {
+pub(super) fn events(said: &FinalAnswer<'_>) -> Vec<Vec<u8>> {
     let with_usage = said.asked.body["stream_options"]["include_usage"] == true;
     let chunk = |choices: Value| {
         let mut chunk = json!({

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{Read, Refused, Said, Stop, check_fields, event};
+use super::{ApiRefusal, FinalAnswer, RequestContent, Stop, check_fields, event};
 use crate::http::Request;
-use crate::model::asked::{said_by, text_of};
+use crate::model::request::{said_by, text_of};
 
 const FIELDS: [&str; 21] = [
     "model", "messages", "max_tokens", "system", "metadata", "stop_sequences", "stream",
@@ -27,9 +27,9 @@ const BETAS: [(&str, &str); 3] = [
 /// Tools that are called even if the request does not force it.
 const CALLED: [&str; 2] = ["report", "StructuredOutput"];
 
-pub(super) fn check(request: &Request, body: &Value) -> Result<(), Refused> {
+pub(super) fn check(request: &Request, body: &Value) -> Result<(), ApiRefusal> {
     if request.header("anthropic-version").is_none() {
-        return Err(Refused::invalid("anthropic-version: header is required"));
+        return Err(ApiRefusal::invalid("anthropic-version: header is required"));
     }
     let counts = request.path().ends_with("/count_tokens");
     let is_known = |name: &&str| {
@@ -39,10 +39,10 @@ pub(super) fn check(request: &Request, body: &Value) -> Result<(), Refused> {
     };
     let known: Vec<&str> = FIELDS.into_iter().filter(is_known).collect();
     check_fields(body, &known, |name| {
-        Refused::invalid(format!("{name}: Extra inputs are not permitted"))
+        ApiRefusal::invalid(format!("{name}: Extra inputs are not permitted"))
     })?;
     if body["model"].as_str().unwrap_or_default().is_empty() {
-        return Err(Refused::invalid("model: Field required"));
+        return Err(ApiRefusal::invalid("model: Field required"));
     }
     if !counts {
         check_numbers(body)?;
@@ -52,7 +52,7 @@ pub(super) fn check(request: &Request, body: &Value) -> Result<(), Refused> {
     check_thinking(body)?;
     let cached = count_cached(body);
     if cached > 4 {
-        return Err(Refused::invalid(format!(
+        return Err(ApiRefusal::invalid(format!(
             "A maximum of 4 blocks with cache_control may be provided. Found {cached}."
         )));
     }
@@ -64,53 +64,53 @@ fn has_beta(request: &Request, beta: &str) -> bool {
     named.split(',').any(|name| name.trim().starts_with(beta))
 }
 
-fn check_numbers(body: &Value) -> Result<(), Refused> {
+fn check_numbers(body: &Value) -> Result<(), ApiRefusal> {
     match &body["max_tokens"] {
-        Value::Null => return Err(Refused::invalid("max_tokens: Field required")),
+        Value::Null => return Err(ApiRefusal::invalid("max_tokens: Field required")),
         number if number.as_u64().unwrap_or(0) == 0 => {
             let message = "max_tokens: Input should be greater than or equal to 1";
-            return Err(Refused::invalid(message));
+            return Err(ApiRefusal::invalid(message));
         }
         _ => {}
     }
     match &body["temperature"] {
         Value::Null => Ok(()),
         number if number.as_f64().is_some_and(|number| (0.0..=1.0).contains(&number)) => Ok(()),
-        _ => Err(Refused::invalid("temperature: range: 0..1")),
+        _ => Err(ApiRefusal::invalid("temperature: range: 0..1")),
     }
 }
 
 /// Validates the messages. Some models accept a system message right after one of the user, most do
 /// not; `claude` alone is trusted to know which.
-fn check_messages(messages: &Value, is_claude: bool) -> Result<(), Refused> {
+fn check_messages(messages: &Value, is_claude: bool) -> Result<(), ApiRefusal> {
     let Some(messages) = messages.as_array() else {
-        return Err(Refused::invalid("messages: Field required"));
+        return Err(ApiRefusal::invalid("messages: Field required"));
     };
     if messages.is_empty() {
-        return Err(Refused::invalid("messages: at least one message is required"));
+        return Err(ApiRefusal::invalid("messages: at least one message is required"));
     }
     for (at, message) in messages.iter().enumerate() {
         match message["role"].as_str() {
             Some("user" | "assistant") => {}
             Some("system") if is_claude && at > 0 && messages[at - 1]["role"] == "user" => {}
             Some(role) => {
-                return Err(Refused::invalid(format!(
+                return Err(ApiRefusal::invalid(format!(
                     "messages: Unexpected role \"{role}\". The Messages API accepts a top-level \
                      `system` parameter, not \"system\" as an input message role."
                 )));
             }
-            None => return Err(Refused::invalid(format!("messages.{at}.role: Field required"))),
+            None => return Err(ApiRefusal::invalid(format!("messages.{at}.role: Field required"))),
         }
         let is_last = at + 1 == messages.len();
         let is_empty = match &message["content"] {
             Value::String(text) => text.is_empty(),
             Value::Array(parts) => parts.is_empty(),
-            _ => return Err(Refused::invalid(format!("messages.{at}.content: Field required"))),
+            _ => return Err(ApiRefusal::invalid(format!("messages.{at}.content: Field required"))),
         };
         // A system message without text may change the settings of the next turn.
         let may_be_empty = message["role"] == "system" || is_last && message["role"] == "assistant";
         if is_empty && !may_be_empty {
-            return Err(Refused::invalid(format!(
+            return Err(ApiRefusal::invalid(format!(
                 "messages.{at}: all messages must have non-empty content except for the optional \
                  final assistant message"
             )));
@@ -119,21 +119,21 @@ fn check_messages(messages: &Value, is_claude: bool) -> Result<(), Refused> {
         for (part_at, part) in parts.iter().enumerate() {
             if !part["type"].is_string() {
                 let message = format!("messages.{at}.content.{part_at}.type: Field required");
-                return Err(Refused::invalid(message));
+                return Err(ApiRefusal::invalid(message));
             }
             if part["type"] == "text" && part["text"].as_str().unwrap_or_default().is_empty() {
-                return Err(Refused::invalid("messages: text content blocks must be non-empty"));
+                return Err(ApiRefusal::invalid("messages: text content blocks must be non-empty"));
             }
         }
     }
     if messages[0]["role"] != "user" {
-        return Err(Refused::invalid("messages: first message must use the \"user\" role"));
+        return Err(ApiRefusal::invalid("messages: first message must use the \"user\" role"));
     }
     check_results(messages)
 }
 
 /// Fails unless every tool call has its result in the next message, and there are no other results.
-fn check_results(messages: &[Value]) -> Result<(), Refused> {
+fn check_results(messages: &[Value]) -> Result<(), ApiRefusal> {
     let ids = |message: &Value, kind: &str, field: &str| -> Vec<String> {
         let parts = message["content"].as_array().into_iter().flatten();
         let parts = parts.filter(|part| part["type"] == kind);
@@ -143,14 +143,14 @@ fn check_results(messages: &[Value]) -> Result<(), Refused> {
     for (at, message) in messages.iter().enumerate() {
         let results = ids(message, "tool_result", "tool_use_id");
         if let Some(id) = results.iter().find(|id| !open.contains(id)) {
-            return Err(Refused::invalid(format!(
+            return Err(ApiRefusal::invalid(format!(
                 "messages.{at}.content.0: unexpected `tool_use_id` found in `tool_result` blocks: {id}. \
                  Each `tool_result` block must have a corresponding `tool_use` block in the previous \
                  message."
             )));
         }
         if let Some(id) = open.iter().find(|id| !results.contains(id)) {
-            return Err(Refused::invalid(format!(
+            return Err(ApiRefusal::invalid(format!(
                 "messages.{at}: `tool_use` ids were found without `tool_result` blocks immediately \
                  after: {id}."
             )));
@@ -160,18 +160,18 @@ fn check_results(messages: &[Value]) -> Result<(), Refused> {
     Ok(())
 }
 
-fn check_tools(body: &Value) -> Result<(), Refused> {
+fn check_tools(body: &Value) -> Result<(), ApiRefusal> {
     for (at, tool) in tools(body).iter().enumerate() {
         let name = tool["name"].as_str().unwrap_or_default();
         let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
         if name.is_empty() || name.len() > 128 || !name.bytes().all(is_name) {
-            return Err(Refused::invalid(format!(
+            return Err(ApiRefusal::invalid(format!(
                 "tools.{at}.custom.name: String should match pattern '^[a-zA-Z0-9_-]{{1,128}}$'"
             )));
         }
         let is_ours = matches!(tool["type"].as_str(), None | Some("custom"));
         if is_ours && tool["input_schema"]["type"] != "object" {
-            return Err(Refused::invalid(format!(
+            return Err(ApiRefusal::invalid(format!(
                 "tools.{at}.custom.input_schema.type: Input should be 'object'"
             )));
         }
@@ -181,22 +181,22 @@ fn check_tools(body: &Value) -> Result<(), Refused> {
         None if choice.is_null() => Ok(()),
         Some("auto" | "any" | "none") if !tools(body).is_empty() => Ok(()),
         Some("auto" | "any" | "none") => {
-            Err(Refused::invalid("tool_choice may only be specified while providing tools"))
+            Err(ApiRefusal::invalid("tool_choice may only be specified while providing tools"))
         }
         Some("tool") => {
             let name = &choice["name"];
             if tools(body).iter().any(|tool| &tool["name"] == name) {
                 return Ok(());
             }
-            Err(Refused::invalid(format!("Tool {name} not found in provided tools")))
+            Err(ApiRefusal::invalid(format!("Tool {name} not found in provided tools")))
         }
-        _ => {
-            Err(Refused::invalid("tool_choice: Input tag does not match any of the expected tags"))
-        }
+        _ => Err(ApiRefusal::invalid(
+            "tool_choice: Input tag does not match any of the expected tags",
+        )),
     }
 }
 
-fn check_thinking(body: &Value) -> Result<(), Refused> {
+fn check_thinking(body: &Value) -> Result<(), ApiRefusal> {
     let thinking = &body["thinking"];
     match thinking["type"].as_str() {
         None if thinking.is_null() => return Ok(()),
@@ -205,41 +205,43 @@ fn check_thinking(body: &Value) -> Result<(), Refused> {
         Some("enabled") => {
             let Some(budget) = thinking["budget_tokens"].as_u64() else {
                 let message = "thinking.enabled.budget_tokens: Field required";
-                return Err(Refused::invalid(message));
+                return Err(ApiRefusal::invalid(message));
             };
             if budget < 1024 {
-                return Err(Refused::invalid(
+                return Err(ApiRefusal::invalid(
                     "thinking.enabled.budget_tokens: Input should be greater than or equal to 1024",
                 ));
             }
             if body["max_tokens"].as_u64().is_some_and(|most| budget >= most) {
-                return Err(Refused::invalid(
+                return Err(ApiRefusal::invalid(
                     "`max_tokens` must be greater than `thinking.budget_tokens`.",
                 ));
             }
         }
-        _ => return Err(Refused::invalid("thinking: Input tag does not match the expected tags")),
+        _ => {
+            return Err(ApiRefusal::invalid("thinking: Input tag does not match the expected tags"));
+        }
     }
     if body["temperature"].as_f64().is_some_and(|number| number != 1.0) {
-        return Err(Refused::invalid(
+        return Err(ApiRefusal::invalid(
             "`temperature` may only be set to 1 when thinking is enabled.",
         ));
     }
     if !body["top_k"].is_null() {
-        return Err(Refused::invalid("`top_k` must be unset when thinking is enabled."));
+        return Err(ApiRefusal::invalid("`top_k` must be unset when thinking is enabled."));
     }
     let mut spoken = body["messages"].as_array().into_iter().flatten();
     let last = spoken.rfind(|message| message["role"] == "assistant");
     let first = last.map(|last| &last["content"][0]["type"]);
     if thinking["type"] == "enabled" && first.is_some_and(|kind| kind == "tool_use") {
-        return Err(Refused::invalid(
+        return Err(ApiRefusal::invalid(
             "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found \
              `tool_use`. When `thinking` is enabled, a final `assistant` message must start with a \
              thinking block.",
         ));
     }
     if matches!(body["tool_choice"]["type"].as_str(), Some("any" | "tool")) {
-        return Err(Refused::invalid(
+        return Err(ApiRefusal::invalid(
             "Thinking may not be enabled when tool_choice forces tool use.",
         ));
     }
@@ -282,11 +284,11 @@ fn wanted_tool(body: &Value) -> Option<&Value> {
     CALLED.iter().find_map(|name| named(name))
 }
 
-pub(super) fn read(body: &Value) -> Read {
+pub(super) fn read(body: &Value) -> RequestContent {
     let schema = wanted_tool(body).map(|tool| &tool["input_schema"]);
     let formats = [&body["output_config"]["format"], &body["output_format"]];
     let formats = formats.into_iter().map(|format| &format["schema"]).filter(|it| !it.is_null());
-    Read {
+    RequestContent {
         system: format!(
             "{}\n{}",
             text_of(&body["system"]),
@@ -300,7 +302,7 @@ pub(super) fn read(body: &Value) -> Read {
 }
 
 /// Returns the blocks of an answer, as in a whole message.
-fn blocks(said: &Said<'_>) -> Vec<Value> {
+fn blocks(said: &FinalAnswer<'_>) -> Vec<Value> {
     let body = &said.asked.body;
     let mut blocks = Vec::new();
     if matches!(body["thinking"]["type"].as_str(), Some("enabled" | "adaptive")) {
@@ -325,7 +327,7 @@ fn blocks(said: &Said<'_>) -> Vec<Value> {
     blocks
 }
 
-fn stop_reason(said: &Said<'_>, blocks: &[Value]) -> &'static str {
+fn stop_reason(said: &FinalAnswer<'_>, blocks: &[Value]) -> &'static str {
     match said.stop {
         Stop::CutOff => "max_tokens",
         Stop::Refusal => "refusal",
@@ -334,7 +336,7 @@ fn stop_reason(said: &Said<'_>, blocks: &[Value]) -> &'static str {
     }
 }
 
-fn usage(said: &Said<'_>, output: u64) -> Value {
+fn usage(said: &FinalAnswer<'_>, output: u64) -> Value {
     json!({
         "input_tokens": said.usage.input,
         "cache_creation_input_tokens": said.usage.cache_write,
@@ -344,7 +346,7 @@ fn usage(said: &Said<'_>, output: u64) -> Value {
     })
 }
 
-pub(super) fn whole(said: &Said<'_>) -> Value {
+pub(super) fn whole(said: &FinalAnswer<'_>) -> Value {
     let blocks = blocks(said);
     json!({
         "model": said.asked.model,
@@ -358,7 +360,7 @@ pub(super) fn whole(said: &Said<'_>) -> Value {
     })
 }
 
-pub(super) fn events(said: &Said<'_>) -> Vec<Vec<u8>> {
+pub(super) fn events(said: &FinalAnswer<'_>) -> Vec<Vec<u8>> {
     let blocks = blocks(said);
     let mut data = vec![json!({
         "type": "message_start",
@@ -413,7 +415,7 @@ fn begun(block: &Value) -> Value {
 }
 
 /// Returns the deltas that complete a block.
-fn deltas(said: &Said<'_>, block: &Value) -> Vec<Value> {
+fn deltas(said: &FinalAnswer<'_>, block: &Value) -> Vec<Value> {
     match block["type"].as_str() {
         Some("thinking") => {
             let pieces = said.pieces(block["thinking"].as_str().unwrap_or_default()).into_iter();
@@ -438,7 +440,7 @@ fn deltas(said: &Said<'_>, block: &Value) -> Vec<Value> {
     }
 }
 
-pub(super) fn error(refused: &Refused) -> Value {
+pub(super) fn error(refused: &ApiRefusal) -> Value {
     let kind = match refused.status {
         401 => "authentication_error",
         403 => "permission_error",
@@ -456,7 +458,7 @@ pub(super) fn error(refused: &Refused) -> Value {
     })
 }
 
-pub(super) fn error_for(status: u16) -> Refused {
+pub(super) fn error_for(status: u16) -> ApiRefusal {
     let message = match status {
         401 => "invalid x-api-key",
         403 => "Your API key does not have permission to use the specified resource.",
@@ -470,5 +472,5 @@ pub(super) fn error_for(status: u16) -> Refused {
         500.. => "Internal server error",
         _ => "messages: the request is not in order",
     };
-    Refused::new(status, message)
+    ApiRefusal::new(status, message)
 }

@@ -7,13 +7,13 @@ mod responses;
 
 use serde_json::{Value, json};
 
-use super::{Asked, Dialect, Usage};
+use super::{Dialect, PromptRequest, Usage};
 use crate::http::Request;
 
 /// An answer in its final form.
 #[derive(Debug)]
-pub(super) struct Said<'a> {
-    pub(super) asked: &'a Asked,
+pub(super) struct FinalAnswer<'a> {
+    pub(super) asked: &'a PromptRequest,
     pub(super) text: String,
     pub(super) tool: Option<&'a str>,
     pub(super) thinking: &'a str,
@@ -35,39 +35,39 @@ pub(super) enum Stop {
 
 /// The reason for refusing a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Refused {
+pub(super) struct ApiRefusal {
     pub(super) status: u16,
     pub(super) message: String,
     pub(super) param: Option<String>,
     pub(super) code: Option<&'static str>,
 }
 
-impl Refused {
-    fn new(status: u16, message: impl Into<String>) -> Refused {
-        Refused { status, message: message.into(), param: None, code: None }
+impl ApiRefusal {
+    fn new(status: u16, message: impl Into<String>) -> ApiRefusal {
+        ApiRefusal { status, message: message.into(), param: None, code: None }
     }
 
-    pub(super) fn invalid(message: impl Into<String>) -> Refused {
-        Refused::new(400, message)
+    pub(super) fn invalid(message: impl Into<String>) -> ApiRefusal {
+        ApiRefusal::new(400, message)
     }
 
-    fn at(self, param: &str) -> Refused {
-        Refused { param: Some(param.to_owned()), ..self }
+    fn at(self, param: &str) -> ApiRefusal {
+        ApiRefusal { param: Some(param.to_owned()), ..self }
     }
 
-    fn code(self, code: &'static str) -> Refused {
-        Refused { code: Some(code), ..self }
+    fn code(self, code: &'static str) -> ApiRefusal {
+        ApiRefusal { code: Some(code), ..self }
     }
 }
 
 /// The content of a request, which is the same for every dialect.
-pub(super) struct Read {
+pub(super) struct RequestContent {
     pub(super) system: String,
     pub(super) user: String,
     pub(super) schema: Option<Value>,
 }
 
-impl Said<'_> {
+impl FinalAnswer<'_> {
     /// Splits a text into the pieces of a stream.
     fn pieces(&self, text: &str) -> Vec<String> {
         let mut sizes = self.chunks.iter().copied();
@@ -108,7 +108,7 @@ impl Dialect {
     }
 
     /// Fails if a request does not have the key.
-    pub(super) fn check_key(self, request: &Request, key: &str) -> Result<(), Refused> {
+    pub(super) fn check_key(self, request: &Request, key: &str) -> Result<(), ApiRefusal> {
         let bearer =
             request.header("authorization").and_then(|value| value.strip_prefix("Bearer "));
         let (given, refused) = match self {
@@ -133,14 +133,14 @@ impl Dialect {
         if given == Some(key) {
             return Ok(());
         }
-        Err(Refused::new(401, refused).code("invalid_api_key"))
+        Err(ApiRefusal::new(401, refused).code("invalid_api_key"))
     }
 
     /// Parses the body. Fails as the provider does for an invalid body.
-    pub(super) fn check(self, request: &Request) -> Result<Value, Refused> {
+    pub(super) fn check(self, request: &Request) -> Result<Value, ApiRefusal> {
         let content_type = request.header("content-type").unwrap_or_default();
         if content_type.split(';').next() != Some("application/json") {
-            return Err(Refused::invalid(format!(
+            return Err(ApiRefusal::invalid(format!(
                 "Unsupported content type: '{content_type}'. This API method only accepts \
                  'application/json' requests"
             )));
@@ -150,9 +150,9 @@ impl Dialect {
         }
         let body: Value = serde_json::from_slice(&request.body).map_err(|error| match self {
             Dialect::Messages => {
-                Refused::invalid(format!("The request body is not valid JSON: {error}"))
+                ApiRefusal::invalid(format!("The request body is not valid JSON: {error}"))
             }
-            Dialect::Chat | Dialect::Responses => Refused::invalid(
+            Dialect::Chat | Dialect::Responses => ApiRefusal::invalid(
                 "We could not parse the JSON body of your request. (HINT: This likely means you \
                  aren't using your HTTP library correctly.)",
             ),
@@ -166,7 +166,7 @@ impl Dialect {
     }
 
     /// Reads the content of a valid body.
-    pub(super) fn read(self, body: &Value) -> Read {
+    pub(super) fn read(self, body: &Value) -> RequestContent {
         match self {
             Dialect::Messages => messages::read(body),
             Dialect::Chat => chat::read(body),
@@ -175,7 +175,7 @@ impl Dialect {
     }
 
     /// Renders an answer as one JSON body.
-    pub(super) fn whole(self, said: &Said<'_>) -> Value {
+    pub(super) fn whole(self, said: &FinalAnswer<'_>) -> Value {
         match self {
             Dialect::Messages => messages::whole(said),
             Dialect::Chat => chat::whole(said),
@@ -184,7 +184,7 @@ impl Dialect {
     }
 
     /// Renders an answer as the events of a stream.
-    pub(super) fn events(self, said: &Said<'_>) -> Vec<Vec<u8>> {
+    pub(super) fn events(self, said: &FinalAnswer<'_>) -> Vec<Vec<u8>> {
         match self {
             Dialect::Messages => messages::events(said),
             Dialect::Chat => chat::events(said),
@@ -193,7 +193,7 @@ impl Dialect {
     }
 
     /// Renders the event of an error in the middle of a stream.
-    pub(super) fn error_event(self, said: &Said<'_>) -> Vec<u8> {
+    pub(super) fn error_event(self, said: &FinalAnswer<'_>) -> Vec<u8> {
         match self {
             Dialect::Messages => event(Some("error"), &messages::error(&messages::error_for(529))),
             Dialect::Chat => event(None, &openai::error(&openai::error_for(500))),
@@ -202,7 +202,7 @@ impl Dialect {
     }
 
     /// Renders the body of an error.
-    pub(super) fn error(self, refused: &Refused) -> Value {
+    pub(super) fn error(self, refused: &ApiRefusal) -> Value {
         match self {
             Dialect::Messages => messages::error(refused),
             Dialect::Chat | Dialect::Responses => openai::error(refused),
@@ -210,7 +210,7 @@ impl Dialect {
     }
 
     /// Returns the provider's error for a status.
-    pub(super) fn error_for(self, status: u16) -> Refused {
+    pub(super) fn error_for(self, status: u16) -> ApiRefusal {
         match self {
             Dialect::Messages => messages::error_for(status),
             Dialect::Chat | Dialect::Responses => openai::error_for(status),
@@ -218,23 +218,23 @@ impl Dialect {
     }
 
     /// Returns the provider's error for an unknown path.
-    pub(super) fn no_such_path(self, request: &Request) -> Refused {
+    pub(super) fn no_such_path(self, request: &Request) -> ApiRefusal {
         match self {
-            Dialect::Messages => Refused::new(404, "Not Found"),
+            Dialect::Messages => ApiRefusal::new(404, "Not Found"),
             Dialect::Chat | Dialect::Responses => {
                 let Request { method, target, .. } = request;
-                Refused::new(404, format!("Invalid URL ({method} {target})"))
+                ApiRefusal::new(404, format!("Invalid URL ({method} {target})"))
             }
         }
     }
 
     /// Returns the provider's error for a prompt that is too long.
-    pub(super) fn too_long(self) -> Refused {
+    pub(super) fn too_long(self) -> ApiRefusal {
         match self {
             Dialect::Messages => {
-                Refused::invalid("prompt is too long: 215481 tokens > 200000 maximum")
+                ApiRefusal::invalid("prompt is too long: 215481 tokens > 200000 maximum")
             }
-            Dialect::Chat | Dialect::Responses => Refused::invalid(
+            Dialect::Chat | Dialect::Responses => ApiRefusal::invalid(
                 "Your input exceeds the context window of this model. Please adjust your input and \
                  try again.",
             )
@@ -244,13 +244,13 @@ impl Dialect {
     }
 
     /// Returns the provider's error for an account without credit.
-    pub(super) fn no_credit(self) -> Refused {
+    pub(super) fn no_credit(self) -> ApiRefusal {
         match self {
-            Dialect::Messages => Refused::invalid(
+            Dialect::Messages => ApiRefusal::invalid(
                 "Your credit balance is too low to access the Anthropic API. Please go to Plans & \
                  Billing to upgrade or purchase credits.",
             ),
-            Dialect::Chat | Dialect::Responses => Refused::new(
+            Dialect::Chat | Dialect::Responses => ApiRefusal::new(
                 429,
                 "You exceeded your current quota, please check your plan and billing details.",
             )
@@ -292,10 +292,10 @@ fn event(name: Option<&str>, data: &Value) -> Vec<u8> {
 fn check_fields(
     body: &Value,
     known: &[&str],
-    refuse: impl Fn(&str) -> Refused,
-) -> Result<(), Refused> {
+    refuse: impl Fn(&str) -> ApiRefusal,
+) -> Result<(), ApiRefusal> {
     let Some(fields) = body.as_object() else {
-        return Err(Refused::invalid("Input should be a valid dictionary"));
+        return Err(ApiRefusal::invalid("Input should be a valid dictionary"));
     };
     match fields.keys().find(|name| !known.contains(&name.as_str())) {
         Some(name) => Err(refuse(name)),

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::Refused;
+use super::ApiRefusal;
 
-pub(super) fn error(refused: &Refused) -> Value {
+pub(super) fn error(refused: &ApiRefusal) -> Value {
     let kind = match (refused.code, refused.status) {
         (Some("insufficient_quota"), _) => "insufficient_quota",
         (_, 429) => "requests",
@@ -21,7 +21,7 @@ pub(super) fn error(refused: &Refused) -> Value {
     })
 }
 
-pub(super) fn error_for(status: u16) -> Refused {
+pub(super) fn error_for(status: u16) -> ApiRefusal {
     let (message, code) = match status {
         401 => ("Incorrect API key provided.", Some("invalid_api_key")),
         403 => ("You are not allowed to sample from this model", Some("forbidden")),
@@ -39,12 +39,12 @@ pub(super) fn error_for(status: u16) -> Refused {
         500.. => ("The server had an error while processing your request. Sorry about that!", None),
         _ => ("The request is not in order.", None),
     };
-    Refused { code, ..Refused::new(status, message) }
+    ApiRefusal { code, ..ApiRefusal::new(status, message) }
 }
 
-pub(super) fn check_model(body: &Value) -> Result<(), Refused> {
+pub(super) fn check_model(body: &Value) -> Result<(), ApiRefusal> {
     if body["model"].as_str().unwrap_or_default().is_empty() {
-        return Err(Refused::invalid("you must provide a model parameter"));
+        return Err(ApiRefusal::invalid("you must provide a model parameter"));
     }
     Ok(())
 }
@@ -55,18 +55,18 @@ pub(super) fn is_reasoning(model: &str) -> bool {
 }
 
 /// Validates a format of kind `json_schema`, whose fields are in `format`.
-pub(super) fn check_format(format: &Value, at: &str) -> Result<(), Refused> {
+pub(super) fn check_format(format: &Value, at: &str) -> Result<(), ApiRefusal> {
     let name = format["name"].as_str().unwrap_or_default();
     let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     if name.is_empty() || name.len() > 64 || !name.bytes().all(is_name) {
         let at = format!("{at}.name");
-        return Err(Refused::invalid(format!("Missing required parameter: '{at}'."))
+        return Err(ApiRefusal::invalid(format!("Missing required parameter: '{at}'."))
             .at(&at)
             .code("missing_required_parameter"));
     }
     if !format["schema"].is_object() {
         let at = format!("{at}.schema");
-        return Err(Refused::invalid(format!("Missing required parameter: '{at}'."))
+        return Err(ApiRefusal::invalid(format!("Missing required parameter: '{at}'."))
             .at(&at)
             .code("missing_required_parameter"));
     }
@@ -74,7 +74,7 @@ pub(super) fn check_format(format: &Value, at: &str) -> Result<(), Refused> {
         return Ok(());
     }
     let invalid = |why: String| {
-        Refused::invalid(format!("Invalid schema for response_format '{name}': {why}"))
+        ApiRefusal::invalid(format!("Invalid schema for response_format '{name}': {why}"))
             .at(at)
             .code("invalid_json_schema")
     };

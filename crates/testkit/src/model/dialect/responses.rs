@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{CREATED, Read, Refused, Said, Stop, check_fields, event, openai};
-use crate::model::asked::{said_by, text_of};
+use super::{ApiRefusal, CREATED, FinalAnswer, RequestContent, Stop, check_fields, event, openai};
+use crate::model::request::{said_by, text_of};
 
 const FIELDS: [&str; 29] = [
     "model", "input", "background", "conversation", "include", "instructions", "max_output_tokens",
@@ -13,7 +13,7 @@ const FIELDS: [&str; 29] = [
     "top_logprobs", "top_p", "truncation", "user", "client_metadata",
 ];
 
-pub(super) fn check(body: &Value) -> Result<(), Refused> {
+pub(super) fn check(body: &Value) -> Result<(), ApiRefusal> {
     check_fields(body, &FIELDS, unknown_field)?;
     openai::check_model(body)?;
     let is_missing = match &body["input"] {
@@ -22,14 +22,14 @@ pub(super) fn check(body: &Value) -> Result<(), Refused> {
         _ => true,
     };
     if is_missing {
-        return Err(Refused::invalid("Missing required parameter: 'input'.")
+        return Err(ApiRefusal::invalid("Missing required parameter: 'input'.")
             .at("input")
             .code("missing_required_parameter"));
     }
     check_results(&body["input"])?;
     let most = &body["max_output_tokens"];
     if !most.is_null() && most.as_u64().unwrap_or(0) < 16 {
-        return Err(Refused::invalid(format!(
+        return Err(ApiRefusal::invalid(format!(
             "Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16, but \
              got {most} instead."
         ))
@@ -38,7 +38,7 @@ pub(super) fn check(body: &Value) -> Result<(), Refused> {
     }
     let is_reasoning = openai::is_reasoning(body["model"].as_str().unwrap_or_default());
     if is_reasoning && !body["temperature"].is_null() {
-        return Err(Refused::invalid(
+        return Err(ApiRefusal::invalid(
             "Unsupported parameter: 'temperature' is not supported with this model.",
         )
         .at("temperature"));
@@ -48,12 +48,14 @@ pub(super) fn check(body: &Value) -> Result<(), Refused> {
         Some("json_schema") => openai::check_format(format, "text.format"),
         Some("text" | "json_object") => Ok(()),
         None if format.is_null() => Ok(()),
-        _ => Err(Refused::invalid("Invalid value for 'text.format.type'.").at("text.format.type")),
+        _ => {
+            Err(ApiRefusal::invalid("Invalid value for 'text.format.type'.").at("text.format.type"))
+        }
     }
 }
 
 /// Fails unless every tool call has its result, and every result its call.
-fn check_results(input: &Value) -> Result<(), Refused> {
+fn check_results(input: &Value) -> Result<(), ApiRefusal> {
     let items = || input.as_array().into_iter().flatten();
     let ids = |kind: &str| -> Vec<&str> {
         let items = items().filter(|item| item["type"] == kind);
@@ -61,32 +63,31 @@ fn check_results(input: &Value) -> Result<(), Refused> {
     };
     let (calls, outputs) = (ids("function_call"), ids("function_call_output"));
     if let Some(id) = calls.iter().find(|id| !outputs.contains(id)) {
-        return Err(
-            Refused::invalid(format!("No tool output found for function call {id}.")).at("input")
-        );
+        return Err(ApiRefusal::invalid(format!("No tool output found for function call {id}."))
+            .at("input"));
     }
     match outputs.iter().find(|id| !calls.contains(id)) {
         None => Ok(()),
-        Some(id) => Err(Refused::invalid(format!(
+        Some(id) => Err(ApiRefusal::invalid(format!(
             "No tool call found for function call output with call_id {id}."
         ))
         .at("input")),
     }
 }
 
-fn unknown_field(name: &str) -> Refused {
+fn unknown_field(name: &str) -> ApiRefusal {
     let moved = match name {
         "messages" => "input",
         "response_format" => "text.format",
         "max_tokens" | "max_completion_tokens" => "max_output_tokens",
         "reasoning_effort" => "reasoning.effort",
         _ => {
-            return Refused::invalid(format!("Unknown parameter: '{name}'."))
+            return ApiRefusal::invalid(format!("Unknown parameter: '{name}'."))
                 .at(name)
                 .code("unknown_parameter");
         }
     };
-    Refused::invalid(format!(
+    ApiRefusal::invalid(format!(
         "Unsupported parameter: '{name}'. In the Responses API, this parameter has moved to \
          '{moved}'."
     ))
@@ -94,11 +95,11 @@ fn unknown_field(name: &str) -> Refused {
     .code("unsupported_parameter")
 }
 
-pub(super) fn read(body: &Value) -> Read {
+pub(super) fn read(body: &Value) -> RequestContent {
     let schema = &body["text"]["format"]["schema"];
     let instructions = text_of(&body["instructions"]);
     let system = said_by(&body["input"], &["system", "developer"]);
-    Read {
+    RequestContent {
         system: format!("{instructions}\n{system}").trim().to_owned(),
         user: match &body["input"] {
             Value::String(text) => text.clone(),
@@ -115,7 +116,7 @@ struct Part {
 }
 
 impl Part {
-    fn of(said: &Said<'_>) -> Part {
+    fn of(said: &FinalAnswer<'_>) -> Part {
         match said.stop {
             Stop::Refusal => Part { kind: "refusal", field: "refusal" },
             Stop::Done | Stop::CutOff => Part { kind: "output_text", field: "text" },
@@ -134,7 +135,7 @@ impl Part {
 }
 
 /// Returns the output items of an answer in their final state.
-fn items(said: &Said<'_>) -> Vec<Value> {
+fn items(said: &FinalAnswer<'_>) -> Vec<Value> {
     let body = &said.asked.body;
     let mut items = Vec::new();
     if !body["reasoning"].is_null() {
@@ -168,7 +169,7 @@ fn items(said: &Said<'_>) -> Vec<Value> {
 }
 
 /// Returns the response object in one of its states.
-fn response(said: &Said<'_>, status: &str, output: Vec<Value>) -> Value {
+fn response(said: &FinalAnswer<'_>, status: &str, output: Vec<Value>) -> Value {
     let body = &said.asked.body;
     let input = said.usage.input + said.usage.cache_read + said.usage.cache_write;
     let is_ended = matches!(status, "completed" | "incomplete");
@@ -221,18 +222,18 @@ fn response(said: &Said<'_>, status: &str, output: Vec<Value>) -> Value {
     })
 }
 
-fn status(said: &Said<'_>) -> &'static str {
+fn status(said: &FinalAnswer<'_>) -> &'static str {
     match said.stop {
         Stop::Done | Stop::Refusal => "completed",
         Stop::CutOff => "incomplete",
     }
 }
 
-pub(super) fn whole(said: &Said<'_>) -> Value {
+pub(super) fn whole(said: &FinalAnswer<'_>) -> Value {
     response(said, status(said), items(said))
 }
 
-pub(super) fn events(said: &Said<'_>) -> Vec<Vec<u8>> {
+pub(super) fn events(said: &FinalAnswer<'_>) -> Vec<Vec<u8>> {
     let running = response(said, "in_progress", Vec::new());
     let mut data = vec![
         json!({ "type": "response.created", "response": running }),
@@ -266,7 +267,7 @@ pub(super) fn events(said: &Said<'_>) -> Vec<Vec<u8>> {
     numbered(data)
 }
 
-fn call_events(said: &Said<'_>, item: &Value, index: usize) -> Vec<Value> {
+fn call_events(said: &FinalAnswer<'_>, item: &Value, index: usize) -> Vec<Value> {
     let of_call = |kind: &str, name: &str, text: &str| {
         let mut data = json!({
             "type": format!("response.function_call_arguments.{kind}"), "item_id": item["id"],
@@ -280,7 +281,7 @@ fn call_events(said: &Said<'_>, item: &Value, index: usize) -> Vec<Value> {
     deltas.chain([of_call("done", "arguments", &said.text)]).collect()
 }
 
-fn message_events(said: &Said<'_>, item: &Value, index: usize) -> Vec<Value> {
+fn message_events(said: &FinalAnswer<'_>, item: &Value, index: usize) -> Vec<Value> {
     let part = Part::of(said);
     let of_part = |kind: String, name: &str, value: Value| {
         let mut data = json!({
@@ -311,7 +312,7 @@ fn numbered(data: Vec<Value>) -> Vec<Vec<u8>> {
 }
 
 /// Formats the event of a failed response.
-pub(super) fn failed(said: &Said<'_>) -> Vec<u8> {
+pub(super) fn failed(said: &FinalAnswer<'_>) -> Vec<u8> {
     let failed = response(said, "failed", Vec::new());
     let data = json!({ "type": "response.failed", "sequence_number": 99, "response": failed });
     event(Some("response.failed"), &data)

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use assay_testkit::github::{Fault, GitHub, When};
-use assay_testkit::web::{Answer, Asked};
+use assay_testkit::github::{Fault, FaultTiming, GitHub};
+use assay_testkit::web::{Answer, ServiceRequest};
 use expect_test::expect;
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ use super::{REPO, ask, github};
 
 fn post(github: &GitHub) -> Option<Answer> {
     let fields = [("user-agent", "test"), ("authorization", "Bearer t-rev")];
-    github.answer(&Asked {
+    github.answer(&ServiceRequest {
         method: "POST".to_owned(),
         target: format!("/repos/{REPO}/issues/1/comments"),
         headers: fields.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec(),
@@ -22,7 +22,7 @@ fn post(github: &GitHub) -> Option<Answer> {
 
 #[test]
 fn each_fault_answers_in_its_way() {
-    use When::{AfterEffect, BeforeEffect};
+    use FaultTiming::{AfterEffect, BeforeEffect};
     let faults = [
         Fault::Invalid,
         Fault::ServerError,

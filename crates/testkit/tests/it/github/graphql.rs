@@ -1,6 +1,6 @@
 //! Threads, which only GraphQL has.
 
-use assay_testkit::github::{Fault, GitHub, When};
+use assay_testkit::github::{Fault, FaultTiming, GitHub};
 use serde_json::{Value, json};
 
 use super::{REPO, github, review};
@@ -89,10 +89,10 @@ fn threads_are_resolved_and_opened_again() {
 fn a_mutation_goes_wrong_by_its_name() {
     let github = discussed(1);
     let id = github.threads(REPO, 1)[0].id.clone();
-    github.fail_next("ResolveThread", Fault::BadGateway(When::BeforeEffect));
+    github.fail_next("ResolveThread", Fault::BadGateway(FaultTiming::BeforeEffect));
     query(&github, "t-rev", STATE, number(1));
     let body = json!({ "query": RESOLVE, "variables": { "id": id } });
-    let asked = assay_testkit::web::Asked {
+    let asked = assay_testkit::web::ServiceRequest {
         method: "POST".to_owned(),
         target: "/graphql".to_owned(),
         headers: Vec::new(),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use assay_testkit::github::{Busiest, GitHub};
+use assay_testkit::github::{GitHub, PeakLoad};
 use serde_json::{Value, json};
 
 use super::{REPO, ask, ask_with, github};
@@ -34,7 +34,7 @@ fn eighty_writes_a_minute_are_the_most() {
     assert_eq!((busiest.gap, busiest.impatient), (Some(Duration::ZERO), 29));
     github.clock().advance(Duration::from_secs(60));
     assert_eq!(write(&github), 201);
-    assert_eq!(github.busiest(), Busiest { hour: 111, ..busiest });
+    assert_eq!(github.busiest(), PeakLoad { hour: 111, ..busiest });
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn five_hundred_writes_an_hour_are_the_most() {
     assert_ne!(write(&github), 201);
     assert_eq!(
         github.busiest(),
-        Busiest { minute: 30, hour: 501, gap: Some(Duration::from_secs(2)), impatient: 0 },
+        PeakLoad { minute: 30, hour: 501, gap: Some(Duration::from_secs(2)), impatient: 0 },
     );
     github.clock().advance(Duration::from_secs(3600));
     assert_eq!(write(&github), 201);

@@ -13,8 +13,8 @@ mod serving;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use assay_testkit::github::{Access, Clock, GitHub, NewPull, sha};
-use assay_testkit::web::{Answer, Asked};
+use assay_testkit::github::{Access, GitHub, GitHubClock, NewPull, sha};
+use assay_testkit::web::{Answer, ServiceRequest};
 use serde_json::{Value, json};
 
 const REPO: &str = "octo/demo";
@@ -54,7 +54,7 @@ new file mode 100644
 
 /// Returns a GitHub with pull request 1 of `ann`, and tokens `t-<login>`.
 fn github() -> GitHub {
-    let github = GitHub::new(Arc::new(Clock::stopped()));
+    let github = GitHub::new(Arc::new(GitHubClock::stopped()));
     github.add_repository(REPO);
     github.add_token("ann", "t-ann", Access::User);
     github.add_token("rev", "t-rev", Access::User);
@@ -74,7 +74,7 @@ fn ask(github: &GitHub, method: &str, below: &str, body: Value) -> (u16, Value) 
 fn ask_with(github: &GitHub, target: &str, fields: &[(&str, &str)]) -> Answer {
     let own = [("User-Agent", "test"), ("Authorization", "token t-rev")];
     let headers = own.iter().chain(fields).map(|&(name, value)| (name.into(), value.into()));
-    let asked = Asked {
+    let asked = ServiceRequest {
         method: "GET".to_owned(),
         target: target.to_owned(),
         headers: headers.collect(),

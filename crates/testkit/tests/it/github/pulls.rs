@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use assay_testkit::github::{NewPull, sha};
-use assay_testkit::web::Asked;
+use assay_testkit::web::ServiceRequest;
 use serde_json::{Value, json};
 
 use super::{DIFF, REPO, ask, ask_with, github, told};
@@ -206,7 +206,7 @@ fn a_request_has_a_form() {
     let github = github();
     let send = |fields: &[(&str, &str)], body: &str| {
         let headers = fields.iter().map(|&(name, value)| (name.into(), value.into()));
-        let answer = github.answer(&Asked {
+        let answer = github.answer(&ServiceRequest {
             method: "POST".to_owned(),
             target: format!("/repos/{REPO}/issues/1/comments"),
             headers: headers.collect(),

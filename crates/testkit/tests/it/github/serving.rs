@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::sync::Arc;
 use std::time::Duration;
 
-use assay_testkit::github::{Fault, Server, When};
+use assay_testkit::github::{Fault, FaultTiming, Server};
 
 use super::{REPO, github};
 
@@ -50,7 +50,7 @@ fn a_cut_connection_is_cut() {
     let github = Arc::new(github());
     let server = Arc::clone(&github).serve();
     let comment = request("POST", "/issues/1/comments", r#"{"body":"x"}"#, "");
-    for (when, done) in [(When::BeforeEffect, 0), (When::AfterEffect, 1)] {
+    for (when, done) in [(FaultTiming::BeforeEffect, 0), (FaultTiming::AfterEffect, 1)] {
         github.fail_next("POST", Fault::Cut(when));
         assert_eq!(send(&server, &comment), "");
         assert_eq!(github.comments(REPO, 1).len(), done);

@@ -21,12 +21,12 @@ fn a_check_that_moves_the_main_branch_has_failed() {
     ] {
         let main = [("check.sh", runner(script)), ("greeting.txt", "hello\n".to_owned())];
         let main: Vec<(&str, &str)> = main.iter().map(|(path, text)| (*path, &**text)).collect();
-        let stage = project(&main, "sh check.sh", "`leaves` passes");
-        stage.repository.write("greeting.txt", "hello, goodbye\n");
-        stage.repository.commit("work");
-        let before = stage.repository.git(&["for-each-ref", "refs/heads", "refs/remotes"]);
-        is_refused(&stage, &[], "1", "Fails: ", moved);
-        let after = stage.repository.git(&["for-each-ref", "refs/heads", "refs/remotes"]);
+        let fixture = project(&main, "sh check.sh", "`leaves` passes");
+        fixture.repository.write("greeting.txt", "hello, goodbye\n");
+        fixture.repository.commit("work");
+        let before = fixture.repository.git(&["for-each-ref", "refs/heads", "refs/remotes"]);
+        is_refused(&fixture, &[], "1", "Fails: ", moved);
+        let after = fixture.repository.git(&["for-each-ref", "refs/heads", "refs/remotes"]);
         assert_eq!(after, before, "{script}");
     }
 }
@@ -35,13 +35,13 @@ fn a_check_that_moves_the_main_branch_has_failed() {
 fn a_fixer_does_not_move_the_main_branch() {
     let check = "grep -q goodbye greeting.txt && echo 'ok 1 - leaves' || echo 'not ok 1 - leaves'\necho 1..1\ngrep -q goodbye greeting.txt\n";
     let main = [("check.sh", check), ("greeting.txt", "hello\n")];
-    let stage = project(&main, "sh check.sh", "`leaves` passes");
-    stage.has_fixer("git branch -f main work; echo goodbye >> greeting.txt\n");
-    stage.repository.write("greeting.txt", "hello, you\n");
-    stage.repository.commit("work");
-    let before = stage.repository.git(&["rev-parse", "main"]);
-    stage.qa_with(&[], &[("MAX_CONSECUTIVE_ERRORS", "1")]);
-    assert_eq!(stage.repository.git(&["rev-parse", "main"]), before);
+    let fixture = project(&main, "sh check.sh", "`leaves` passes");
+    fixture.has_fixer("git branch -f main work; echo goodbye >> greeting.txt\n");
+    fixture.repository.write("greeting.txt", "hello, you\n");
+    fixture.repository.commit("work");
+    let before = fixture.repository.git(&["rev-parse", "main"]);
+    fixture.qa_with(&[], &[("MAX_CONSECUTIVE_ERRORS", "1")]);
+    assert_eq!(fixture.repository.git(&["rev-parse", "main"]), before);
 }
 
 #[test]
@@ -49,60 +49,60 @@ fn a_main_branch_that_goes_on_while_checks_run_is_left_alone() {
     let script = "c=$(git commit-tree -p main -m other main^{tree}); git update-ref refs/heads/main $c; git pack-refs --all";
     let main = [("check.sh", runner(script)), ("greeting.txt", "hello\n".to_owned())];
     let main: Vec<(&str, &str)> = main.iter().map(|(path, text)| (*path, &**text)).collect();
-    let stage = project(&main, "sh check.sh", "`leaves` passes");
-    stage.repository.write("greeting.txt", "hello, goodbye\n");
-    stage.repository.commit("work");
-    let before = stage.repository.git(&["rev-parse", "main"]);
-    is_approved(&stage, &[]);
-    assert_ne!(stage.repository.git(&["rev-parse", "main"]), before);
+    let fixture = project(&main, "sh check.sh", "`leaves` passes");
+    fixture.repository.write("greeting.txt", "hello, goodbye\n");
+    fixture.repository.commit("work");
+    let before = fixture.repository.git(&["rev-parse", "main"]);
+    is_approved(&fixture, &[]);
+    assert_ne!(fixture.repository.git(&["rev-parse", "main"]), before);
 }
 
 #[test]
 fn a_base_that_takes_in_rejected_work_needs_a_person() {
     // The work is committed, or only in the work tree at its first validation.
     for is_committed in [true, false] {
-        let stage = python(&[(".gitignore", "__pycache__/\n")]);
-        let repository = &stage.repository;
+        let fixture = python(&[(".gitignore", "__pycache__/\n")]);
+        let repository = &fixture.repository;
         repository.write("calc.py", BROKEN);
         repository.write("tests/test_calc.py", WEAKENED);
         if is_committed {
             repository.commit("work");
         }
-        is_refused(&stage, &[], "1", "Weakened test: ", "passes only in the version");
+        is_refused(&fixture, &[], "1", "Weakened test: ", "passes only in the version");
         repository.commit("all of it");
         repository.git(&["branch", "--force", "main", "work"]);
         repository.write("calc.py", format!("{BROKEN}\n\nMORE = 1\n"));
         repository.commit("more");
         let title = "Base took in the work: ";
-        is_refused(&stage, &["--resume"], "1", title, "contains work that earlier rounds judged");
-        let issues = stage.issues();
+        is_refused(&fixture, &["--resume"], "1", title, "contains work that earlier rounds judged");
+        let issues = fixture.issues();
         let issue = issues.iter().find(|(_, it)| it.starts_with(title)).unwrap();
         let sign =
             ["--sign-off", "Ann", "--for", &issue.1, "--because", "main was fast-forwarded by me"];
-        let decided = stage.qa(&sign);
+        let decided = fixture.qa(&sign);
         assert_eq!(decided.code, 0, "{}{}", decided.stdout, decided.stderr);
     }
 }
 
 #[test]
 fn a_base_that_is_no_descendant_needs_a_person() {
-    let stage = python(&[(".gitignore", "__pycache__/\n")]);
-    stage.repository.write("calc.py", BROKEN);
-    stage.repository.commit("work");
-    is_refused(&stage, &[], "1", "Test fails: ", "");
-    stage.repository.git(&["branch", "--force", "main", "main~1"]);
-    stage.repository.write("calc.py", MORE);
-    is_refused(&stage, &["--resume"], "1", "Base was moved from ", "does not come after it");
+    let fixture = python(&[(".gitignore", "__pycache__/\n")]);
+    fixture.repository.write("calc.py", BROKEN);
+    fixture.repository.commit("work");
+    is_refused(&fixture, &[], "1", "Test fails: ", "");
+    fixture.repository.git(&["branch", "--force", "main", "main~1"]);
+    fixture.repository.write("calc.py", MORE);
+    is_refused(&fixture, &["--resume"], "1", "Base was moved from ", "does not come after it");
 }
 
 #[test]
 fn a_base_that_goes_on_with_others_work_is_honest() {
     for how in ["rebase", "merge"] {
-        let stage = python(&[(".gitignore", "__pycache__/\n")]);
-        let repository = &stage.repository;
+        let fixture = python(&[(".gitignore", "__pycache__/\n")]);
+        let repository = &fixture.repository;
         repository.write("calc.py", BROKEN);
         repository.commit("work");
-        is_refused(&stage, &[], "1", "Test fails: ", "");
+        is_refused(&fixture, &[], "1", "Test fails: ", "");
         repository.git(&["stash", "--include-untracked", "--quiet"]);
         repository.git(&["switch", "--quiet", "main"]);
         repository.write("other.py", CALC);
@@ -115,30 +115,30 @@ fn a_base_that_goes_on_with_others_work_is_honest() {
         repository.git(&[how, "--quiet", "main"]);
         repository.git(&["stash", "pop", "--quiet"]);
         repository.write("calc.py", MORE);
-        is_approved(&stage, &["--resume"]);
+        is_approved(&fixture, &["--resume"]);
     }
 }
 
 #[test]
 fn approved_work_that_is_merged_is_a_base_like_any_other() {
-    let stage = python(&[(".gitignore", "__pycache__/\n")]);
-    let repository = &stage.repository;
+    let fixture = python(&[(".gitignore", "__pycache__/\n")]);
+    let repository = &fixture.repository;
     repository.write("calc.py", BROKEN);
     repository.commit("work");
-    is_refused(&stage, &[], "1", "Test fails: ", "");
+    is_refused(&fixture, &[], "1", "Test fails: ", "");
     repository.write("calc.py", MORE);
-    is_approved(&stage, &["--resume"]);
+    is_approved(&fixture, &["--resume"]);
     repository.commit("approved");
     repository.git(&["branch", "--force", "main", "work"]);
     repository.write("calc.py", format!("{MORE}\n\n\ndef one():\n    return 1\n"));
     repository.commit("more");
-    is_approved(&stage, &[]);
+    is_approved(&fixture, &[]);
 }
 
 #[test]
 fn commits_that_a_remote_does_not_have_are_part_of_the_work() {
-    let stage = python(&[(".gitignore", "__pycache__/\n")]);
-    let repository = &stage.repository;
+    let fixture = python(&[(".gitignore", "__pycache__/\n")]);
+    let repository = &fixture.repository;
     // The remote has the main branch as it was, under its own name.
     repository.git(&["update-ref", "refs/remotes/upstream/main", "main"]);
     repository.git(&["config", "remote.upstream.url", "."]);
@@ -150,5 +150,5 @@ fn commits_that_a_remote_does_not_have_are_part_of_the_work() {
     repository.commit("work");
     repository.git(&["branch", "--force", "main", "work"]);
     repository.write("calc.py", format!("{BROKEN}\n\nMORE = 1\n"));
-    is_refused(&stage, &[], "1", "Weakened test: ", "passes only in the version");
+    is_refused(&fixture, &[], "1", "Weakened test: ", "passes only in the version");
 }

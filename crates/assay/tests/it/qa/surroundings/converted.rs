@@ -10,8 +10,8 @@ const IGNORE: (&str, &str) = (".gitignore", "__pycache__/\n");
 #[test]
 fn a_file_that_git_converts_needs_a_person() {
     let title = "Work tree and commit have different bytes: calc.py";
-    let stage = python(&[IGNORE]);
-    let repository = &stage.repository;
+    let fixture = python(&[IGNORE]);
+    let repository = &fixture.repository;
     repository.git(&["config", "filter.x.clean", "sed 's/a - b/a + b/'"]);
     repository.write(".gitattributes", "calc.py filter=x\n");
     repository.write("calc.py", MORE);
@@ -21,31 +21,31 @@ fn a_file_that_git_converts_needs_a_person() {
     repository.commit("work");
     assert!(repository.git(&["show", "HEAD:calc.py"]).contains("a + b"), "the filter did its work");
     let reason = "git converts `calc.py` (`filter=x`), so a commit has other bytes of the file";
-    is_refused(&stage, &[], "1", title, reason);
+    is_refused(&fixture, &[], "1", title, reason);
     // Without the filter, the file stays as it was committed.
     repository.git(&["config", "--remove-section", "filter.x"]);
-    is_refused(&stage, &["--resume"], "1", title, "so a commit has other bytes of the file");
+    is_refused(&fixture, &["--resume"], "1", title, "so a commit has other bytes of the file");
 }
 
 #[test]
 fn a_file_that_git_does_not_look_at_needs_a_person() {
     for mark in ["--assume-unchanged", "--skip-worktree"] {
-        let stage = python(&[IGNORE]);
-        let repository = &stage.repository;
+        let fixture = python(&[IGNORE]);
+        let repository = &fixture.repository;
         repository.write("calc.py", BROKEN);
         repository.commit("work");
         repository.git(&["update-index", mark, "calc.py"]);
         repository.write("calc.py", MORE);
         let title = "Work tree and commit have different bytes: calc.py";
-        is_refused(&stage, &[], "1", title, "git takes `calc.py` for unchanged");
+        is_refused(&fixture, &[], "1", title, "git takes `calc.py` for unchanged");
     }
 }
 
 #[test]
 fn usual_conversions_are_no_issue() {
     let attributes = "*.dat filter=upper\n*.txt text eol=crlf\n";
-    let stage = python(&[IGNORE, (".gitattributes", attributes), ("a.txt", "a\nb\n")]);
-    let repository = &stage.repository;
+    let fixture = python(&[IGNORE, (".gitattributes", attributes), ("a.txt", "a\nb\n")]);
+    let repository = &fixture.repository;
     repository.git(&["config", "filter.upper.clean", "tr a-z A-Z"]);
     repository.git(&[
         "config",
@@ -61,13 +61,13 @@ fn usual_conversions_are_no_issue() {
         repository.git(&["show", "HEAD:a.bin"]).starts_with("version"),
         "a pointer is committed"
     );
-    is_approved(&stage, &[]);
-    let stage = python(&[IGNORE, (".gitattributes", attributes)]);
-    let repository = &stage.repository;
+    is_approved(&fixture, &[]);
+    let fixture = python(&[IGNORE, (".gitattributes", attributes)]);
+    let repository = &fixture.repository;
     repository.git(&["config", "filter.upper.clean", "tr a-z A-Z"]);
     repository.write("calc.py", MORE);
     repository.write("a.dat", "small\n");
     repository.commit("work");
     assert_eq!(repository.git(&["show", "HEAD:a.dat"]).trim(), "SMALL");
-    is_approved(&stage, &[]);
+    is_approved(&fixture, &[]);
 }

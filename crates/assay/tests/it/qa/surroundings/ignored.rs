@@ -12,11 +12,11 @@ const PLUGIN: &str = "import pytest\n\n\n@pytest.hookimpl(hookwrapper=True)\ndef
 
 #[test]
 fn byte_code_of_the_tree_is_not_read() {
-    let stage = python(&[IGNORE]);
-    let repository = &stage.repository;
+    let fixture = python(&[IGNORE]);
+    let repository = &fixture.repository;
     repository.write("calc.py", BROKEN);
     repository.commit("work");
-    let good = stage.aside("calc.py");
+    let good = fixture.aside("calc.py");
     fs::write(&good, CALC).unwrap();
     let script = format!(
         "import py_compile, sys\nfile = f'__pycache__/calc.{{sys.implementation.cache_tag}}.pyc'\npy_compile.compile('{}', cfile=file, dfile='calc.py', invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)\n",
@@ -25,17 +25,17 @@ fn byte_code_of_the_tree_is_not_read() {
     let made =
         Command::new("python3").args(["-c", &script]).current_dir(repository.path()).status();
     assert!(made.unwrap().success());
-    is_refused(&stage, &[], "1", "Test fails: ", "-1");
+    is_refused(&fixture, &[], "1", "Test fails: ", "-1");
 }
 
 #[test]
 fn an_ignored_package_beside_a_module_needs_a_person() {
-    let stage = python(&[(".gitignore", "__pycache__/\ncalc/\n")]);
-    stage.repository.write("calc.py", BROKEN);
-    stage.repository.write("calc/__init__.py", CALC);
-    stage.repository.commit("work");
+    let fixture = python(&[(".gitignore", "__pycache__/\ncalc/\n")]);
+    fixture.repository.write("calc.py", BROKEN);
+    fixture.repository.write("calc/__init__.py", CALC);
+    fixture.repository.commit("work");
     let reason = "Python loads `calc/__init__.py`, which git ignores, in the place of `calc.py`";
-    is_refused(&stage, &[], "1", "Ignored file stands in for a module: calc/__init__.py", reason);
+    is_refused(&fixture, &[], "1", "Ignored file stands in for a module: calc/__init__.py", reason);
 }
 
 #[test]
@@ -46,56 +46,61 @@ fn what_only_the_branch_hides_needs_a_person() {
         ("helpers/numbers.py", "helpers/"),
         ("tests/conftest.py", "conftest.py"),
     ] {
-        let stage = python(&[IGNORE]);
-        stage.repository.write("calc.py", MORE);
-        stage.repository.write(".gitignore", format!("{}{rule}\n", IGNORE.1));
-        stage.repository.write(path, "");
-        stage.repository.commit("work");
+        let fixture = python(&[IGNORE]);
+        fixture.repository.write("calc.py", MORE);
+        fixture.repository.write(".gitignore", format!("{}{rule}\n", IGNORE.1));
+        fixture.repository.write(path, "");
+        fixture.repository.commit("work");
         let title = format!("Hidden by the branch's own ignore rules: {path}");
-        is_refused(&stage, &[], "1", &title, "only ignore rules that this branch adds hide");
+        is_refused(&fixture, &[], "1", &title, "only ignore rules that this branch adds hide");
     }
 }
 
 #[test]
 fn rules_that_hide_their_own_file_hide_nothing() {
-    let stage = python(&[IGNORE]);
-    stage.repository.write("calc.py", MORE);
-    stage.repository.commit("work");
-    stage.repository.write("helpers/.gitignore", "*\n");
-    stage.repository.write("helpers/numbers.py", "ONE = 1\n");
+    let fixture = python(&[IGNORE]);
+    fixture.repository.write("calc.py", MORE);
+    fixture.repository.commit("work");
+    fixture.repository.write("helpers/.gitignore", "*\n");
+    fixture.repository.write("helpers/numbers.py", "ONE = 1\n");
     let title = "Hidden by the branch's own ignore rules: helpers/numbers.py";
-    is_refused(&stage, &[], "1", title, "only ignore rules that this branch adds hide");
+    is_refused(&fixture, &[], "1", title, "only ignore rules that this branch adds hide");
 }
 
 #[test]
 fn a_tree_that_failed_before_needs_a_person() {
-    let stage = python(&[(".gitignore", "__pycache__/\nbuild/\n")]);
+    let fixture = python(&[(".gitignore", "__pycache__/\nbuild/\n")]);
     let stateful = "import pathlib\n\n\ndef sub(a, b):\n    return a + b\n\n\nif pathlib.Path('build/mode').exists():\n    def sub(a, b):\n        return a - b\n\npathlib.Path('build').mkdir(exist_ok=True)\npathlib.Path('build/mode').write_text('x')\n";
-    stage.repository.write("calc.py", stateful);
-    stage.repository.commit("work");
-    let ran =
-        is_refused(&stage, &[], "3", "Failed before on the same tree: ", "the same tree failed `");
-    assert_eq!(stage.ending()["ending"], "awaits_decision", "{}", ran.stdout);
+    fixture.repository.write("calc.py", stateful);
+    fixture.repository.commit("work");
+    let ran = is_refused(
+        &fixture,
+        &[],
+        "3",
+        "Failed before on the same tree: ",
+        "the same tree failed `",
+    );
+    assert_eq!(fixture.ending()["ending"], "awaits_decision", "{}", ran.stdout);
     let sign =
         ["--sign-off", "Ann", "--for", "Failed before", "--because", "the disk was full at first"];
-    let decided = stage.qa(&sign);
+    let decided = fixture.qa(&sign);
     assert_eq!(decided.code, 0, "{}{}", decided.stdout, decided.stderr);
-    stage.is_approved();
+    fixture.is_approved();
 }
 
 #[test]
 fn an_ignored_file_that_a_runner_loads_and_that_is_new_needs_a_person() {
     for path in ["sitecustomize.py", ".venv/lib/python3.11/site-packages/more.pth", "setup.cfg"] {
-        let stage =
+        let fixture =
             python(&[(".gitignore", "__pycache__/\n.venv/\nsitecustomize.py\nsetup.cfg\n")]);
-        stage.repository.write("calc.py", BROKEN);
-        stage.repository.commit("work");
-        is_refused(&stage, &[], "1", "Test fails: ", "");
-        stage.repository.write("calc.py", MORE);
-        stage.repository.write(path, "");
+        fixture.repository.write("calc.py", BROKEN);
+        fixture.repository.commit("work");
+        is_refused(&fixture, &[], "1", "Test fails: ", "");
+        fixture.repository.write("calc.py", MORE);
+        fixture.repository.write(path, "");
         let title = format!("Ignored file changes what tests load: {path}");
         is_refused(
-            &stage,
+            &fixture,
             &["--resume"],
             "1",
             &title,
@@ -106,8 +111,8 @@ fn an_ignored_file_that_a_runner_loads_and_that_is_new_needs_a_person() {
 
 #[test]
 fn ignored_files_of_a_usual_project_are_no_issue() {
-    let stage = python(&[(".gitignore", "__pycache__/\n.cargo/\n_version.py\n")]);
-    let repository = &stage.repository;
+    let fixture = python(&[(".gitignore", "__pycache__/\n.cargo/\n_version.py\n")]);
+    let repository = &fixture.repository;
     repository.write(".cargo/config.toml", "");
     repository.write("_version.py", "VERSION = '1'\n");
     repository.write("calc.egg-info/entry_points.txt", "[console_scripts]\ncalc = calc:main\n");
@@ -121,7 +126,7 @@ fn ignored_files_of_a_usual_project_are_no_issue() {
     }
     repository.write("calc.py", MORE);
     repository.commit("work");
-    is_approved(&stage, &[]);
+    is_approved(&fixture, &[]);
 }
 
 /// Tests that need pytest, which `cargo xtask test` installs for modules of this name.
@@ -136,8 +141,8 @@ mod toolchains {
         let test = "from calc import sub\n\n\ndef test_sub():\n    assert sub(2, 3) == -1\n";
         let main =
             [("calc.py", CALC), ("tests/__init__.py", ""), ("tests/test_calc.py", test), IGNORE];
-        let stage = project(&main, "python3 -m pytest", "`test_sub` passes");
-        let repository = &stage.repository;
+        let fixture = project(&main, "python3 -m pytest", "`test_sub` passes");
+        let repository = &fixture.repository;
         repository.write("calc.py", BROKEN);
         repository.write("more.py", PLUGIN);
         repository
@@ -145,7 +150,7 @@ mod toolchains {
         repository.write("more.egg-info/entry_points.txt", "[pytest11]\nmore = more\n");
         repository.commit("work");
         is_refused(
-            &stage,
+            &fixture,
             &[],
             "1",
             "Ignored package adds a plugin to pytest: more.egg-info/entry_points.txt",

@@ -4,13 +4,13 @@ use std::fs;
 use std::process::Command;
 
 use super::{BROKEN, CALC, MORE, is_approved, is_refused, python};
-use crate::qa::Stage;
+use crate::qa::QaFixture;
 
 const IGNORE: (&str, &str) = (".gitignore", "__pycache__/\n");
 
 /// Turns a folder of the fixture into a repository with the folder's content.
-fn make_repository(stage: &Stage, folder: &str) {
-    let at = stage.repository.file(folder);
+fn make_repository(fixture: &QaFixture, folder: &str) {
+    let at = fixture.repository.file(folder);
     let identity = ["-c", "user.name=a", "-c", "user.email=a@example.com"];
     for args in [&["init", "--quiet"][..], &["add", "--all"], &["commit", "--quiet", "-m", "a"]] {
         let done = Command::new("git").args(identity).args(args).current_dir(&at).status();
@@ -23,37 +23,37 @@ fn a_repository_within_the_tree_needs_a_person() {
     let reason =
         "`calc` is a repository of its own, so that no commit of this branch has its files";
     for is_added in [false, true] {
-        let stage = python(&[IGNORE]);
-        let repository = &stage.repository;
+        let fixture = python(&[IGNORE]);
+        let repository = &fixture.repository;
         repository.write("calc.py", BROKEN);
         if !is_added {
             repository.commit("work");
         }
         repository.write("calc/__init__.py", CALC);
-        make_repository(&stage, "calc");
+        make_repository(&fixture, "calc");
         if is_added {
             // Git adds the repository as a submodule without an address.
             repository.commit("work");
         }
-        is_refused(&stage, &[], "1", "Repository within the tree: calc", reason);
+        is_refused(&fixture, &[], "1", "Repository within the tree: calc", reason);
     }
 }
 
 #[test]
 fn a_repository_that_the_main_branch_ignores_is_no_issue() {
-    let stage = python(&[(".gitignore", "__pycache__/\n/.worktrees/\n")]);
-    stage.repository.write("calc.py", MORE);
-    stage.repository.commit("work");
-    stage.repository.write(".worktrees/other/calc.py", CALC);
-    make_repository(&stage, ".worktrees/other");
-    is_approved(&stage, &[]);
+    let fixture = python(&[(".gitignore", "__pycache__/\n/.worktrees/\n")]);
+    fixture.repository.write("calc.py", MORE);
+    fixture.repository.commit("work");
+    fixture.repository.write(".worktrees/other/calc.py", CALC);
+    make_repository(&fixture, ".worktrees/other");
+    is_approved(&fixture, &[]);
 }
 
 /// Sets up the Python project with a submodule that tests import.
-fn with_submodule() -> Stage {
-    let stage = python(&[IGNORE]);
-    let repository = &stage.repository;
-    let other = stage.aside("other");
+fn with_submodule() -> QaFixture {
+    let fixture = python(&[IGNORE]);
+    let repository = &fixture.repository;
+    let other = fixture.aside("other");
     fs::create_dir(&other).unwrap();
     fs::write(other.join("__init__.py"), "").unwrap();
     fs::write(other.join("same.py"), "def same(a, b):\n    assert a == b\n").unwrap();
@@ -71,45 +71,45 @@ fn with_submodule() -> Stage {
     repository.commit("shared");
     repository.git(&["branch", "--quiet", "--force", "work", "main"]);
     repository.git(&["switch", "--quiet", "work"]);
-    stage
+    fixture
 }
 
 #[test]
 fn a_submodule_that_is_as_before_is_approved() {
-    let stage = with_submodule();
-    stage.repository.write("calc.py", MORE);
-    stage.repository.commit("work");
-    is_approved(&stage, &[]);
+    let fixture = with_submodule();
+    fixture.repository.write("calc.py", MORE);
+    fixture.repository.commit("work");
+    is_approved(&fixture, &[]);
 }
 
 #[test]
 fn a_submodule_with_tests_that_changed_needs_a_person() {
-    let stage = with_submodule();
-    stage.repository.write("calc.py", BROKEN);
-    stage.repository.commit("work");
+    let fixture = with_submodule();
+    fixture.repository.write("calc.py", BROKEN);
+    fixture.repository.commit("work");
     let soft = "def same(a, b):\n    return a == b\n";
-    fs::write(stage.repository.file("shared/same.py"), soft).unwrap();
+    fs::write(fixture.repository.file("shared/same.py"), soft).unwrap();
     let reason = "tests are in the submodule `shared`, or import from it";
-    is_refused(&stage, &[], "1", "Weakened test: shared", reason);
+    is_refused(&fixture, &[], "1", "Weakened test: shared", reason);
 }
 
 #[test]
 fn a_fixer_that_leaves_a_repository_gets_one_issue() {
     for commits in ["", "git add -A; git -c user.name=a -c user.email=a@example.com commit -qm x; "]
     {
-        let stage = python(&[IGNORE]);
-        stage.repository.write("calc.py", BROKEN);
-        stage.repository.commit("work");
+        let fixture = python(&[IGNORE]);
+        fixture.repository.write("calc.py", BROKEN);
+        fixture.repository.commit("work");
         let script = format!(
             "mkdir calc; printf 'def sub(a, b):\\n    return a - b\\n' > calc/__init__.py\ncd calc; git init -q; {commits}echo done\n"
         );
-        stage.has_fixer(&script);
+        fixture.has_fixer(&script);
         let title = "The fixer left a repository within the tree: calc";
         let reason = "the fixer made `calc` a repository of its own, of which git takes no file";
-        let ran = is_refused(&stage, &[], "3", title, reason);
+        let ran = is_refused(&fixture, &[], "3", title, reason);
         assert!(!ran.stdout.contains("broke off"), "{}", ran.stdout);
-        let told = stage.issues().into_iter().filter(|(_, it)| it == title).count();
+        let told = fixture.issues().into_iter().filter(|(_, it)| it == title).count();
         assert_eq!(told, 1, "{}", ran.stdout);
-        assert!(!stage.repository.file("calc").exists(), "nothing of it was taken");
+        assert!(!fixture.repository.file("calc").exists(), "nothing of it was taken");
     }
 }

@@ -32,12 +32,12 @@ fn a_toolchain_in_the_tree_forges_nothing() {
                 ("check.sh", CHECKER),
                 ("greeting.txt", "goodbye\n"),
             ];
-            let stage = project(&main, command, CRITERION);
-            stage.repository.write("greeting.txt", "hello\n");
-            program(&stage, &format!("{folder}/{name}"), FORGED);
-            stage.repository.commit("work");
+            let fixture = project(&main, command, CRITERION);
+            fixture.repository.write("greeting.txt", "hello\n");
+            program(&fixture, &format!("{folder}/{name}"), FORGED);
+            fixture.repository.commit("work");
             let reason = format!("`{folder}/{name}` was not used");
-            is_refused(&stage, &[], "1", "Test fails: leaves", &reason);
+            is_refused(&fixture, &[], "1", "Test fails: leaves", &reason);
         }
     }
 }
@@ -45,13 +45,13 @@ fn a_toolchain_in_the_tree_forges_nothing() {
 #[test]
 fn an_interpreter_of_the_tree_forges_nothing() {
     let forged = "#!/bin/sh\necho 'test_sub (tests.test_calc.T.test_sub) ... ok' >&2\necho >&2\necho 'Ran 1 test in 0.1s' >&2\necho >&2\necho OK >&2\n";
-    let stage = python(&[(".gitignore", ".venv/\n__pycache__/\n")]);
-    stage.repository.write("calc.py", BROKEN);
-    stage.repository.commit("work");
-    program(&stage, ".venv/bin/python3", forged);
-    stage.repository.write(".venv/pyvenv.cfg", "home = /usr/bin\n");
+    let fixture = python(&[(".gitignore", ".venv/\n__pycache__/\n")]);
+    fixture.repository.write("calc.py", BROKEN);
+    fixture.repository.commit("work");
+    program(&fixture, ".venv/bin/python3", forged);
+    fixture.repository.write(".venv/pyvenv.cfg", "home = /usr/bin\n");
     is_refused(
-        &stage,
+        &fixture,
         &[],
         "1",
         "Test fails: ",
@@ -75,12 +75,12 @@ fn node_and_cargo_of_the_tree_forge_nothing() {
     ];
     if has("node", &["--version"]) {
         for command in ["node --test", "npm test"] {
-            let stage = project(&main, command, "`test_sub` passes");
-            stage.repository.write("calc.js", "exports.sub = (a, b) => a + b;\n");
-            program(&stage, "node_modules/.bin/node", tap);
-            stage.repository.commit("work");
+            let fixture = project(&main, command, "`test_sub` passes");
+            fixture.repository.write("calc.js", "exports.sub = (a, b) => a + b;\n");
+            program(&fixture, "node_modules/.bin/node", tap);
+            fixture.repository.commit("work");
             is_refused(
-                &stage,
+                &fixture,
                 &[],
                 "1",
                 "Program of the tree stands in for a toolchain: node_modules/.bin/node",
@@ -99,28 +99,28 @@ fn node_and_cargo_of_the_tree_forge_nothing() {
             ("src/lib.rs", &body("-")),
             (".gitignore", "target/\n"),
         ];
-        let stage = project(&main, "cargo test --offline", "`test_sub` passes");
-        stage.repository.write("src/lib.rs", body("+"));
+        let fixture = project(&main, "cargo test --offline", "`test_sub` passes");
+        fixture.repository.write("src/lib.rs", body("+"));
         let forged = "#!/bin/sh\necho\necho 'running 1 test'\necho 'test tests::test_sub ... ok'\necho\necho 'test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s'\n";
-        program(&stage, ".venv/bin/cargo", forged);
-        stage.repository.commit("work");
-        is_refused(&stage, &[], "1", "Test fails: ", "`.venv/bin/cargo` was not used");
+        program(&fixture, ".venv/bin/cargo", forged);
+        fixture.repository.commit("work");
+        is_refused(&fixture, &[], "1", "Test fails: ", "`.venv/bin/cargo` was not used");
     }
 }
 
 #[test]
 fn a_program_that_the_branch_changes_is_kept() {
-    let stage = project(&[("greeting.txt", "goodbye\n")], "our-checker", CRITERION);
-    stage.repository.git(&["switch", "--quiet", "main"]);
-    program(&stage, "vendor/bin/our-checker", CHECKER);
-    stage.repository.commit("a checker");
-    stage.repository.git(&["switch", "--quiet", "work"]);
-    stage.repository.git(&["rebase", "--quiet", "main"]);
-    stage.repository.write("greeting.txt", "hello\n");
-    program(&stage, "vendor/bin/our-checker", FORGED);
-    stage.repository.commit("work");
+    let fixture = project(&[("greeting.txt", "goodbye\n")], "our-checker", CRITERION);
+    fixture.repository.git(&["switch", "--quiet", "main"]);
+    program(&fixture, "vendor/bin/our-checker", CHECKER);
+    fixture.repository.commit("a checker");
+    fixture.repository.git(&["switch", "--quiet", "work"]);
+    fixture.repository.git(&["rebase", "--quiet", "main"]);
+    fixture.repository.write("greeting.txt", "hello\n");
+    program(&fixture, "vendor/bin/our-checker", FORGED);
+    fixture.repository.commit("work");
     is_refused(
-        &stage,
+        &fixture,
         &[],
         "1",
         "Weakened test: leaves",
@@ -131,16 +131,16 @@ fn a_program_that_the_branch_changes_is_kept() {
 #[test]
 fn an_ignored_program_that_is_swapped_between_rounds_needs_a_person() {
     let main = [("greeting.txt", "goodbye\n"), (".gitignore", "node_modules/\n")];
-    let stage = project(&main, "our-checker", CRITERION);
-    program(&stage, "node_modules/.bin/our-checker", CHECKER);
-    stage.repository.write("greeting.txt", "hello\n");
-    is_refused(&stage, &[], "1", "Test fails: leaves", "");
-    program(&stage, "node_modules/.bin/our-checker", FORGED);
+    let fixture = project(&main, "our-checker", CRITERION);
+    program(&fixture, "node_modules/.bin/our-checker", CHECKER);
+    fixture.repository.write("greeting.txt", "hello\n");
+    is_refused(&fixture, &[], "1", "Test fails: leaves", "");
+    program(&fixture, "node_modules/.bin/our-checker", FORGED);
     let title = "Program was changed: node_modules/.bin/our-checker";
     let reason = "is not the program that the first round of the loop used";
-    is_refused(&stage, &["--resume"], "1", title, reason);
+    is_refused(&fixture, &["--resume"], "1", title, reason);
     let again = "Failed before on the same tree: leaves";
-    let decided = stage.qa(&[
+    let decided = fixture.qa(&[
         "--sign-off",
         "Ann",
         "--for",
@@ -151,7 +151,7 @@ fn an_ignored_program_that_is_swapped_between_rounds_needs_a_person() {
         "the checker was upgraded by me",
     ]);
     assert_eq!(decided.code, 0, "{}{}", decided.stdout, decided.stderr);
-    stage.is_approved();
+    fixture.is_approved();
 }
 
 #[test]
@@ -169,24 +169,24 @@ fn tools_that_a_project_installed_are_used() {
             ("tests/test_calc.py", test),
             (".gitignore", ".venv/\n__pycache__/\n"),
         ];
-        let stage = project(&main, super::UNITTEST, "`test_sub` passes");
-        let folder = stage.repository.path().join(".venv");
+        let fixture = project(&main, super::UNITTEST, "`test_sub` passes");
+        let folder = fixture.repository.path().join(".venv");
         let status =
             Command::new("python3").args(["-m", "venv", "--without-pip"]).arg(&folder).status();
         assert!(status.unwrap().success());
-        stage.repository.write("calc.py", MORE);
-        is_approved(&stage, &[]);
+        fixture.repository.write("calc.py", MORE);
+        is_approved(&fixture, &[]);
     } else {
         not_run::record("python3 makes no virtual environments");
     }
     // A JavaScript package next to another program in the folder.
     let main = [("greeting.txt", "hello\n"), (".gitignore", "node_modules/\n")];
-    let stage = project(&main, "our-checker", CRITERION);
-    program(&stage, "node_modules/our-checker/cli.sh", CHECKER);
-    fs::create_dir_all(stage.repository.path().join("node_modules/.bin")).unwrap();
-    let link = stage.repository.path().join("node_modules/.bin/our-checker");
+    let fixture = project(&main, "our-checker", CRITERION);
+    program(&fixture, "node_modules/our-checker/cli.sh", CHECKER);
+    fs::create_dir_all(fixture.repository.path().join("node_modules/.bin")).unwrap();
+    let link = fixture.repository.path().join("node_modules/.bin/our-checker");
     symlink("../our-checker/cli.sh", link).unwrap();
-    program(&stage, "node_modules/.bin/grep", "#!/bin/sh\nexit 1\n");
-    stage.repository.write("greeting.txt", "hello, goodbye\n");
-    is_approved(&stage, &[]);
+    program(&fixture, "node_modules/.bin/grep", "#!/bin/sh\nexit 1\n");
+    fixture.repository.write("greeting.txt", "hello, goodbye\n");
+    is_approved(&fixture, &[]);
 }

@@ -8,12 +8,12 @@ const STRICT: &str = "# Work\n\n## Acceptance Criteria\n\n- [ ] `test_sub` passe
 
 #[test]
 fn a_new_repository_at_an_old_path_begins_anew() {
-    let stage = python(&[(".gitignore", "__pycache__/\n")]);
-    let repository = &stage.repository;
+    let fixture = python(&[(".gitignore", "__pycache__/\n")]);
+    let repository = &fixture.repository;
     let lenient = fs::read_to_string(repository.file("specs/001-work/spec.md")).unwrap();
     repository.write("specs/001-work/spec.md", STRICT);
     repository.write("calc.py", format!("{CALC}\n\nONE = 1\n"));
-    is_refused(&stage, &[], "1", "Not met: The function `mul`", "");
+    is_refused(&fixture, &[], "1", "Not met: The function `mul`", "");
     // Another repository with another history, and a spec of the same name.
     fs::remove_dir_all(repository.path().join(".git")).unwrap();
     fs::remove_dir_all(repository.path().join("specs")).unwrap();
@@ -26,19 +26,19 @@ fn a_new_repository_at_an_old_path_begins_anew() {
     repository.write("specs/001-work/spec.md", lenient);
     repository.write("specs/001-work/implementation_plan.json", PLAN);
     repository.write("calc.py", MORE);
-    is_approved(&stage, &[]);
+    is_approved(&fixture, &[]);
 }
 
 #[test]
 fn a_repository_that_lost_its_id_is_known_again() {
-    let stage = python(&[(".gitignore", "__pycache__/\n")]);
-    let repository = &stage.repository;
+    let fixture = python(&[(".gitignore", "__pycache__/\n")]);
+    let repository = &fixture.repository;
     let lenient = fs::read_to_string(repository.file("specs/001-work/spec.md")).unwrap();
     repository.write("specs/001-work/spec.md", STRICT);
     repository.write("calc.py", format!("{CALC}\n\nONE = 1\n"));
-    is_refused(&stage, &[], "1", "Not met: The function `mul`", "");
+    is_refused(&fixture, &[], "1", "Not met: The function `mul`", "");
     fs::remove_file(repository.path().join(".git/assay-repository")).unwrap();
     fs::remove_file(repository.path().join("specs/001-work/qa_journal.jsonl")).unwrap();
     repository.write("specs/001-work/spec.md", lenient);
-    is_refused(&stage, &["--resume"], "1", "Criterion was removed: The function `mul`", "");
+    is_refused(&fixture, &["--resume"], "1", "Criterion was removed: The function `mul`", "");
 }

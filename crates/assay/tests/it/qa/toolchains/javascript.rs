@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use assay_testenv::not_run;
 
-use super::super::Stage;
+use super::super::QaFixture;
 use super::{Files, Project, has};
 
 /// The vitest that is installed for these tests.
@@ -28,8 +28,8 @@ impl Vitest {
 
     /// Links vitest into a project. The project has its own cache; installed packages are only
     /// read.
-    pub(super) fn link_into(&self, stage: &Stage) {
-        let own = stage.repository.path().join("node_modules");
+    pub(super) fn link_into(&self, fixture: &QaFixture) {
+        let own = fixture.repository.path().join("node_modules");
         fs::create_dir_all(own.join(".bin")).unwrap();
         symlink(self.packages.join("vitest"), own.join("vitest")).unwrap();
         symlink("../vitest/vitest.mjs", own.join(".bin/vitest")).unwrap();
@@ -81,10 +81,10 @@ fn a_package_with_vitest_is_rejected_mended_and_approved() {
     let spec = spec("- `npm test` - All pass\n\n**Integration Tests:**\n- `npm test` - All pass");
     let before = [("package.json", manifest), (".gitignore", "node_modules/\n")];
     let project = javascript(&before, &spec, tests, "Test fails: the cart > adds prices");
-    let stage = project.implemented();
-    vitest.link_into(&stage);
-    project.goes_on(&stage);
-    let first = &stage.plan()["qa_iteration_history"][0]["issues"];
+    let fixture = project.implemented();
+    vitest.link_into(&fixture);
+    project.goes_on(&fixture);
+    let first = &fixture.plan()["qa_iteration_history"][0]["issues"];
     let files = first.as_array().unwrap().iter().map(|issue| issue["file"].as_str());
     assert!(files.flatten().any(|file| file == "cart.test.js"), "{first:#}");
 }

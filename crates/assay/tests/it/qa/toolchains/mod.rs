@@ -15,7 +15,7 @@ use std::process::{Command, Stdio};
 use assay_testenv::not_run;
 use serde_json::Value;
 
-use super::{PLAN, Stage, issues};
+use super::{PLAN, QaFixture, issues};
 
 /// Files by path, with their text.
 type Files<'a> = &'a [(&'a str, &'a str)];
@@ -40,48 +40,48 @@ impl Project<'_> {
         self.goes_on(&self.implemented());
     }
 
-    fn goes_on(&self, stage: &Stage) {
-        self.is_rejected(stage);
-        self.is_mended(stage);
-        Self::is_void_once_changed(stage);
-        Self::stays_approved_when_committed(stage);
+    fn goes_on(&self, fixture: &QaFixture) {
+        self.is_rejected(fixture);
+        self.is_mended(fixture);
+        Self::is_void_once_changed(fixture);
+        Self::stays_approved_when_committed(fixture);
     }
 
-    fn implemented(&self) -> Stage {
-        let stage = Stage::bare();
+    fn implemented(&self) -> QaFixture {
+        let fixture = QaFixture::bare();
         for (path, text) in &self.mended {
-            let path = stage.aside("mended").join(path);
+            let path = fixture.aside("mended").join(path);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        let mended = stage.aside("mended");
-        stage.configure(&format!("cp -R '{}/.' .\necho 'mended it'\n", mended.display()), "");
-        let repository = &stage.repository;
+        let mended = fixture.aside("mended");
+        fixture.configure(&format!("cp -R '{}/.' .\necho 'mended it'\n", mended.display()), "");
+        let repository = &fixture.repository;
         self.before.iter().for_each(|(path, text)| repository.write(path, text));
         repository.commit("before");
         repository.write("specs/001-cart/spec.md", self.spec);
         repository.write("specs/001-cart/implementation_plan.json", PLAN);
         self.written.iter().for_each(|(path, text)| repository.write(path, text));
-        stage
+        fixture
     }
 
-    fn is_rejected(&self, stage: &Stage) {
-        let ran = stage.qa_with(&[], &[("MAX_QA_ITERATIONS", "1")]);
+    fn is_rejected(&self, fixture: &QaFixture) {
+        let ran = fixture.qa_with(&[], &[("MAX_QA_ITERATIONS", "1")]);
         assert_eq!(ran.code, 4, "{}{}", ran.stdout, ran.stderr);
-        assert_eq!(stage.ending()["ending"], "too_many_rounds");
-        let found = stage.issues();
+        assert_eq!(fixture.ending()["ending"], "too_many_rounds");
+        let found = fixture.issues();
         let found: Vec<(&str, &str)> =
             found.iter().map(|(kind, title)| (kind.as_str(), title.as_str())).collect();
-        assert_eq!(found, self.wrong, "{}{}", ran.stdout, stage.paper("qa_report.md"));
-        let request = stage.paper("QA_FIX_REQUEST.md");
+        assert_eq!(found, self.wrong, "{}{}", ran.stdout, fixture.paper("qa_report.md"));
+        let request = fixture.paper("QA_FIX_REQUEST.md");
         assert!(self.wrong.iter().all(|(_, title)| request.contains(title)), "{request}");
     }
 
-    fn is_mended(&self, stage: &Stage) {
-        let ran = stage.qa(&["--resume"]);
+    fn is_mended(&self, fixture: &QaFixture) {
+        let ran = fixture.qa(&["--resume"]);
         assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
-        stage.is_approved();
-        let plan = stage.plan();
+        fixture.is_approved();
+        let plan = fixture.plan();
         assert_eq!(plan["qa_signoff"]["tests_passed"]["unit"], true, "{plan:#}");
         assert_eq!(plan["qa_signoff"]["tests_passed"]["integration"], true, "{plan:#}");
         let history = plan["qa_iteration_history"].as_array().unwrap();
@@ -89,37 +89,37 @@ impl Project<'_> {
         assert_eq!(words, ["rejected", "rejected", "approved"]);
         assert_eq!(issues(&history[1]["issues"]).len(), self.wrong.len());
         // The approval is of a tree hash, which the journal, the report and the output name.
-        let tree = stage.events_of("review_begun").last().unwrap()["tree"].clone();
+        let tree = fixture.events_of("review_begun").last().unwrap()["tree"].clone();
         let tree = tree.as_str().unwrap();
         assert!(!tree.is_empty() && ran.stdout.contains(&format!("(tree {tree})")));
-        assert!(stage.paper("qa_report.md").contains(&format!("- Tree: {tree}\n")));
-        let before = stage.events().len();
-        let again = stage.qa(&[]);
-        assert_eq!((again.code, stage.events().len()), (0, before), "nothing was run");
+        assert!(fixture.paper("qa_report.md").contains(&format!("- Tree: {tree}\n")));
+        let before = fixture.events().len();
+        let again = fixture.qa(&[]);
+        assert_eq!((again.code, fixture.events().len()), (0, before), "nothing was run");
         assert!(again.stdout.starts_with("APPROVED already"), "{}", again.stdout);
     }
 
-    fn is_void_once_changed(stage: &Stage) {
-        let readme = fs::read_to_string(stage.repository.file("README")).unwrap();
-        stage.repository.write("README", format!("{readme}\n"));
-        let status = stage.qa(&["--status", "--format", "json"]);
+    fn is_void_once_changed(fixture: &QaFixture) {
+        let readme = fs::read_to_string(fixture.repository.file("README")).unwrap();
+        fixture.repository.write("README", format!("{readme}\n"));
+        let status = fixture.qa(&["--status", "--format", "json"]);
         assert_eq!(status.json()["status"], "pending", "{}", status.stdout);
-        let ran = stage.qa(&[]);
+        let ran = fixture.qa(&[]);
         assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
-        assert_eq!(stage.events_of("epoch_begun").last().unwrap()["why"], "changed");
+        assert_eq!(fixture.events_of("epoch_begun").last().unwrap()["why"], "changed");
         assert!(ran.stdout.contains("APPROVED after 1 round "), "{}", ran.stdout);
     }
 
-    fn stays_approved_when_committed(stage: &Stage) {
-        stage.repository.commit("all of it, with the papers");
-        let listed = stage.repository.git(&["ls-files", "specs"]);
+    fn stays_approved_when_committed(fixture: &QaFixture) {
+        fixture.repository.commit("all of it, with the papers");
+        let listed = fixture.repository.git(&["ls-files", "specs"]);
         assert!(listed.contains("specs/001-cart/qa_journal.jsonl"), "{listed}");
-        let status = stage.qa(&["--status"]);
+        let status = fixture.qa(&["--status"]);
         assert!(status.stdout.contains("\nQA Status: APPROVED\n"), "{}", status.stdout);
-        let ran = stage.qa(&[]);
+        let ran = fixture.qa(&[]);
         assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
         assert!(ran.stdout.starts_with("APPROVED already"), "{}", ran.stdout);
-        assert_eq!(stage.repository.git(&["status", "--porcelain"]), "", "nothing was written");
+        assert_eq!(fixture.repository.git(&["status", "--porcelain"]), "", "nothing was written");
     }
 }
 

@@ -8,7 +8,7 @@ use assay_services::http::ServiceError;
 use assay_store::pulls::CommitId;
 use assay_testkit::github::sha;
 
-use super::{REPO, Stage};
+use super::{GithubFixture, REPO};
 use crate::conformance::{Check, Outcome};
 
 /// Errors of Prism for calls that the description lacks: a path, and a diff as an answer.
@@ -22,7 +22,7 @@ const SARIF: &str =
     r#"{"version": "2.1.0", "runs": [{"tool": {"driver": {"name": "assay"}}, "results": []}]}"#;
 
 /// A call with the name of its purpose.
-type Call = (&'static str, fn(&Stage) -> anyhow::Result<()>);
+type Call = (&'static str, fn(&GithubFixture) -> anyhow::Result<()>);
 
 const CALLS: [Call; 27] = [
     ("a pull request", |it| {
@@ -171,8 +171,8 @@ const CALLS: [Call; 27] = [
     }),
 ];
 
-pub(super) fn run(stage: &Stage) -> Vec<Check> {
-    let checks = CALLS.iter().map(|(name, call)| ((*name).to_owned(), judged(call(stage))));
+pub(super) fn run(fixture: &GithubFixture) -> Vec<Check> {
+    let checks = CALLS.iter().map(|(name, call)| ((*name).to_owned(), judged(call(fixture))));
     checks.collect()
 }
 
@@ -185,7 +185,9 @@ fn judged(called: anyhow::Result<()>) -> Outcome {
     let said = error.downcast_ref::<ServiceError>().and_then(ServiceError::message);
     let is_told = |words: &str| said.is_some_and(|said| said.contains(words));
     match UNKNOWN.iter().find(|(words, _)| is_told(words)) {
-        Some((_, what)) => Outcome::NotHad(format!("the description has {what}: nobody judged it")),
+        Some((_, what)) => {
+            Outcome::Unavailable(format!("the description has {what}: nobody judged it"))
+        }
         None => Outcome::Failed(format!("{error:#}")),
     }
 }
@@ -205,12 +207,17 @@ fn on_lines(start_line: Option<u32>, line: u32) -> LineComment {
     }
 }
 
-fn comment_on(it: &Stage, comment: &LineComment) -> anyhow::Result<()> {
+fn comment_on(it: &GithubFixture, comment: &LineComment) -> anyhow::Result<()> {
     it.client.comment_on_lines(&it.repository, it.number, &commit("head")?, comment)?;
     Ok(())
 }
 
-fn review(it: &Stage, event: Event, body: &str, comments: Vec<LineComment>) -> anyhow::Result<()> {
+fn review(
+    it: &GithubFixture,
+    event: Event,
+    body: &str,
+    comments: Vec<LineComment>,
+) -> anyhow::Result<()> {
     let review = NewReview { commit: commit("head")?, event, body: body.to_owned(), comments };
     it.client.submit_review(&it.repository, it.number, &review)?;
     Ok(())

@@ -24,7 +24,7 @@ for (const text of JSON.parse(process.argv[2])) {
 pub(super) fn run() -> Vec<Check> {
     let folder = match peers::github_graphql() {
         Ok(folder) => folder,
-        Err(error) => return vec![("GraphQL".to_owned(), Outcome::not_had(&error))],
+        Err(error) => return vec![("GraphQL".to_owned(), Outcome::unavailable(&error))],
     };
     let faults = |texts: &[String]| -> anyhow::Result<String> {
         let schema = folder.join("node_modules/@octokit/graphql-schema/schema.graphql");

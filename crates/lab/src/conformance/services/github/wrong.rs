@@ -10,17 +10,17 @@ use assay_services::http::{
 use assay_testkit::github::{Fault, sha};
 use serde_json::{Value, json};
 
-use super::{REPO, Stage, TOKEN};
+use super::{GithubFixture, REPO, TOKEN};
 use crate::conformance::{Check, Outcome};
 
-pub(super) fn run(stage: &Stage) -> Vec<Check> {
-    let mut checks: Vec<Check> = requests(stage.number)
+pub(super) fn run(fixture: &GithubFixture) -> Vec<Check> {
+    let mut checks: Vec<Check> = requests(fixture.number)
         .into_iter()
         .map(|(what, method, path, body)| {
-            (format!("refused: {what}"), Outcome::of(refused(stage, method, &path, &body)))
+            (format!("refused: {what}"), Outcome::of(refused(fixture, method, &path, &body)))
         })
         .collect();
-    let outcome = Outcome::of(an_answer_is_judged(stage));
+    let outcome = Outcome::of(an_answer_is_judged(fixture));
     checks.push(("refused: half an answer".to_owned(), outcome));
     checks
 }
@@ -75,12 +75,12 @@ fn requests(number: u64) -> Vec<(&'static str, Method, String, Value)> {
 }
 
 fn send(
-    stage: &Stage,
+    fixture: &GithubFixture,
     method: Method,
     path: &str,
     body: Option<&Value>,
 ) -> anyhow::Result<Response> {
-    let wire = HttpTransport::new(stage.prism.url().parse()?, Duration::from_secs(30));
+    let wire = HttpTransport::new(fixture.prism.url().parse()?, Duration::from_secs(30));
     let headers = vec![
         ("authorization", format!("Bearer {TOKEN}")),
         ("accept", "application/vnd.github+json".to_owned()),
@@ -97,20 +97,25 @@ fn send(
 }
 
 /// Checks that Prism refuses a request itself, before the fake receives it.
-fn refused(stage: &Stage, method: Method, path: &str, body: &Value) -> anyhow::Result<()> {
-    let before = stage.github.log().len();
-    let response = send(stage, method, path, Some(body))?;
+fn refused(
+    fixture: &GithubFixture,
+    method: Method,
+    path: &str,
+    body: &Value,
+) -> anyhow::Result<()> {
+    let before = fixture.github.log().len();
+    let response = send(fixture, method, path, Some(body))?;
     let said = String::from_utf8_lossy(&response.body);
     ensure!(response.status == 422, "status {}: {said}", response.status);
-    ensure!(stage.github.log().len() == before, "it came through: {said}");
+    ensure!(fixture.github.log().len() == before, "it came through: {said}");
     Ok(())
 }
 
 /// Checks that Prism refuses an answer that does not match the description.
-fn an_answer_is_judged(stage: &Stage) -> anyhow::Result<()> {
-    stage.github.fail_next("GET", Fault::Truncated);
-    let path = format!("/repos/{REPO}/pulls/{}", stage.number);
-    let response = send(stage, Method::Get, &path, None)?;
+fn an_answer_is_judged(fixture: &GithubFixture) -> anyhow::Result<()> {
+    fixture.github.fail_next("GET", Fault::Truncated);
+    let path = format!("/repos/{REPO}/pulls/{}", fixture.number);
+    let response = send(fixture, Method::Get, &path, None)?;
     let said = String::from_utf8_lossy(&response.body);
     ensure!(response.status >= 500, "status {}: {said:.200}", response.status);
     Ok(())

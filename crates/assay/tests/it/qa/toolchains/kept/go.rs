@@ -186,9 +186,9 @@ fn a_script_that_cannot_be_told_is_named_in_the_report() {
     ];
     let branch = [("Makefile", Some("# Checks.\nSCRIPT ?= first.sh\ncheck:\n\t@sh $(SCRIPT)\n"))];
     let command = "make check SCRIPT=first.sh";
-    let stage =
+    let fixture =
         Row { criteria: "- [ ] `greets` passes", command, ..row("a variable", &main, &branch) }
             .is_approved();
-    let report = stage.paper("qa_report.md").replace('\\', "");
+    let report = fixture.paper("qa_report.md").replace('\\', "");
     assert!(report.contains("Scripts of these commands are not known"), "{report}");
 }

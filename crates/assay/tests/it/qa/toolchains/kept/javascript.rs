@@ -131,9 +131,9 @@ fn tests_of_vitest_that_do_not_run_are_refused() {
     for (name, edits) in rows {
         let branch = [&[("calc.js", Some(BROKEN))][..], edits].concat();
         let row = Row { main: &main, ..row(name, &branch) };
-        let stage = row.stage();
-        vitest.link_into(&stage);
-        row.is_refused_in(&stage, SUB, FAILS);
+        let fixture = row.fixture();
+        vitest.link_into(&fixture);
+        row.is_refused_in(&fixture, SUB, FAILS);
     }
 }
 

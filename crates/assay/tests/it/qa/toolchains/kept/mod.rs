@@ -16,7 +16,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use super::super::{PLAN, Stage};
+use super::super::{PLAN, QaFixture};
 use super::has;
 
 /// The prefix of the text of a file that is a symbolic link; the target of the link follows.
@@ -42,16 +42,16 @@ struct Row<'a> {
 }
 
 impl Row<'_> {
-    fn stage(&self) -> Stage {
-        let stage = Stage::bare();
-        stage.configure(&self.fixer_script(&stage), "");
-        let repository = &stage.repository;
-        self.main.iter().for_each(|(path, text)| write(&stage, path, text));
+    fn fixture(&self) -> QaFixture {
+        let fixture = QaFixture::bare();
+        fixture.configure(&self.fixer_script(&fixture), "");
+        let repository = &fixture.repository;
+        self.main.iter().for_each(|(path, text)| write(&fixture, path, text));
         repository.commit("main");
         repository.git(&["switch", "--quiet", "--create", "work"]);
         for (path, text) in self.branch {
             match text {
-                Some(text) => write(&stage, path, text),
+                Some(text) => write(&fixture, path, text),
                 None => repository.remove(path),
             }
         }
@@ -62,13 +62,13 @@ impl Row<'_> {
         repository.write("specs/001-work/spec.md", spec);
         repository.write("specs/001-work/implementation_plan.json", PLAN);
         repository.commit("work");
-        stage
+        fixture
     }
 
-    fn fixer_script(&self, stage: &Stage) -> String {
+    fn fixer_script(&self, fixture: &QaFixture) -> String {
         let mut script = String::new();
         for (number, (path, text)) in self.fixer.iter().enumerate() {
-            let from = stage.aside(&format!("fix-{number}"));
+            let from = fixture.aside(&format!("fix-{number}"));
             match text {
                 Some(text) => {
                     fs::write(&from, text).unwrap();
@@ -86,47 +86,47 @@ impl Row<'_> {
 
     /// Asserts that the row is not approved, and that an issue has the title and the reason.
     fn is_refused(&self, title: &str, reason: &str) {
-        self.is_refused_in(&self.stage(), title, reason);
+        self.is_refused_in(&self.fixture(), title, reason);
     }
 
-    fn is_refused_in(&self, stage: &Stage, title: &str, reason: &str) {
-        let before = files(stage);
+    fn is_refused_in(&self, fixture: &QaFixture, title: &str, reason: &str) {
+        let before = files(fixture);
         let rounds = if self.fixer.is_empty() { "1" } else { "2" };
-        let ran = stage.qa_with(&[], &[("MAX_QA_ITERATIONS", rounds)]);
+        let ran = fixture.qa_with(&[], &[("MAX_QA_ITERATIONS", rounds)]);
         let name = self.name;
         assert_eq!(ran.code, 4, "{name}: {}{}", ran.stdout, ran.stderr);
         assert!(!ran.stdout.contains("APPROVED"), "{name}: {}", ran.stdout);
-        let issues = stage.issues();
+        let issues = fixture.issues();
         assert!(issues.iter().any(|(_, it)| it == title), "{name}: {issues:#?}\n{}", ran.stdout);
-        let report = stage.paper("qa_report.md");
+        let report = fixture.paper("qa_report.md");
         assert!(report.replace('\\', "").contains(reason), "{name}: {reason}\n{report}");
         if self.fixer.is_empty() {
-            assert_eq!(files(stage), before, "{name}: the work tree is as it was");
+            assert_eq!(files(fixture), before, "{name}: the work tree is as it was");
         }
     }
 
     /// Asserts that the row is approved.
-    fn is_approved(&self) -> Stage {
-        let stage = self.stage();
-        let before = files(&stage);
-        let ran = stage.qa_with(&[], &[("MAX_QA_ITERATIONS", "2")]);
+    fn is_approved(&self) -> QaFixture {
+        let fixture = self.fixture();
+        let before = files(&fixture);
+        let ran = fixture.qa_with(&[], &[("MAX_QA_ITERATIONS", "2")]);
         let name = self.name;
-        assert_eq!(ran.code, 0, "{name}: {}{}\n{:#?}", ran.stdout, ran.stderr, stage.issues());
-        stage.is_approved();
+        assert_eq!(ran.code, 0, "{name}: {}{}\n{:#?}", ran.stdout, ran.stderr, fixture.issues());
+        fixture.is_approved();
         if self.fixer.is_empty() {
-            assert_eq!(files(&stage), before, "{name}: the work tree is as it was");
+            assert_eq!(files(&fixture), before, "{name}: the work tree is as it was");
         }
-        stage
+        fixture
     }
 }
 
 /// Writes a file or a symbolic link.
-fn write(stage: &Stage, path: &str, text: &str) {
+fn write(fixture: &QaFixture, path: &str, text: &str) {
     let Some(target) = text.strip_prefix(LINK) else {
-        stage.repository.write(path, text);
+        fixture.repository.write(path, text);
         return;
     };
-    let link = stage.repository.file(path);
+    let link = fixture.repository.file(path);
     fs::create_dir_all(link.parent().unwrap()).unwrap();
     // The link may replace a file.
     let _ = fs::remove_file(&link);
@@ -134,6 +134,6 @@ fn write(stage: &Stage, path: &str, text: &str) {
 }
 
 /// Returns git's status of the work tree, without the loop's artifacts.
-fn files(stage: &Stage) -> String {
-    stage.repository.git(&["status", "--porcelain", "--", ":!specs"])
+fn files(fixture: &QaFixture) -> String {
+    fixture.repository.git(&["status", "--porcelain", "--", ":!specs"])
 }

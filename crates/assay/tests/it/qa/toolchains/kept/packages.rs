@@ -66,11 +66,11 @@ fn tracked_metadata_that_adds_a_plugin_is_refused() {
             (points, Some("[pytest11]\nmore = more\n")),
         ];
         let row = Row { criteria: "- [ ] `test_sub` passes", ..row(name, &branch) };
-        let stage = row.stage();
+        let fixture = row.fixture();
         // Otherwise `pytest` runs as well, which does not search the tree for packages.
-        stage.repository.write("specs/001-work/implementation_plan.json", LOW_RISK);
-        stage.repository.commit("risk");
-        row.is_refused_in(&stage, "Weakened test: unit.test_sub > test_sub", FAILS);
+        fixture.repository.write("specs/001-work/implementation_plan.json", LOW_RISK);
+        fixture.repository.commit("risk");
+        row.is_refused_in(&fixture, "Weakened test: unit.test_sub > test_sub", FAILS);
     }
     let more = format!("{GOOD}\n\ndef main():\n    print(add(1, 2))\n");
     let branch = [

@@ -299,11 +299,11 @@ fn a_change_of_behaviour_that_a_criterion_names_is_approved() {
         let criteria = format!(
             "- [ ] Adding works (`test_add`)\n- [ ] {criterion}\n- [ ] The function `mul` exists in `calc.py`"
         );
-        let stage = Row { criteria: &criteria, ..row(criterion, &branch) }.stage();
-        stage.qa_with(&[], &[("MAX_QA_ITERATIONS", "1")]);
-        let issues = stage.issues();
+        let fixture = Row { criteria: &criteria, ..row(criterion, &branch) }.fixture();
+        fixture.qa_with(&[], &[("MAX_QA_ITERATIONS", "1")]);
+        let issues = fixture.issues();
         assert!(!issues.iter().any(|(_, title)| title.starts_with("Weakened")), "{issues:?}");
-        let report = stage.paper("qa_report.md");
+        let report = fixture.paper("qa_report.md");
         assert!(report.contains("## Kept Tests"), "{report}");
     }
     row("no criterion names it", &branch).is_refused(SUB, PASSES);
@@ -331,13 +331,13 @@ fn a_person_decides_about_tests_that_are_meant_to_change() {
         ),
         (row("a change of behaviour", &counted), "tests.test_calc > test_sub_positive"),
     ] {
-        let stage = row.stage();
-        let ran = stage.qa_with(&[], &[("MAX_QA_ITERATIONS", "1")]);
+        let fixture = row.fixture();
+        let ran = fixture.qa_with(&[], &[("MAX_QA_ITERATIONS", "1")]);
         assert_eq!(ran.code, 4, "{}: {}{}", row.name, ran.stdout, ran.stderr);
-        let issues = stage.issues();
+        let issues = fixture.issues();
         let title = format!("Weakened test: {issue}");
         assert_eq!(issues, [("unit_test".to_owned(), title.clone())], "{}", row.name);
-        let decided = stage.qa(&[
+        let decided = fixture.qa(&[
             "--sign-off",
             "Ada",
             "--for",
@@ -346,12 +346,12 @@ fn a_person_decides_about_tests_that_are_meant_to_change() {
             "The product owner wants it so",
         ]);
         assert_eq!(decided.code, 0, "{}: {}{}", row.name, decided.stdout, decided.stderr);
-        stage.is_approved();
+        fixture.is_approved();
         // The decision is about this tree alone.
-        let readme = stage.repository.file("calc.py");
+        let readme = fixture.repository.file("calc.py");
         let text = std::fs::read_to_string(&readme).unwrap();
-        stage.repository.write("calc.py", format!("{text}\n"));
-        let again = stage.qa_with(&[], &[("MAX_QA_ITERATIONS", "1")]);
+        fixture.repository.write("calc.py", format!("{text}\n"));
+        let again = fixture.qa_with(&[], &[("MAX_QA_ITERATIONS", "1")]);
         assert_eq!(again.code, 4, "{}: {}", row.name, again.stdout);
     }
 }

@@ -1,0 +1,146 @@
+//! The output of `--status` and `--metrics`.
+
+use expect_test::expect;
+
+use super::{MEND, QaFixture};
+use crate::assay_in;
+
+/// Replaces each time and tree hash by a fixed one.
+fn still(text: &str) -> String {
+    let is_digit = |byte: &u8| byte.is_ascii_digit();
+    let mut out = text.to_owned();
+    let bytes = text.as_bytes();
+    for at in 0..bytes.len() {
+        let is_clock = |at: usize, shape: &str| {
+            bytes.len() >= at + shape.len()
+                && shape.bytes().zip(&bytes[at..]).all(|(want, byte)| match want {
+                    b'0' => is_digit(byte),
+                    want => want == *byte,
+                })
+        };
+        for (shape, fixed) in
+            [("0000-00-00T00:00:00Z", "2026-02-12T10:30:00Z"), ("(00:00)", "(10:30)")]
+        {
+            if is_clock(at, shape) {
+                out.replace_range(at..at + shape.len(), fixed);
+            }
+        }
+    }
+    out
+}
+
+#[test]
+fn the_status_says_where_a_spec_stands_from_never_to_approved() {
+    let fixture = QaFixture::with_fixer(MEND);
+    let status = || still(&fixture.ends(0, &["--status"]).stdout);
+    expect![[r#"
+        Spec: 001-greeting
+
+        QA Status: PENDING
+        QA Sessions: 0
+        Last Check: never
+    "#]]
+    .assert_eq(&status());
+    fixture.ends_with(4, &[], &[("MAX_QA_ITERATIONS", "1")]);
+    expect![[r#"
+        Spec: 001-greeting
+
+        QA Status: HUMAN_ESCALATION
+        QA Sessions: 1
+        Last Check: 2026-02-12T10:30:00Z
+        Reason: 1 round was made, and no more are
+
+        Issues Found:
+        - Test fails: leaves (unit_test, high)
+        - Not met: `leaves` passes (acceptance_criteria, high)
+
+        Iteration History:
+          Iteration 1 (10:30): Rejected - 2 issues
+    "#]]
+    .assert_eq(&status());
+    fixture.ends(0, &["--resume"]);
+    expect![[r#"
+        Spec: 001-greeting
+
+        QA Status: APPROVED
+        QA Sessions: 3
+        Last Check: 2026-02-12T10:30:00Z
+
+        Iteration History:
+          Iteration 1 (10:30): Rejected - 2 issues
+          Iteration 2 (10:30): Rejected - 2 issues
+          Iteration 3 (10:30): Approved
+    "#]]
+    .assert_eq(&status());
+    fixture.repository.write("greeting.txt", "hello\ngoodbye\n\n");
+    let void = status();
+    let reason = "QA Status: PENDING\nQA Sessions: 3\nLast Check: 2026-02-12T10:30:00Z\n\
+                  Reason: what was approved has changed since\n";
+    assert!(void.contains(reason), "{void}");
+}
+
+#[test]
+fn the_status_of_a_spec_is_the_same_for_programs() {
+    let fixture = QaFixture::with_fixer(MEND);
+    fixture.ends_with(4, &["--format", "json"], &[("MAX_QA_ITERATIONS", "1")]).json();
+    let ran = fixture.ends(0, &["--status", "--format", "json"]);
+    let told = ran.json();
+    assert_eq!(told["spec"], "001-greeting");
+    assert_eq!(told["status"], "human_escalation");
+    assert_eq!(told["qa_sessions"], 1);
+    assert_eq!(told["escalation_reason"], "1 round was made, and no more are");
+    let kinds: Vec<&str> = told["issues_found"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["type"].as_str().unwrap())
+        .collect();
+    assert_eq!(kinds, ["unit_test", "acceptance_criteria"]);
+    assert_eq!(told["iteration_history"][0]["status"], "rejected");
+    assert_eq!(told["iteration_history"][0]["issues"], 2);
+    let ended = fixture.ends(0, &["--resume", "--format", "json"]).json();
+    assert_eq!(ended, fixture.ends(0, &["--status", "--format", "json"]).json());
+}
+
+#[test]
+fn the_status_writes_nothing() {
+    let fixture = QaFixture::with_fixer(MEND);
+    fixture.repository.commit("all of it");
+    fixture.ends(0, &["--status"]);
+    assert_eq!(fixture.repository.git(&["status", "--porcelain", "--ignored"]), "");
+}
+
+#[test]
+fn metrics_add_up_how_loops_came_out() {
+    let fixture = QaFixture::with_fixer(MEND);
+    let metrics = |args: &[&str]| {
+        let ran = assay_in(fixture.repository.path(), &[&["qa", "--metrics"], args].concat(), b"");
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        ran
+    };
+    assert_eq!(metrics(&[]).stdout, "Specs: 0\nApproved: 0\nHanded over: 0\n");
+    fixture.ends_with(4, &[], &[("MAX_QA_ITERATIONS", "1")]);
+    fixture.ends(0, &["--resume"]);
+    let text = metrics(&[]).stdout;
+    let told: Vec<&str> = text.split("\nTime:\n").collect();
+    expect![[r#"
+        Specs: 1
+        Approved: 1
+        Handed over: 1
+
+        Rounds to approval:
+          Median: 2
+          95th percentile: 2
+
+        Fixed by the next round:
+          acceptance_criteria: 1 of 1 (100%)
+          unit_test: 1 of 1 (100%)
+    "#]]
+    .assert_eq(told[0]);
+    let stages: Vec<&str> =
+        told[1].lines().map(|line| line.trim_start().split(':').next().unwrap()).collect();
+    assert_eq!(stages, ["checks", "fix", "review"]);
+    let json = metrics(&["--spec", "001", "--format", "json"]).json();
+    assert_eq!(json["rounds_to_approval"]["median"], 2);
+    assert_eq!(json["fixes_by_type"]["unit_test"]["fixed"], 1);
+}

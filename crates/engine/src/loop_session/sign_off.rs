@@ -1,0 +1,136 @@
+//! Decisions of a person on a tree or on single issues: [`SignOffRecorder`] records a decision that
+//! has an effect, and rejects one that has none, with the reason.
+
+use anyhow::bail;
+use assay_checks::check_plan::{PlannedCheck, Risk, plan_checks};
+use assay_checks::discovery::Discovery;
+use assay_validate::decision::decide;
+use assay_validate::ending::Ending;
+use assay_validate::event::{EpochReason, Event};
+use assay_validate::journal::Journal;
+use assay_validate::loop_state::LoopState;
+use assay_validate::loop_status::LoopStatus;
+use assay_validate::tree_hash::TreeHash;
+
+use super::{LoopOptions, SignOff, SpecLocation, record_event};
+
+/// The tree that a person decides on.
+pub(super) struct SignOffRecorder<'a> {
+    pub(super) place: &'a SpecLocation,
+    pub(super) options: LoopOptions<'a>,
+    pub(super) tree: &'a TreeHash,
+}
+
+impl SignOffRecorder<'_> {
+    /// Records a decision of a person. Fails if it has no effect.
+    pub(super) fn record(
+        &self,
+        word: SignOff<'_>,
+        journal: &mut Journal,
+        loop_state: &mut LoopState,
+    ) -> anyhow::Result<()> {
+        if word.by.trim().is_empty() {
+            bail!("there is no name; whoever reads the journal later needs to know who vouched");
+        }
+        match word.about {
+            [] => self.approve_tree(word.by.trim(), journal, loop_state),
+            about => self.record_decisions(word, about, journal, loop_state),
+        }
+    }
+
+    fn record_decisions(
+        &self,
+        word: SignOff<'_>,
+        about: &[String],
+        journal: &mut Journal,
+        loop_state: &mut LoopState,
+    ) -> anyhow::Result<()> {
+        if !journal.is_own() {
+            bail!(
+                "what happened so far did so on another machine, so there is nothing to decide \
+                 here; run `assay qa` without `--sign-off` first"
+            );
+        }
+        // All decisions are recorded or none: a wrong name must not leave half of them.
+        let decide = |wanted: &String| decide(loop_state, self.tree, word.by, wanted, word.because);
+        let mut decisions = Vec::new();
+        for decision in about.iter().map(decide) {
+            let decision = decision?;
+            if decisions.contains(&decision) {
+                bail!("`{}` is named twice", decision.title);
+            }
+            decisions.push(decision);
+        }
+        for decision in decisions {
+            record_event(
+                self.place.environment.clock(),
+                journal,
+                loop_state,
+                Event::Decided { decision },
+            )?;
+        }
+        Ok(())
+    }
+
+    fn approve_tree(
+        &self,
+        by: &str,
+        journal: &mut Journal,
+        loop_state: &mut LoopState,
+    ) -> anyhow::Result<()> {
+        self.check_effect(journal, loop_state)?;
+        if !journal.is_own() {
+            // Without a new epoch, the decision would be dropped with the events of another
+            // machine.
+            let base = self.place.base(self.options.base)?;
+            record_event(
+                self.place.environment.clock(),
+                journal,
+                loop_state,
+                Event::EpochBegun { why: EpochReason::Elsewhere, base },
+            )?;
+        }
+        let event = Event::SignedOff { by: by.to_owned(), tree: self.tree.clone() };
+        record_event(self.place.environment.clock(), journal, loop_state, event)
+    }
+
+    /// Fails if the loop neither waits nor will wait for a person to approve the whole tree.
+    fn check_effect(&self, journal: &Journal, loop_state: &LoopState) -> anyhow::Result<()> {
+        if loop_state.state == LoopStatus::Approved(self.tree.clone()) && journal.is_own() {
+            bail!("the tree is approved already, so a sign-off changes nothing");
+        }
+        if loop_state.is_signed_off(self.tree) && journal.is_own() {
+            let by = loop_state.sign_offs.iter().rev().find(|(_, tree)| tree == self.tree);
+            let by = by.map(|(by, _)| by.as_str()).unwrap_or_default();
+            bail!("{by} vouched for this very tree already, so another sign-off changes nothing");
+        }
+        if loop_state.state == LoopStatus::HandedOver(Ending::AwaitsSignOff) || self.needs_person()
+        {
+            return Ok(());
+        }
+        let open = loop_state.issues();
+        let titles: Vec<String> = open
+            .iter()
+            .filter(|issue| issue.remedy.can_be_decided())
+            .map(|issue| format!("`{}`", issue.title))
+            .collect();
+        let instead = match titles.is_empty() {
+            true => String::new(),
+            false => format!(
+                "; decide single issues with `--for` and `--because`: {}",
+                titles.join(", ")
+            ),
+        };
+        bail!(
+            "a sign-off for the whole tree has no effect here: the risk is not `critical`, and the \
+             spec has no steps for a person{instead}"
+        )
+    }
+
+    /// Returns true if the spec requires a person to approve the whole tree.
+    fn needs_person(&self) -> bool {
+        let risk = self.place.risk.unwrap_or(Risk::Medium);
+        let all = plan_checks(risk, &self.place.spec.verification, &Discovery::default());
+        all.iter().any(|it| matches!(it, PlannedCheck::ByHand { .. }))
+    }
+}
