@@ -1,8 +1,9 @@
-//! The words of comments: [`check`] finds those that readers stumble over.
+//! The words of comments, names and documents: [`check`] finds those that readers stumble over.
 //!
 //! The rules are in `CONTRIBUTING.md`. They are read off single lines, so that a finding names a
 //! line, and no build is needed.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -22,6 +23,21 @@ const SUMMARY_STARTS: [&str; 46] = [
 const PEOPLE: [&str; 8] =
     ["whoever", "somebody", "nobody", "everybody", "anybody", "someone", "whichever", "whomever"];
 
+/// Names that no type has: metaphors, bare participles, adverbs and pronouns.
+const TYPE_NAMES: [&str; 51] = [
+    "Again", "Asked", "Begun", "Bell", "Beside", "Book", "By", "Crier", "Desk", "Door", "Ear",
+    "Earlier", "Errand", "Eyes", "Followed", "Gone", "Hands", "Heard", "Held", "Hungry", "Hurried",
+    "Kept", "Left", "Letter", "Look", "Looked", "Looking", "Lost", "Mishap", "Moved", "News",
+    "Paced", "Patience", "Put", "Ran", "Room", "Said", "Says", "Seat", "Seats", "Seen", "Shop",
+    "Sight", "Since", "Stage", "Standing", "Taken", "Told", "Which", "Who", "Yard",
+];
+
+/// Public type names that any number of crates may have.
+const COMMON_TYPES: [&str; 2] = ["Config", "Error"];
+
+/// The number of crates that may have a public type of the same name.
+const MAX_CRATES: usize = 2;
+
 /// The result of a check.
 pub(crate) struct Checked {
     pub(crate) files: usize,
@@ -31,16 +47,38 @@ pub(crate) struct Checked {
     pub(crate) faults: Vec<String>,
 }
 
-/// Checks the comments of all Rust files.
+/// Checks the comments and type names of all Rust files, and the documents of the workspace.
 pub(crate) fn check() -> anyhow::Result<Checked> {
     let root = root();
     let mut checked = Checked { files: 0, summaries: 0, faults: Vec::new() };
+    let mut crates_by_type: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for file in crate::links::documents()? {
+        checked.files += 1;
+        let shown = shown(&root, &file);
+        checked.faults.extend(faults_in_document(&read(&file)?).map(|f| format!("{shown}:{f}")));
+    }
     for file in rust_files(&root)? {
         checked.files += 1;
         let text = read(&file)?;
         let shown = shown(&root, &file);
         checked.summaries += summaries(&text).count();
         checked.faults.extend(faults_in_code(&text).into_iter().map(|f| format!("{shown}:{f}")));
+        let Some((name, _)) = shown.strip_prefix("crates/").and_then(|p| p.split_once("/src/"))
+        else {
+            continue;
+        };
+        for (_, visibility, type_name) in types(&text) {
+            if visibility == Visibility::Public {
+                let crates = crates_by_type.entry(type_name.to_owned()).or_default();
+                crates.insert(name.to_owned());
+            }
+        }
+    }
+    for (name, crates) in crates_by_type {
+        if crates.len() > MAX_CRATES && !COMMON_TYPES.contains(&name.as_str()) {
+            let crates = Vec::from_iter(crates).join(", ");
+            checked.faults.push(format!("the public type `{name}` is in {crates}: qualify it"));
+        }
     }
     Ok(checked)
 }
@@ -86,6 +124,33 @@ fn summaries(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Visibility {
+    Public,
+    Private,
+}
+
+/// Returns the name of each type that is defined on a line, with the line's number.
+fn types(text: &str) -> impl Iterator<Item = (usize, Visibility, &str)> {
+    (1..).zip(text.lines()).filter_map(|(number, line)| {
+        let line = line.trim_start();
+        let is_public = line.starts_with("pub ");
+        let (keyword, rest) = match line.strip_prefix("pub") {
+            Some(rest) => {
+                let rest = rest.strip_prefix("(crate)").or(rest.strip_prefix("(super)"));
+                rest.unwrap_or(&line[3..]).trim_start().split_once(' ')?
+            }
+            None => line.split_once(' ')?,
+        };
+        let end = rest.find(|c: char| !c.is_alphanumeric()).unwrap_or(rest.len());
+        let name = &rest[..end];
+        let is_type = ["struct", "enum", "trait", "type"].contains(&keyword)
+            && name.starts_with(char::is_uppercase);
+        let visibility = if is_public { Visibility::Public } else { Visibility::Private };
+        is_type.then_some((number, visibility, name))
+    })
+}
+
 fn faults_in_code(text: &str) -> Vec<String> {
     let mut faults = Vec::new();
     for (number, summary) in summaries(text) {
@@ -98,7 +163,17 @@ fn faults_in_code(text: &str) -> Vec<String> {
         let Some(comment) = line.trim_start().strip_prefix("//") else { continue };
         faults.extend(people(comment).map(|word| format!("{number}: `{word}` in a comment")));
     }
+    for (number, _, name) in types(text) {
+        if TYPE_NAMES.contains(&name) {
+            faults.push(format!("{number}: no type is named `{name}`"));
+        }
+    }
     faults
+}
+
+fn faults_in_document(text: &str) -> impl Iterator<Item = String> {
+    let lines = (1..).zip(text.lines());
+    lines.flat_map(|(number, line)| people(line).map(move |word| format!("{number}: `{word}`")))
 }
 
 /// Returns the words of a line that hide who acts.
@@ -123,5 +198,26 @@ mod tests {
     fn a_comment_says_who_acts() {
         let text = "// Nobody reads this.\nlet nobody = \"somebody\";\n";
         assert_eq!(faults_in_code(text), ["1: `Nobody` in a comment"]);
+        assert_eq!(Vec::from_iter(faults_in_document("For whoever reads.")), ["1: `whoever`"]);
+    }
+
+    #[test]
+    fn no_type_has_a_name_of_the_list() {
+        let text = "pub(crate) struct Told;\npub enum Reply<T> { Told(T) }\ntype Seen = u8;\n";
+        assert_eq!(
+            faults_in_code(text),
+            ["1: no type is named `Told`", "3: no type is named `Seen`"]
+        );
+    }
+
+    #[test]
+    fn types_have_their_visibility() {
+        let text = "pub struct A<'a>;\npub(crate) enum B {}\n    trait C: D {}\nstruct_of d;\n";
+        let expected = [
+            (1, Visibility::Public, "A"),
+            (2, Visibility::Private, "B"),
+            (3, Visibility::Private, "C"),
+        ];
+        assert_eq!(Vec::from_iter(types(text)), expected);
     }
 }

@@ -46,34 +46,34 @@ impl TimeSpan {
 
 /// A start time: a day, or a duration before now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Since {
+pub enum HistoryStart {
     /// The start of a day, in UTC.
     Day(Timestamp),
     /// A duration before now.
     Within(TimeSpan),
 }
 
-impl FromStr for Since {
+impl FromStr for HistoryStart {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Since, String> {
+    fn from_str(text: &str) -> Result<HistoryStart, String> {
         if let Ok(span) = text.parse() {
-            return Ok(Since::Within(span));
+            return Ok(HistoryStart::Within(span));
         }
         let day = Day::try_from(text.to_owned()).map_err(|_| {
             format!("`{text}` is neither a day such as 2026-12-31 nor a time such as 7d, 2w or 12h")
         })?;
         let start = format!("{}T00:00:00Z", String::from(day)).parse();
-        start.map(Since::Day).map_err(|error: jiff::Error| error.to_string())
+        start.map(HistoryStart::Day).map_err(|error: jiff::Error| error.to_string())
     }
 }
 
-impl Since {
+impl HistoryStart {
     /// Returns the time that is meant at `now`.
     pub fn moment(self, now: Timestamp) -> anyhow::Result<Moment> {
         match self {
-            Since::Day(start) => Ok(Moment(start)),
-            Since::Within(span) => span.before(now),
+            HistoryStart::Day(start) => Ok(Moment(start)),
+            HistoryStart::Within(span) => span.before(now),
         }
     }
 }
@@ -227,13 +227,17 @@ mod tests {
     #[test]
     fn since_is_a_day_or_a_span_before_now() {
         let now: Timestamp = "2026-02-03T12:00:00Z".parse().unwrap();
-        let moment = |text: &str| text.parse::<Since>().unwrap().moment(now).unwrap().to_string();
+        let moment =
+            |text: &str| text.parse::<HistoryStart>().unwrap().moment(now).unwrap().to_string();
         assert_eq!(moment("2026-01-31"), "2026-01-31T00:00:00.000Z");
         assert_eq!(moment("2d"), "2026-02-01T12:00:00.000Z");
-        let early = Since::Within(TimeSpan(SignedDuration::MAX)).moment(now).unwrap_err();
+        let early = HistoryStart::Within(TimeSpan(SignedDuration::MAX)).moment(now).unwrap_err();
         assert_eq!(early.to_string(), "nobody has looked so early");
         assert!(
-            "tomorrow".parse::<Since>().unwrap_err().starts_with("`tomorrow` is neither a day")
+            "tomorrow"
+                .parse::<HistoryStart>()
+                .unwrap_err()
+                .starts_with("`tomorrow` is neither a day")
         );
     }
 

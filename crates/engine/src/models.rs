@@ -20,7 +20,9 @@ use assay_review::memory::Memory;
 use assay_review::persona::validator::second_looks;
 use assay_review::persona::{PersonaContext, Personas, Tier, VALIDATOR};
 use assay_review::recording::{Grouping, REPLIES_DIR, RecordedModels};
-use assay_review::{Estimate, Interest, Review, Reviewer, StartOrder, interrupted_report, runs};
+use assay_review::{
+    Estimate, ReadDecision, Review, Reviewer, StartOrder, interrupted_report, runs,
+};
 use assay_rules::redact_text;
 use assay_sandbox::ScratchFolder;
 
@@ -390,7 +392,7 @@ impl Panel {
     /// Returns the order in which the personas are asked: all at once, unless the budget may be too
     /// small for all.
     pub(crate) fn order(&self, change: &Change, reviewers: &[Box<dyn Reviewer>]) -> StartOrder {
-        let reads = |by: &&dyn Reviewer| matches!(by.interest(change), Interest::Reads(_));
+        let reads = |by: &&dyn Reviewer| matches!(by.interest(change), ReadDecision::Reads(_));
         let readers = reviewers.iter().map(|by| &**by).filter(reads);
         let estimates: Vec<Estimate> = readers.filter_map(|by| by.estimate(change)).collect();
         match self.context.has_room_for(&estimates) {

@@ -26,7 +26,7 @@ use assay_review::ledger;
 use assay_review::recording::{RecordedPolicy, Recording};
 use assay_review::runs::RunContent;
 use assay_review::{
-    Concurrency, Interest, Review, ReviewPolicy, Reviewer, RuleReviewer, StartOrder,
+    Concurrency, ReadDecision, Review, ReviewPolicy, Reviewer, RuleReviewer, StartOrder,
     interrupted_report,
 };
 use assay_store::task::Moment;
@@ -296,7 +296,8 @@ impl ReviewSession {
 
     /// Returns the provenance of each reviewer that reads the change: hashes of its files, by name.
     fn provenance(&self) -> BTreeMap<String, BTreeMap<String, String>> {
-        let reads = |by: &&dyn Reviewer| matches!(by.interest(&self.change), Interest::Reads(_));
+        let reads =
+            |by: &&dyn Reviewer| matches!(by.interest(&self.change), ReadDecision::Reads(_));
         let readers = self.reviewers.iter().map(|by| &**by).filter(reads);
         readers.map(|by| (by.name().to_owned(), by.provenance())).collect()
     }

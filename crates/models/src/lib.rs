@@ -37,7 +37,7 @@ pub use http::{HttpModel, Provider};
 pub use mark::{Mark, Nonce, Piece, contains_word};
 pub use model::{Model, ModelDescription, ModelId, OfflineModel};
 pub use price::Price;
-pub use prompt::{Block, Prompt};
+pub use prompt::{Prompt, PromptBlock};
 pub use reply::{Reply, Usage};
 pub use reply_store::{ReplySeals, ReplyStore};
 pub use tool::{CallResult, Tool, ToolCall, Turn};

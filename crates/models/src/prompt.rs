@@ -12,7 +12,7 @@ pub struct Prompt {
     pub system: String,
     /// The user message, in order. Blocks that many prompts share come first, so that a provider
     /// can cache them.
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<PromptBlock>,
     /// The JSON Schema of the answer; `None` for free text.
     pub schema: Option<Value>,
     /// The maximum number of tokens of the answer, thinking included.
@@ -27,7 +27,7 @@ pub struct Prompt {
 
 /// A part of a prompt.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Block {
+pub struct PromptBlock {
     /// The text and the marks, in order.
     pub pieces: Vec<Piece>,
     /// True if other prompts of the run begin with the same blocks up to this one.
@@ -38,7 +38,7 @@ pub struct Block {
 /// dialects.
 const FRAME_BYTES: usize = 200;
 
-impl Block {
+impl PromptBlock {
     /// Returns the text of the block, with the values of the marks.
     pub fn text(&self, nonce: &Nonce) -> String {
         text_of(&self.pieces, nonce)
@@ -123,7 +123,7 @@ mod tests {
         let pieces = vec![Piece::Text("look".into()), Piece::Mark(Mark::Fence)];
         Prompt {
             system: "Be brief.".into(),
-            blocks: vec![Block { pieces, shared: true }],
+            blocks: vec![PromptBlock { pieces, shared: true }],
             schema: Some(json!({ "type": "object" })),
             max_output_tokens: 100,
             thinking_tokens: 7,

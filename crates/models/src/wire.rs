@@ -200,7 +200,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::{Block, CallResult, Mark, Piece, ToolCall};
+    use crate::{CallResult, Mark, Piece, PromptBlock, ToolCall};
 
     /// Returns a prompt that offers a tool, after a turn with two calls.
     pub(super) fn prompt_with_tools() -> Prompt {
@@ -226,12 +226,13 @@ mod tests {
 
     /// Returns a prompt with two shared blocks, one of its own, and an empty one.
     pub(super) fn prompt() -> Prompt {
-        let block = |text: &str, shared| Block { pieces: vec![Piece::Text(text.into())], shared };
+        let block =
+            |text: &str, shared| PromptBlock { pieces: vec![Piece::Text(text.into())], shared };
         let mut own = block("look ", false);
         own.pieces.push(Piece::Mark(Mark::Fence));
         Prompt {
             system: "Be brief.".into(),
-            blocks: vec![block("rules", true), block("change", true), own, Block::default()],
+            blocks: vec![block("rules", true), block("change", true), own, PromptBlock::default()],
             schema: Some(json!({ "type": "object" })),
             max_output_tokens: 4_000,
             thinking_tokens: 0,

@@ -44,6 +44,6 @@ mod secrets;
 pub use exchange::{Exchange, TranscriptAnswer};
 pub use leads::Leads;
 pub use reviewer::{
-    Estimate, Interest, OnProgress, Reviewer, ReviewerAnswer, RuleReviewer, interrupted_report,
+    Estimate, OnProgress, ReadDecision, Reviewer, ReviewerAnswer, RuleReviewer, interrupted_report,
 };
 pub use run::{Concurrency, Review, ReviewObserver, ReviewPolicy, StartOrder, run, run_until};

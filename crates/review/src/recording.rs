@@ -34,7 +34,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::memory::Memory;
 use crate::persona::{Models, PersonaContext, PersonaReviewer, Personas};
-use crate::reviewer::{Interest, OnProgress, Reviewer, ReviewerAnswer};
+use crate::reviewer::{OnProgress, ReadDecision, Reviewer, ReviewerAnswer};
 use crate::run::Review;
 
 /// The file with the recording.
@@ -314,8 +314,8 @@ impl Reviewer for RecordedReviewer {
         self.0.looks.required
     }
 
-    fn interest(&self, _change: &Change) -> Interest {
-        Interest::Reads("it is on record".to_owned())
+    fn interest(&self, _change: &Change) -> ReadDecision {
+        ReadDecision::Reads("it is on record".to_owned())
     }
 
     fn review(&self, _change: &Change, _on_progress: OnProgress<'_>) -> ReviewerAnswer {

@@ -32,7 +32,7 @@ pub trait Reviewer: Send + Sync {
     fn is_required(&self) -> bool;
 
     /// Returns the decision of the reviewer to read a change or not, with the reason.
-    fn interest(&self, change: &Change) -> Interest;
+    fn interest(&self, change: &Change) -> ReadDecision;
 
     /// Returns the estimated cost of reading a change; `None` if it costs nothing.
     fn estimate(&self, _change: &Change) -> Option<Estimate> {
@@ -90,7 +90,7 @@ impl Default for Estimate {
 
 /// The decision of a reviewer to read a change or not, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Interest {
+pub enum ReadDecision {
     /// The reviewer reads the change.
     Reads(String),
     /// The reviewer does not read the change.
@@ -177,8 +177,8 @@ impl Reviewer for RuleReviewer {
         true
     }
 
-    fn interest(&self, _change: &Change) -> Interest {
-        Interest::Reads("always on".to_owned())
+    fn interest(&self, _change: &Change) -> ReadDecision {
+        ReadDecision::Reads("always on".to_owned())
     }
 
     fn provenance(&self) -> BTreeMap<String, String> {

@@ -3,7 +3,7 @@
 use assay_change::Change;
 
 use crate::depth::{Depth, depth};
-use crate::reviewer::{Estimate, Interest, Reviewer};
+use crate::reviewer::{Estimate, ReadDecision, Reviewer};
 
 /// The reviewers of a change, and the depth of the review.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct RosterEntry {
     /// The name of the reviewer.
     pub name: String,
     /// The decision of the reviewer to read the change or not, with the reason.
-    pub interest: Interest,
+    pub interest: ReadDecision,
     /// The estimated cost; `None` if it was not requested or is nothing.
     pub estimate: Option<Estimate>,
 }
@@ -45,7 +45,8 @@ pub fn build_roster(
     let (depth, because) = depth(change);
     let entry = |by: &dyn Reviewer| {
         let interest = by.interest(change);
-        let is_wanted = cost == CostEstimates::Included && matches!(interest, Interest::Reads(_));
+        let is_wanted =
+            cost == CostEstimates::Included && matches!(interest, ReadDecision::Reads(_));
         let estimate = is_wanted.then(|| by.estimate(change)).flatten();
         RosterEntry { name: by.name().to_owned(), interest, estimate }
     };

@@ -36,7 +36,7 @@ use assay_rules::{RedactedTree, SymbolTree};
 
 use crate::exchange::Exchange;
 use crate::leads::Leads;
-use crate::reviewer::{Interest, OnProgress, Reviewer, ReviewerAnswer};
+use crate::reviewer::{OnProgress, ReadDecision, Reviewer, ReviewerAnswer};
 
 /// The answers of all reviewers of a change.
 #[derive(Debug, Default)]
@@ -175,7 +175,7 @@ fn combine_answers(
     observer: &dyn ReviewObserver,
     read: impl Fn(&[usize]) -> BTreeMap<usize, ReviewerAnswer>,
 ) -> Review {
-    let reads = |at: &usize| matches!(reviewers[*at].interest(change), Interest::Reads(_));
+    let reads = |at: &usize| matches!(reviewers[*at].interest(change), ReadDecision::Reads(_));
     let readers: Vec<usize> = (0..reviewers.len()).filter(reads).collect();
     observer.on_start(&readers.iter().map(|at| reviewers[*at].name()).collect::<Vec<_>>());
     let can_wait = |by: &dyn Reviewer| by.kind() == ReviewerKind::Persona && !by.is_required();

@@ -54,7 +54,7 @@ pub struct LoopState {
     /// The round in progress; `None` between rounds.
     pub open: Option<OpenRound>,
     /// The fix in progress; `None` if there is none.
-    pub fixing: Option<Fixing>,
+    pub fixing: Option<PendingFix>,
     /// The feedback of a person at the beginning of this epoch; `None` if there is none.
     pub feedback: Option<Feedback>,
     /// The digests of all documents that the loop wrote, or read as feedback.
@@ -104,7 +104,7 @@ pub struct OpenRound {
 
 /// The fix in progress.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Fixing {
+pub struct PendingFix {
     /// The tree that the fixer starts from.
     pub tree: TreeHash,
     /// The patch and the fixer's own summary; `None` while the fixer works.
@@ -243,7 +243,7 @@ impl LoopState {
             Event::Failed { why } => self.failed(at, why),
             Event::FixBegun { tree, request } => {
                 self.known_artifacts.insert(request.clone());
-                self.fixing = Some(Fixing { tree: tree.clone(), made: None });
+                self.fixing = Some(PendingFix { tree: tree.clone(), made: None });
                 Ok(())
             }
             Event::FixMade { patch, summary } => {
@@ -358,7 +358,7 @@ impl LoopState {
     }
 
     fn fixed(&mut self, at: &str, tree: &TreeHash) -> Result<(), InvalidTransition> {
-        let Some(Fixing { tree: before, made }) = self.fixing.take() else { return Ok(()) };
+        let Some(PendingFix { tree: before, made }) = self.fixing.take() else { return Ok(()) };
         let changed_something = before != *tree;
         let repositories = made.as_ref().map(|(patch, _)| patch.repositories().to_vec());
         self.refused_fix =

@@ -5,7 +5,7 @@ use assay_findings::recurring::{self, Recurrence};
 
 use crate::ending::{Ending, Limits};
 use crate::issue::Issue;
-use crate::loop_state::{Fixing, LoopState, Round};
+use crate::loop_state::{LoopState, PendingFix, Round};
 use crate::loop_status::LoopStatus;
 use crate::tree_hash::TreeHash;
 
@@ -44,7 +44,7 @@ impl LoopState {
                 last: self.last_error.clone(),
             });
         }
-        if let Some(Fixing { tree, made: Some((patch, _)) }) = &self.fixing {
+        if let Some(PendingFix { tree, made: Some((patch, _)) }) = &self.fixing {
             return Step::ApplyPatch { patch: patch.clone(), tree: tree.clone() };
         }
         let is_settled = matches!(self.state, LoopStatus::Rejected | LoopStatus::FixesApplied);

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
-use assay_engine::finding_ledger::{DismissRequest, FindingLedger, Since, TimeSpan};
+use assay_engine::finding_ledger::{DismissRequest, FindingLedger, HistoryStart, TimeSpan};
 use assay_findings::grade::Grade;
 use assay_findings::identity::Day;
 use assay_review::ledger::{self, FileGlob};
@@ -42,7 +42,7 @@ pub(crate) struct ListArgs {
     reviewer: Option<String>,
     /// List findings first seen since a day (`2026-12-31`), or within a time (`7d`, `2w`, `12h`)
     #[arg(long, value_name = "DAY|TIME")]
-    since: Option<Since>,
+    since: Option<HistoryStart>,
     /// List findings at least this old (`7d`, `2w`, `12h`)
     #[arg(long, value_name = "TIME")]
     age: Option<TimeSpan>,

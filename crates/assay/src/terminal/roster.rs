@@ -6,7 +6,7 @@ use assay_engine::wording::count;
 use assay_findings::write::escape;
 use assay_review::depth::Depth;
 use assay_review::roster::{Roster, RosterEntry};
-use assay_review::{Estimate, Interest};
+use assay_review::{Estimate, ReadDecision};
 
 use super::{BOLD, DIM, GREEN};
 use crate::output::StyledStdout;
@@ -25,8 +25,8 @@ pub(crate) fn print_roster(
     writeln!(out, "{BOLD}{depth} roster{BOLD:#}: {}", escape::one_line(&roster.because))?;
     for RosterEntry { name, interest, estimate } in &roster.entries {
         let (style, word, reason) = match interest {
-            Interest::Reads(reason) => (GREEN, "reads", reason),
-            Interest::Skips(reason) => (DIM, "rests", reason),
+            ReadDecision::Reads(reason) => (GREEN, "reads", reason),
+            ReadDecision::Skips(reason) => (DIM, "rests", reason),
         };
         writeln!(out, "  {style}{word}{style:#}  {name}: {}", escape::one_line(reason))?;
         if let Some(estimate) = estimate {

@@ -121,7 +121,7 @@ fn attacked(configuration: &str, is_flawed: bool) -> Repository {
 }
 
 /// The result of a review.
-struct Reviewed {
+struct ReviewOutput {
     synthesis: Value,
     received: Vec<ReceivedRequest>,
 }
@@ -130,16 +130,16 @@ pub(crate) fn run(repository: &Repository, server: &FakeModel, args: &[&str]) ->
     assay_with(repository.path(), args, b"", &[("FAKE_MODEL_URL", &server.url())])
 }
 
-fn review(repository: &Repository, script: impl Script + 'static, args: &[&str]) -> Reviewed {
+fn review(repository: &Repository, script: impl Script + 'static, args: &[&str]) -> ReviewOutput {
     review_by(&FakeModel::start(script), repository, args)
 }
 
 /// Reviews with a model that may have received requests before.
-fn review_by(server: &FakeModel, repository: &Repository, args: &[&str]) -> Reviewed {
+fn review_by(server: &FakeModel, repository: &Repository, args: &[&str]) -> ReviewOutput {
     let before = server.requests().len();
     let args = [&["review", "--format", "json"], args].concat();
     let ran = run(repository, server, &args);
-    Reviewed { synthesis: ran.json(), received: server.requests().split_off(before) }
+    ReviewOutput { synthesis: ran.json(), received: server.requests().split_off(before) }
 }
 
 fn rules_alone(repository: &Repository) -> Value {

@@ -21,14 +21,14 @@ const CONFIGURATION: &str = "models:\n  use:\n    fake:\n      api: anthropic\n 
 const NO_SERVER: &str = "http://127.0.0.1:9";
 
 /// A change that adds the files, and the values that must not be seen.
-struct Planted {
+struct PlantedChange {
     repository: Repository,
     files: Vec<PlantedFile>,
     values: Vec<String>,
 }
 
-impl Planted {
-    fn new() -> Planted {
+impl PlantedChange {
+    fn new() -> PlantedChange {
         let files = planted(3);
         let mut values: Vec<String> = files
             .iter()
@@ -55,7 +55,7 @@ impl Planted {
             password(),
             password()
         ));
-        Planted { repository, files, values }
+        PlantedChange { repository, files, values }
     }
 
     fn run(&self, url: &str, args: &[&str]) -> AssayRun {
@@ -120,7 +120,7 @@ fn call(folder: &Path, tool: &str, arguments: &Value) -> (Value, AssayRun) {
 
 #[test]
 fn every_planted_credential_is_a_finding() {
-    let planted = Planted::new();
+    let planted = PlantedChange::new();
     let ran = planted.run(NO_SERVER, &["review", "--commit", "HEAD", "--format", "json"]);
     assert_eq!(ran.code, 1, "{}", ran.stderr);
     let synthesis = ran.json();
@@ -143,7 +143,7 @@ fn every_planted_credential_is_a_finding() {
 
 #[test]
 fn no_planted_credential_is_shown_sent_or_kept() {
-    let planted = Planted::new();
+    let planted = PlantedChange::new();
     for format in FORMATS {
         let ran = planted.run(NO_SERVER, &["review", "--commit", "HEAD", "--format", format]);
         assert_eq!(ran.code, 1, "{format}: {}", ran.stderr);
@@ -172,7 +172,7 @@ fn no_planted_credential_is_shown_sent_or_kept() {
 
 #[test]
 fn no_planted_credential_is_in_a_brief() {
-    let planted = Planted::new();
+    let planted = PlantedChange::new();
     let folder = planted.repository.path();
     let (started, ran) =
         call(folder, "start_review", &json!({ "model": "fake-1", "commit": "HEAD" }));

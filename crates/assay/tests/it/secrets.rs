@@ -163,13 +163,13 @@ impl Vault {
 const CONFIGURATION: &str = "models:\n  use:\n    fake:\n      api: anthropic\n      model: fake-1\n      url: ${FAKE_MODEL_URL}\n      key_env: FAKE_MODEL_KEY\n  budget:\n    day:\n      calls: 10000\n";
 
 /// A repository with credentials in every place that a review reads, and the model's key.
-struct Planted {
+struct PlantedSecrets {
     repository: Repository,
     vault: Vault,
     key: String,
 }
 
-fn planted() -> Planted {
+fn planted() -> PlantedSecrets {
     let mut vault = Vault { state: 12_345, ..Vault::default() };
     let key = vault.random("abcdefghijklmnopqrstuvwxyz123456789", 40);
     let repository = Repository::new();
@@ -201,10 +201,10 @@ fn planted() -> Planted {
     // A file name is shown to local users, but not sent.
     vault.pieces.retain(|piece| !named.as_bytes().windows(PIECE).any(|window| window == piece));
     repository.commit("names");
-    Planted { repository, vault, key }
+    PlantedSecrets { repository, vault, key }
 }
 
-impl Planted {
+impl PlantedSecrets {
     fn run(&self, url: &str, args: &[&str]) -> AssayRun {
         let variables = [("FAKE_MODEL_URL", url), ("FAKE_MODEL_KEY", self.key.as_str())];
         assay_with(self.repository.path(), args, b"", &variables)
@@ -323,7 +323,7 @@ fn what_a_model_gives_away_is_taken_out_of_what_it_says() {
     let planted = planted();
     let mut vault = Vault { state: 999, ..Vault::default() };
     let words = vault.text("leaked");
-    let all = Planted { vault, ..planted };
+    let all = PlantedSecrets { vault, ..planted };
     let leak = move |asked: &PromptRequest| {
         if asked.system.starts_with("You take a second look") {
             return Answer::json(&json!({ "answer": "refute", "why": words, "quote": words }));

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::Context;
 use assay_base::text::split_chars;
 use assay_eval::judge::{JudgedPair, read_decisions};
-use assay_models::{Block, Mark, Model, ModelClient, ModelRequest, Nonce, Piece, Prompt};
+use assay_models::{Mark, Model, ModelClient, ModelRequest, Nonce, Piece, Prompt, PromptBlock};
 use assay_review::persona::Tier;
 use assay_rules::redact_text;
 
@@ -99,7 +99,7 @@ impl PairJudge {
         let most = self.model.about().max_output_tokens;
         Prompt {
             system: "You compare comments on changes of software.".to_owned(),
-            blocks: vec![Block { pieces, shared: false }],
+            blocks: vec![PromptBlock { pieces, shared: false }],
             schema: None,
             max_output_tokens: (MAX_OUTPUT_TOKENS + self.thinking).min(most),
             thinking_tokens: self.thinking,

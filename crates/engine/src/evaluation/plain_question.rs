@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use assay_models::{
-    Block, Mark, Model, ModelClient, ModelRequest, ModelResponse, Nonce, Piece, Prompt,
+    Mark, Model, ModelClient, ModelRequest, ModelResponse, Nonce, Piece, Prompt, PromptBlock,
 };
 use assay_review::persona::Tier;
 use assay_rules::redact_text;
@@ -115,7 +115,7 @@ pub(crate) fn question_prompt(
     ];
     Ok(Prompt {
         system: "You review changes of software.".to_owned(),
-        blocks: vec![Block { pieces, shared: false }],
+        blocks: vec![PromptBlock { pieces, shared: false }],
         schema: None,
         max_output_tokens,
         thinking_tokens,

@@ -69,14 +69,14 @@ impl SummaryReason {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Placement {
     pub(super) place: CommentPlace,
-    pub(super) fit: Fit,
+    pub(super) fit: PlacementOffset,
     /// The lines around the place that one comment may cover.
     pub(super) run: Option<LineRange>,
 }
 
 /// The position of a comment's place relative to its finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fit {
+pub(super) enum PlacementOffset {
     /// The place is that of the finding, or the finding has no line.
     Exact,
     /// The finding continues outside of the hunk.
@@ -89,7 +89,7 @@ pub(super) enum Fit {
     Far(LineRange),
 }
 
-impl Fit {
+impl PlacementOffset {
     /// Returns the position in words; `None` if it is exact.
     pub(super) fn in_words(self) -> Option<String> {
         let count = |n: u32| if n == 1 { "1 line".to_owned() } else { format!("{n} lines") };
@@ -98,10 +98,12 @@ impl Fit {
             (start, end) => format!("About lines {start} to {end}"),
         };
         Some(match self {
-            Fit::Exact => return None,
-            Fit::Clipped(lines) | Fit::Far(lines) => format!("{}.", about(lines)),
-            Fit::Above(lines, n) => format!("{}, {} above.", about(lines), count(n)),
-            Fit::Below(lines, n) => format!("{}, {} below.", about(lines), count(n)),
+            PlacementOffset::Exact => return None,
+            PlacementOffset::Clipped(lines) | PlacementOffset::Far(lines) => {
+                format!("{}.", about(lines))
+            }
+            PlacementOffset::Above(lines, n) => format!("{}, {} above.", about(lines), count(n)),
+            PlacementOffset::Below(lines, n) => format!("{}, {} below.", about(lines), count(n)),
         })
     }
 }
@@ -109,7 +111,7 @@ impl Fit {
 impl Placement {
     /// Returns a place in the summary.
     pub(super) fn in_summary(why: SummaryReason) -> Placement {
-        Placement { place: CommentPlace::Summary { why }, fit: Fit::Exact, run: None }
+        Placement { place: CommentPlace::Summary { why }, fit: PlacementOffset::Exact, run: None }
     }
 }
 
@@ -129,20 +131,23 @@ pub(super) fn place(finding: &Finding, diff: &PullRequestDiff) -> Placement {
     let Some(file) = diff.file(path) else {
         return Placement::in_summary(SummaryReason::NotInTheDiff);
     };
-    let Some(wanted) = lines_of(finding) else { return only(CommentPlace::File, Fit::Exact) };
+    let Some(wanted) = lines_of(finding) else {
+        return only(CommentPlace::File, PlacementOffset::Exact);
+    };
     let runs = file.commentable();
     let touching = runs.iter().find(|run| overlap(**run, wanted).is_some());
     if let Some((run, lines)) = touching.and_then(|run| Some((*run, overlap(*run, wanted)?))) {
-        let fit = if lines == wanted { Fit::Exact } else { Fit::Clipped(wanted) };
+        let fit =
+            if lines == wanted { PlacementOffset::Exact } else { PlacementOffset::Clipped(wanted) };
         return Placement { place: CommentPlace::on(file.side(), lines), fit, run: Some(run) };
     }
     let nearest = runs.iter().map(|run| (distance(*run, wanted), *run)).min();
     match nearest.filter(|(distance, _)| *distance <= MAX_COMMENT_DISTANCE) {
         Some((distance, run)) => {
             let (line, fit) = if run.end() < wanted.start() {
-                (run.end(), Fit::Below(wanted, distance))
+                (run.end(), PlacementOffset::Below(wanted, distance))
             } else {
-                (run.start(), Fit::Above(wanted, distance))
+                (run.start(), PlacementOffset::Above(wanted, distance))
             };
             Placement {
                 place: CommentPlace::DiffLines { side: file.side(), start: None, line },
@@ -150,7 +155,7 @@ pub(super) fn place(finding: &Finding, diff: &PullRequestDiff) -> Placement {
                 run: None,
             }
         }
-        None => only(CommentPlace::File, Fit::Far(wanted)),
+        None => only(CommentPlace::File, PlacementOffset::Far(wanted)),
     }
 }
 

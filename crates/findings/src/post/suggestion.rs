@@ -4,7 +4,7 @@
 
 use super::diff::DiffSide;
 use super::file_cache::FileCache;
-use super::placement::{CommentPlace, Fit, Placement, overlap};
+use super::placement::{CommentPlace, Placement, PlacementOffset, overlap};
 use crate::claim_similarity::squeeze;
 use crate::finding::{Finding, GroundingMark};
 use crate::path::RepoPath;
@@ -82,7 +82,7 @@ fn range(replacement: &Replacement, placed: &Placement) -> Option<LineRange> {
     let CommentPlace::DiffLines { side: DiffSide::Right, start, line } = placed.place else {
         return None;
     };
-    let (Fit::Exact | Fit::Clipped(_)) = placed.fit else { return None };
+    let (PlacementOffset::Exact | PlacementOffset::Clipped(_)) = placed.fit else { return None };
     let run = placed.run?;
     let shown = LineRange::range(start.unwrap_or(line), line)?;
     let fixed = LineRange::range(replacement.start_line(), replacement.end_line())?;

@@ -12,7 +12,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use assay_findings::write::escape::one_line;
-use assay_models::{Block, Mark, Model, ModelClient, ModelRequest, Nonce, Piece, Prompt, Reply};
+use assay_models::{
+    Mark, Model, ModelClient, ModelRequest, Nonce, Piece, Prompt, PromptBlock, Reply,
+};
 use assay_rules::redact_text;
 use serde_json::{Value, json};
 
@@ -115,7 +117,7 @@ impl ModelJudge {
         ];
         Prompt {
             system: system.to_owned(),
-            blocks: vec![Block { pieces, shared: false }],
+            blocks: vec![PromptBlock { pieces, shared: false }],
             schema: Some(schema),
             max_output_tokens: self.model.about().max_output_tokens.min(MAX_ANSWER_TOKENS),
             thinking_tokens: self.thinking,

@@ -91,9 +91,9 @@ impl GateEnvironment for Bench<'_> {
 
 /// An observer that records all notifications.
 #[derive(Default)]
-struct Heard(Vec<String>);
+struct RecordingObserver(Vec<String>);
 
-impl GateObserver for Heard {
+impl GateObserver for RecordingObserver {
     fn on_verified(&mut self, gate: &GateVerification) {
         self.0.push(format!("{:?}", gate.status.outcome));
     }
@@ -123,7 +123,7 @@ fn ran(
         by: None,
     };
     bench.on(|gate| gate.decompose(handed_in(), vec![item], IfExists::Keep)).unwrap();
-    let mut heard = Heard::default();
+    let mut heard = RecordingObserver::default();
     let ran = run(&bench, &bench.keep(), &STRICT, fixing, &mut heard).unwrap();
     (ran, heard.0.join("\n"))
 }

@@ -298,12 +298,12 @@ fn groups_are_about_as_large_as_asked_for_and_not_too_many() {
 }
 
 /// A judge with a fixed answer, which records the items of each request.
-struct Told {
+struct FixedJudge {
     seen: CheckResult,
     asked: Mutex<Vec<Vec<String>>>,
 }
 
-impl Judge for Told {
+impl Judge for FixedJudge {
     fn judge(&self, _: Phase, _: &Subject<'_>, items: &[&Item]) -> Vec<CheckResult> {
         self.asked.lock().unwrap().push(items.iter().map(|item| item.id.to_string()).collect());
         vec![self.seen.clone(); items.len()]
@@ -315,7 +315,7 @@ impl Judge for Told {
 }
 
 fn judged_by(bench: &Bench, seen: CheckResult) -> (String, Vec<Vec<String>>) {
-    let judge = Told { seen, asked: Mutex::default() };
+    let judge = FixedJudge { seen, asked: Mutex::default() };
     let verifiers = Verifiers { judge: Some(&judge), ..Verifiers::default() };
     let text = bench.on(|gate| verified(&gate.verify(verifiers).unwrap().status));
     (text, judge.asked.into_inner().unwrap())

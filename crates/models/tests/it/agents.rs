@@ -4,8 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use assay_models::{
-    Agent, AgentKind, AgentModel, AgentOutputFormat, Block, Custom, Failure, FailureClass, Model,
-    ModelId, Nonce, Piece, Prompt, Reply,
+    Agent, AgentKind, AgentModel, AgentOutputFormat, Custom, Failure, FailureClass, Model, ModelId,
+    Nonce, Piece, Prompt, PromptBlock, Reply,
 };
 use assay_sandbox::Key;
 use expect_test::{Expect, expect};
@@ -52,7 +52,7 @@ impl AgentFixture {
 }
 
 fn prompt() -> Prompt {
-    let block = |text: &str| Block { pieces: vec![Piece::Text(text.into())], shared: false };
+    let block = |text: &str| PromptBlock { pieces: vec![Piece::Text(text.into())], shared: false };
     Prompt {
         system: "Be brief.".into(),
         blocks: vec![block("Look"), block("closely.")],
@@ -202,7 +202,7 @@ fn agents_know_the_way_to_them_apart() {
 fn a_prompt_is_no_command_of_claudes() {
     let fixture =
         AgentFixture::new(&printing(r#"{"type":"result","is_error":false,"result":"yes"}"#));
-    let block = Block { pieces: vec![Piece::Text(" /cost".into())], shared: false };
+    let block = PromptBlock { pieces: vec![Piece::Text(" /cost".into())], shared: false };
     let prompt = Prompt { blocks: vec![block], ..prompt() };
     let model = fixture.model(AgentKind::Claude, "");
     model.ask(&prompt, &Nonce::draw().unwrap(), Duration::from_secs(60), &|_| {}).unwrap();

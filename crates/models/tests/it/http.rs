@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use assay_models::{
-    Block, CallResult, Dialect, Failure, FailureClass, HttpModel, Model, ModelDescription, ModelId,
-    Nonce, Piece, Prompt, Provider, Reply, Tool, ToolCall, Turn,
+    CallResult, Dialect, Failure, FailureClass, HttpModel, Model, ModelDescription, ModelId, Nonce,
+    Piece, Prompt, PromptBlock, Provider, Reply, Tool, ToolCall, Turn,
 };
 use assay_sandbox::{Key, KeySource};
 use expect_test::{Expect, expect};
@@ -31,7 +31,7 @@ const HALF: &str = "data: {\"choices\":[{\"delta\":{\"content\":\"hel\"}}]}\n\n"
 const PATIENCE: Duration = Duration::from_secs(2);
 
 fn prompt() -> Prompt {
-    let block = Block { pieces: vec![Piece::Text("Look.".into())], shared: true };
+    let block = PromptBlock { pieces: vec![Piece::Text("Look.".into())], shared: true };
     Prompt {
         system: "Be brief.".into(),
         blocks: vec![block],

@@ -6,7 +6,7 @@ use assay_findings::path::RepoPath;
 use assay_findings::report::{Report, ReviewerKind};
 
 use super::CommandReviewer;
-use crate::reviewer::{Interest, OnProgress, Reviewer, ReviewerAnswer, reviewer_coverage};
+use crate::reviewer::{OnProgress, ReadDecision, Reviewer, ReviewerAnswer, reviewer_coverage};
 use crate::secrets::redact_report;
 
 impl Reviewer for CommandReviewer {
@@ -22,12 +22,12 @@ impl Reviewer for CommandReviewer {
         self.required
     }
 
-    fn interest(&self, change: &Change) -> Interest {
+    fn interest(&self, change: &Change) -> ReadDecision {
         let taken = paths(change).iter().flatten().filter(|path| self.files.matches(path)).count();
         match taken {
-            0 => Interest::Skips("no changed file is one for it".to_owned()),
-            1 => Interest::Reads("1 changed file is one for it".to_owned()),
-            _ => Interest::Reads(format!("{taken} changed files are some for it")),
+            0 => ReadDecision::Skips("no changed file is one for it".to_owned()),
+            1 => ReadDecision::Reads("1 changed file is one for it".to_owned()),
+            _ => ReadDecision::Reads(format!("{taken} changed files are some for it")),
         }
     }
 

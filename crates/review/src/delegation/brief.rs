@@ -1,6 +1,6 @@
 //! A question for an agent to answer: [`Brief`].
 
-use assay_models::{Block, Nonce};
+use assay_models::{Nonce, PromptBlock};
 use serde::Serialize;
 
 use crate::persona::reading::OpenQuestion;
@@ -38,7 +38,7 @@ impl Brief {
     pub(super) fn new(persona: &str, question: &OpenQuestion, nonce: &Nonce) -> Brief {
         let written = |shared: bool| {
             let blocks = question.prompt.blocks.iter().filter(|block| block.shared == shared);
-            blocks.map(|block: &Block| block.text(nonce)).collect::<String>()
+            blocks.map(|block: &PromptBlock| block.text(nonce)).collect::<String>()
         };
         Brief {
             persona: persona.to_owned(),

@@ -9,7 +9,7 @@ use assay_change::state::UnitLock;
 use assay_findings::synthesis::Synthesis;
 use assay_models::{Failure, FailureClass};
 
-use super::folder::{Folder, LocalReviewer, ReviewMeta, Stage};
+use super::folder::{Folder, LocalReviewer, ReviewMeta, ReviewStage};
 use super::participants::{Participants, StaleTreeReviewer};
 use super::transcript::ReviewTranscript;
 use super::{Brief, DelegatedReview, DelegationError, NullReviewObserver, ReviewId, require_open};
@@ -83,7 +83,7 @@ impl DelegatedReview {
         require_open(&self.meta, &self.folder.id)?;
         let now = now.filter(|now| runs::change_hash(now.change) == self.meta.change);
         let now = now.map(|now| self.renew(now)).transpose()?;
-        if self.meta.stage == Stage::Reading {
+        if self.meta.stage == ReviewStage::Reading {
             self.give_up_waiting_for_personas(now.unwrap_or(&self.change))?;
             let Some(now) = now else { return self.decide(None, held) };
             let briefs = self.begin_second_looks(now)?;
@@ -221,7 +221,7 @@ impl DelegatedReview {
         if !briefs.is_empty() {
             let saved = self.recording(now, &review).save(self.folder.path());
             saved.map_err(|source| self.folder.fail(source))?;
-            self.meta.stage = Stage::SecondLooks;
+            self.meta.stage = ReviewStage::SecondLooks;
             self.folder.write_meta(&self.meta)?;
         }
         Ok(briefs)
@@ -273,7 +273,7 @@ impl DecidedReview {
     /// Records the run that the review is stored as. The recording and the reports are in the run
     /// from now on.
     pub fn record_run(mut self, run: &str) -> Result<Synthesis, DelegationError> {
-        self.meta.stage = Stage::Done { run: run.to_owned() };
+        self.meta.stage = ReviewStage::Done { run: run.to_owned() };
         self.folder.write_meta(&self.meta)?;
         // A file that cannot be removed now is removed with the folder later.
         let _ = fs::remove_dir_all(&self.replies);

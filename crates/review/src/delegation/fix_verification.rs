@@ -18,7 +18,7 @@ use assay_rules::{RedactedTree, reads_text_only};
 use serde::Serialize;
 
 use super::error::truncate_foreign;
-use super::folder::{Folder, ReviewMeta, Stage};
+use super::folder::{Folder, ReviewMeta, ReviewStage};
 use super::{DelegationError, NullReviewObserver, ReviewId};
 use crate::reviewer::Reviewer;
 use crate::run::{Concurrency, Review, ReviewPolicy, StartOrder, run};
@@ -80,7 +80,7 @@ pub fn open_finished(state: &State, id: &ReviewId) -> Result<FinishedReview, Del
     let folder = Folder::new(state, id)?;
     let _held = folder.lock()?;
     let meta = folder.read_meta()?;
-    let Stage::Done { run } = &meta.stage else {
+    let ReviewStage::Done { run } = &meta.stage else {
         return Err(DelegationError::NotFinished { id: id.to_string() });
     };
     let synthesis = runs::synthesis(&runs::find(state, Some(run))?)?;

@@ -92,7 +92,7 @@ pub(super) struct ReviewMeta {
     pub(super) nonce: Nonce,
     #[serde(default)]
     pub(super) read_by: BriefReader,
-    pub(super) stage: Stage,
+    pub(super) stage: ReviewStage,
 }
 
 /// A reviewer that needs no model, and has answered already.
@@ -113,7 +113,7 @@ impl LocalReviewer {
 /// The stage of a review.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Stage {
+pub(super) enum ReviewStage {
     /// The personas report.
     Reading,
     /// The findings get second looks, and personas report no more.

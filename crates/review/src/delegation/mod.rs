@@ -27,7 +27,7 @@ pub use self::brief::Brief;
 pub use self::error::DelegationError;
 use self::error::truncate_foreign;
 pub use self::folder::{BriefReader, ReviewId};
-use self::folder::{Folder, LocalReviewer, ReviewMeta, Stage};
+use self::folder::{Folder, LocalReviewer, ReviewMeta, ReviewStage};
 use self::participants::Participants;
 use self::receipt::{FindingReceipt, Receipt, ReportState};
 pub use self::reviewer_info::{ReadingParty, ReviewerInfo};
@@ -129,7 +129,7 @@ pub fn start(start: StartOptions<'_>) -> Result<DelegatedReview, DelegationError
         local: start.reviewers.iter().map(|by| LocalReviewer::of(&**by, start.change)).collect(),
         nonce,
         read_by: start.read_by,
-        stage: Stage::Reading,
+        stage: ReviewStage::Reading,
     };
     let models = Some(start.models);
     let recording = Recording::new(start.change, &others, start.terms, models, &review);
@@ -159,8 +159,8 @@ pub fn open(state: &State, id: &ReviewId) -> Result<DelegatedReview, DelegationE
 /// Fails if a review is finished.
 fn require_open(meta: &ReviewMeta, id: &ReviewId) -> Result<(), DelegationError> {
     match &meta.stage {
-        Stage::Done { .. } => Err(DelegationError::Finished { id: id.to_string() }),
-        Stage::Reading | Stage::SecondLooks => Ok(()),
+        ReviewStage::Done { .. } => Err(DelegationError::Finished { id: id.to_string() }),
+        ReviewStage::Reading | ReviewStage::SecondLooks => Ok(()),
     }
 }
 
@@ -211,11 +211,11 @@ impl DelegatedReview {
     /// Returns the briefs that have no report yet: of the personas, or of the second looks.
     pub fn briefs(&self) -> Vec<Brief> {
         match self.meta.stage {
-            Stage::Reading => {
+            ReviewStage::Reading => {
                 self.participants.personas.iter().flat_map(|by| self.briefs_of(by)).collect()
             }
-            Stage::SecondLooks => self.second_briefs(),
-            Stage::Done { .. } => Vec::new(),
+            ReviewStage::SecondLooks => self.second_briefs(),
+            ReviewStage::Done { .. } => Vec::new(),
         }
     }
 
@@ -231,11 +231,13 @@ impl DelegatedReview {
     /// Returns the brief of a persona for a part of the change, or of a second look.
     pub fn brief_for(&self, persona: &str, part: usize) -> Result<Brief, DelegationError> {
         match self.meta.stage {
-            Stage::Reading => {
+            ReviewStage::Reading => {
                 let reading = self.persona(persona)?.reading(&self.change, &|_| {});
                 Ok(self.brief(persona, open_question(&reading, persona, part)?))
             }
-            Stage::SecondLooks | Stage::Done { .. } => self.look_brief_for(persona, part),
+            ReviewStage::SecondLooks | ReviewStage::Done { .. } => {
+                self.look_brief_for(persona, part)
+            }
         }
     }
 
@@ -260,9 +262,11 @@ impl DelegatedReview {
         // Another server may have changed the review meanwhile.
         self.meta = self.folder.read_meta()?;
         match &self.meta.stage {
-            Stage::Reading => self.report_on_part(persona, part, text),
-            Stage::SecondLooks => self.report_second_look(persona, part, text),
-            Stage::Done { .. } => Err(DelegationError::Finished { id: self.id().to_string() }),
+            ReviewStage::Reading => self.report_on_part(persona, part, text),
+            ReviewStage::SecondLooks => self.report_second_look(persona, part, text),
+            ReviewStage::Done { .. } => {
+                Err(DelegationError::Finished { id: self.id().to_string() })
+            }
         }
     }
 

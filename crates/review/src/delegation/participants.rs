@@ -10,7 +10,7 @@ use super::folder::{Folder, ReviewMeta};
 use crate::leads::Leads;
 use crate::persona::{Persona, PersonaContext, PersonaReviewer, Personas, VALIDATOR};
 use crate::recording::RecordedModels;
-use crate::reviewer::{Interest, OnProgress, Reviewer, ReviewerAnswer};
+use crate::reviewer::{OnProgress, ReadDecision, Reviewer, ReviewerAnswer};
 
 /// The reviewers of a delegated review.
 pub(super) struct Participants {
@@ -38,7 +38,7 @@ impl Participants {
         context.set_leads(&leads_of(&local, change));
         let mut reviewers = local;
         reviewers.extend(asked().map(|by| Box::new(by) as Box<dyn Reviewer>));
-        let reads = |by: &PersonaReviewer| matches!(by.interest(change), Interest::Reads(_));
+        let reads = |by: &PersonaReviewer| matches!(by.interest(change), ReadDecision::Reads(_));
         Ok(Participants {
             validator: personas.get(VALIDATOR).filter(|_| models.second_looks).cloned(),
             personas: asked().filter(reads).collect(),
@@ -72,8 +72,8 @@ impl Reviewer for StaleTreeReviewer {
         true
     }
 
-    fn interest(&self, _change: &Change) -> Interest {
-        Interest::Reads("the tree changed".to_owned())
+    fn interest(&self, _change: &Change) -> ReadDecision {
+        ReadDecision::Reads("the tree changed".to_owned())
     }
 
     fn review(&self, change: &Change, _on_progress: OnProgress<'_>) -> ReviewerAnswer {

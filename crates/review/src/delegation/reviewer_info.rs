@@ -4,7 +4,7 @@ use assay_change::Change;
 use assay_findings::report::ReviewerKind;
 use serde::{Deserialize, Serialize};
 
-use crate::reviewer::{Interest, Reviewer};
+use crate::reviewer::{ReadDecision, Reviewer};
 
 /// A reviewer of a delegated review.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,8 +34,8 @@ pub enum ReadingParty {
 impl ReviewerInfo {
     pub(super) fn of(by: &dyn Reviewer, change: &Change) -> ReviewerInfo {
         let (reads, why) = match by.interest(change) {
-            Interest::Reads(why) => (true, why),
-            Interest::Skips(why) => (false, why),
+            ReadDecision::Reads(why) => (true, why),
+            ReadDecision::Skips(why) => (false, why),
         };
         let by_whom = match by.kind() {
             ReviewerKind::Persona => ReadingParty::You,

@@ -75,7 +75,7 @@ fn call(name: &str, arguments: &str) -> ToolCall {
 
 fn shown(answered: &CallResult) -> String {
     let nonce = Nonce::draw().unwrap();
-    let block = assay_models::Block { pieces: answered.result.clone(), shared: false };
+    let block = assay_models::PromptBlock { pieces: answered.result.clone(), shared: false };
     let text = block.text(&nonce);
     text.replace(nonce.value_of(Mark::Fence), "FENCE")
         .replace(nonce.value_of(Mark::Canary), "CANARY")

@@ -102,7 +102,7 @@ struct FrontMatter {
     required: bool,
     #[serde(default)]
     owns: Vec<String>,
-    trigger: trigger::Stored,
+    trigger: trigger::PredicateSource,
 }
 
 fn default_tier() -> Tier {

@@ -15,7 +15,7 @@ use super::{Persona, Signals};
 use crate::leads::Leads;
 use crate::lookup;
 use crate::prompt::{Concerns, Role, Task};
-use crate::reviewer::{Estimate, Interest, OnProgress, Reviewer, ReviewerAnswer, version_hash};
+use crate::reviewer::{Estimate, OnProgress, ReadDecision, Reviewer, ReviewerAnswer, version_hash};
 
 /// The assumed bytes of a token, and tokens of an answer, for estimates, which need not be exact.
 const BYTES_PER_TOKEN: u64 = 4;
@@ -157,25 +157,25 @@ impl Reviewer for PersonaReviewer {
         self.persona.required || self.named
     }
 
-    fn interest(&self, change: &Change) -> Interest {
+    fn interest(&self, change: &Change) -> ReadDecision {
         if change.is_without_content() {
-            return Interest::Skips("the change has no content to review".to_owned());
+            return ReadDecision::Skips("the change has no content to review".to_owned());
         }
         if self.named {
-            return Interest::Reads("asked for by name".to_owned());
+            return ReadDecision::Reads("asked for by name".to_owned());
         }
         let signals = self.context.signals(change);
         match self.persona.trigger.match_reason(signals) {
-            Some(why) if self.carried.is_empty() => Interest::Reads(why),
+            Some(why) if self.carried.is_empty() => ReadDecision::Reads(why),
             Some(why) => match self.concerns(change).as_slice() {
-                [] => Interest::Skips("none of its concerns is touched".to_owned()),
+                [] => ReadDecision::Skips("none of its concerns is touched".to_owned()),
                 concerns => {
                     let names: Vec<&str> = concerns.iter().map(|by| by.name.as_str()).collect();
-                    Interest::Reads(format!("{why}; for {}", names.join(", ")))
+                    ReadDecision::Reads(format!("{why}; for {}", names.join(", ")))
                 }
             },
-            None if signals.is_cut => Interest::Reads("the change is too large to tell".into()),
-            None => Interest::Skips(format!("nothing here for it: {}", self.persona.about)),
+            None if signals.is_cut => ReadDecision::Reads("the change is too large to tell".into()),
+            None => ReadDecision::Skips(format!("nothing here for it: {}", self.persona.about)),
         }
     }
 

@@ -83,7 +83,7 @@ impl Patterns {
 /// A predicate as written in a file.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-pub(super) enum Stored {
+pub(super) enum PredicateSource {
     Word(Word),
     Clause(Box<Clause>),
 }
@@ -100,9 +100,9 @@ pub(super) enum Word {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Clause {
-    any: Option<Vec<Stored>>,
-    all: Option<Vec<Stored>>,
-    not: Option<Stored>,
+    any: Option<Vec<PredicateSource>>,
+    all: Option<Vec<PredicateSource>>,
+    not: Option<PredicateSource>,
     risk: Option<Vec<String>>,
     paths: Option<Vec<String>>,
     added: Option<Vec<String>>,
@@ -120,12 +120,12 @@ pub(super) struct Clause {
 
 impl Trigger {
     /// Creates a trigger from its form in a file.
-    pub(super) fn new(stored: Stored) -> Result<Trigger, String> {
+    pub(super) fn new(stored: PredicateSource) -> Result<Trigger, String> {
         match stored {
-            Stored::Word(Word::Always) => Ok(Trigger::Test(Test::Always)),
-            Stored::Word(Word::Never) => Ok(Trigger::Test(Test::Never)),
-            Stored::Word(Word::Full) => Ok(Trigger::Test(Test::Full)),
-            Stored::Clause(clause) => clause.trigger(),
+            PredicateSource::Word(Word::Always) => Ok(Trigger::Test(Test::Always)),
+            PredicateSource::Word(Word::Never) => Ok(Trigger::Test(Test::Never)),
+            PredicateSource::Word(Word::Full) => Ok(Trigger::Test(Test::Full)),
+            PredicateSource::Clause(clause) => clause.trigger(),
         }
     }
 
@@ -165,8 +165,9 @@ impl Trigger {
 
 impl Clause {
     fn trigger(self) -> Result<Trigger, String> {
-        let each =
-            |stored: Vec<Stored>| stored.into_iter().map(Trigger::new).collect::<Result<_, _>>();
+        let each = |stored: Vec<PredicateSource>| {
+            stored.into_iter().map(Trigger::new).collect::<Result<_, _>>()
+        };
         let mut parts: Vec<Trigger> = Vec::new();
         if let Some(any) = self.any {
             parts.push(Trigger::Any(each(any)?));

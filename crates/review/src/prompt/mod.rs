@@ -27,7 +27,7 @@ mod relevance;
 use std::sync::LazyLock;
 
 use assay_findings::path::RepoPath;
-use assay_models::{Block, Mark, Piece, Prompt};
+use assay_models::{Mark, Piece, Prompt, PromptBlock};
 use assay_rules::Behaviour;
 use serde_json::{Value, json};
 
@@ -154,8 +154,8 @@ impl Task {
 
     /// Returns the last block of the prompt. It comes last, so that the text before it cannot have
     /// the last word.
-    fn block(&self) -> Block {
-        Block { pieces: self.0.clone(), shared: false }
+    fn block(&self) -> PromptBlock {
+        PromptBlock { pieces: self.0.clone(), shared: false }
     }
 }
 
@@ -210,7 +210,7 @@ pub(crate) fn push_fenced(pieces: &mut Vec<Piece>, what: &str, body: String) {
 }
 
 /// Returns the block with the change: the same for every persona, so that a provider can cache it.
-fn change_block(briefing: &Briefing, part: &Part, number: usize, of: usize) -> Block {
+fn change_block(briefing: &Briefing, part: &Part, number: usize, of: usize) -> PromptBlock {
     let mut pieces = Vec::new();
     if !briefing.guidelines.is_empty() {
         pieces.push(text("The project's own guidelines, as they were before the change:\n\n"));
@@ -232,27 +232,27 @@ fn change_block(briefing: &Briefing, part: &Part, number: usize, of: usize) -> B
         body.extend(briefing.not_shown.iter().map(|file| format!("  {file}\n")));
     }
     push_fenced(&mut pieces, "change", body);
-    Block { pieces, shared: true }
+    PromptBlock { pieces, shared: true }
 }
 
 /// Returns the block with the findings of the rules in the files of a part: the same for every
 /// persona, too.
-fn leads_block(leads: String) -> Block {
+fn leads_block(leads: String) -> PromptBlock {
     let mut pieces = vec![text(
         "What the rules found in these files, each with its rule and place. It is reported already.\n",
     )];
     push_fenced(&mut pieces, "known", leads);
-    Block { pieces, shared: true }
+    PromptBlock { pieces, shared: true }
 }
 
 /// Returns the block with the knowledge of earlier runs: the same for every persona, too.
-fn memory_block(memory: &Memory) -> Block {
+fn memory_block(memory: &Memory) -> PromptBlock {
     let mut pieces = vec![text(
         "What earlier runs learned about these files. It may be out of date or wrong, and shows \
          nothing of this change: it can tell you where to look, and what was decided before.\n",
     )];
     push_fenced(&mut pieces, "learned", memory.as_str().to_owned());
-    Block { pieces, shared: true }
+    PromptBlock { pieces, shared: true }
 }
 
 /// Returns a prompt that repeats the question, with the fault of the last answer.
@@ -268,7 +268,7 @@ pub(crate) fn retry(mut prompt: Prompt, why: &str) -> Prompt {
     let last = prompt.turns.last_mut().and_then(|turn| turn.calls.last_mut());
     match last {
         Some(last) => last.result.push(text(said)),
-        None => prompt.blocks.push(Block { pieces: vec![text(said)], shared: false }),
+        None => prompt.blocks.push(PromptBlock { pieces: vec![text(said)], shared: false }),
     }
     prompt
 }
@@ -293,7 +293,7 @@ pub(crate) fn second_look(
     let change = change_block(briefing, part, 1, 1);
     Prompt {
         system: SECOND_LOOK.to_owned(),
-        blocks: vec![change, Block { pieces, shared: false }],
+        blocks: vec![change, PromptBlock { pieces, shared: false }],
         schema: Some(json!({
             "type": "object",
             "required": ["looks"],
@@ -338,7 +338,7 @@ pub(crate) fn fix<'a>(
     let word = json!({ "type": "string" });
     Prompt {
         system: FIXING.to_owned(),
-        blocks: vec![Block { pieces, shared: false }],
+        blocks: vec![PromptBlock { pieces, shared: false }],
         schema: Some(json!({
             "type": "object",
             "required": ["edits", "summary"],

@@ -14,7 +14,7 @@ use assay_findings::synthesis::Synthesis;
 use assay_findings::verdict::VerdictState;
 use assay_review::runs::{self, RunContent};
 use assay_review::{
-    Concurrency, Interest, OnProgress, Review, ReviewObserver, ReviewPolicy, Reviewer,
+    Concurrency, OnProgress, ReadDecision, Review, ReviewObserver, ReviewPolicy, Reviewer,
     ReviewerAnswer, RuleReviewer, StartOrder, run_until,
 };
 use assay_rules::Rulebook;
@@ -48,11 +48,11 @@ impl Reviewer for Stub {
         self.required
     }
 
-    fn interest(&self, _change: &Change) -> Interest {
+    fn interest(&self, _change: &Change) -> ReadDecision {
         match self.does {
-            StubAction::Rest => Interest::Skips("it is tired".into()),
+            StubAction::Rest => ReadDecision::Skips("it is tired".into()),
             StubAction::Read | StubAction::Crash | StubAction::Hang => {
-                Interest::Reads("it is told to".into())
+                ReadDecision::Reads("it is told to".into())
             }
         }
     }

@@ -128,9 +128,9 @@ mod tests {
     use crate::http::{Api, Authorization, Call, WaitRefused};
 
     /// A clock that refuses every wait.
-    struct Hurried;
+    struct RefusingClock;
 
-    impl ServiceClock for Hurried {
+    impl ServiceClock for RefusingClock {
         fn now(&self) -> Duration {
             HOUR
         }
@@ -141,9 +141,9 @@ mod tests {
     }
 
     /// A transport that accepts every request.
-    struct Taken;
+    struct AcceptingTransport;
 
-    impl Transport for Taken {
+    impl Transport for AcceptingTransport {
         fn send(&self, _: &Request) -> Result<Response, TransportError> {
             Ok(Response { status: 200, headers: Vec::new(), body: Vec::new() })
         }
@@ -157,9 +157,12 @@ mod tests {
     fn a_write_that_nobody_waits_for_ends_at_a_limit_and_not_as_silence() {
         let folder = tempfile::tempdir().unwrap();
         let limiter = RateLimiter::in_dir(folder.path().to_owned());
-        let paced =
-            RateLimitedTransport { inner: Arc::new(Taken), limiter, clock: Arc::new(Hurried) };
-        let (keys, clock) = (Arc::new(Keys::new(KeySource::None)), Arc::new(Hurried));
+        let paced = RateLimitedTransport {
+            inner: Arc::new(AcceptingTransport),
+            limiter,
+            clock: Arc::new(RefusingClock),
+        };
+        let (keys, clock) = (Arc::new(Keys::new(KeySource::None)), Arc::new(RefusingClock));
         let api = Api::new("GitHub", Arc::new(paced), keys, Authorization::Bearer, clock);
         let say = Call::post("/say", json!({}));
         assert_eq!(api.send(&say).unwrap().status, 200);

@@ -3,10 +3,10 @@
 
 use serde_json::{Value, json};
 
-pub use super::markup::{Block, Inline, parse};
+pub use super::markup::{Inline, MarkupBlock, parse};
 
 /// Converts blocks to a document.
-pub fn write(blocks: &[Block]) -> Value {
+pub fn write(blocks: &[MarkupBlock]) -> Value {
     let mut content: Vec<Value> = blocks.iter().map(block).collect();
     if content.is_empty() {
         content.push(json!({ "type": "paragraph", "content": [] }));
@@ -14,9 +14,9 @@ pub fn write(blocks: &[Block]) -> Value {
     json!({ "type": "doc", "version": 1, "content": content })
 }
 
-fn block(block: &Block) -> Value {
+fn block(block: &MarkupBlock) -> Value {
     match block {
-        Block::Paragraph(lines) => {
+        MarkupBlock::Paragraph(lines) => {
             let mut content = Vec::new();
             for (number, line) in lines.iter().enumerate() {
                 if number > 0 {
@@ -26,11 +26,11 @@ fn block(block: &Block) -> Value {
             }
             json!({ "type": "paragraph", "content": content })
         }
-        Block::Heading(level, line) => json!({
+        MarkupBlock::Heading(level, line) => json!({
             "type": "heading", "attrs": { "level": level },
             "content": line.iter().map(inline).collect::<Vec<_>>(),
         }),
-        Block::Bullets(items) => {
+        MarkupBlock::Bullets(items) => {
             let item = |item: &Vec<Inline>| {
                 let content: Vec<Value> = item.iter().map(inline).collect();
                 let paragraph = json!({ "type": "paragraph", "content": content });
@@ -38,7 +38,7 @@ fn block(block: &Block) -> Value {
             };
             json!({ "type": "bulletList", "content": items.iter().map(item).collect::<Vec<_>>() })
         }
-        Block::Code { language, text } => {
+        MarkupBlock::Code { language, text } => {
             let mut block = json!({ "type": "codeBlock", "content": [] });
             if let Some(language) = language {
                 block["attrs"] = json!({ "language": language });

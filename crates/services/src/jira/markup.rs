@@ -11,7 +11,7 @@ const MAX_TEXT_BYTES: usize = 28_000;
 
 /// A block of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Block {
+pub enum MarkupBlock {
     /// The lines of a paragraph.
     Paragraph(Vec<Vec<Inline>>),
     /// A heading of a level from 1 to 6.
@@ -46,14 +46,14 @@ pub enum Inline {
 }
 
 /// Parses a text into blocks. A text that is too long is truncated, with a note.
-pub fn parse(text: &str) -> Vec<Block> {
+pub fn parse(text: &str) -> Vec<MarkupBlock> {
     let clean: String =
         text.chars().filter(|c| *c == '\n' || *c == '\t' || !c.is_control()).collect();
     let (kept, rest) = split_chars(&clean, MAX_TEXT_BYTES);
     let mut blocks = blocks(kept);
     if !rest.is_empty() {
         let note = "… (the rest is left out: it is too long for JIRA)".to_owned();
-        blocks.push(Block::Paragraph(vec![vec![Inline::Text(note)]]));
+        blocks.push(MarkupBlock::Paragraph(vec![vec![Inline::Text(note)]]));
     }
     blocks
 }
@@ -61,7 +61,7 @@ pub fn parse(text: &str) -> Vec<Block> {
 /// The maximum number of `>` characters before a nested quote.
 const MAX_QUOTES: usize = 3;
 
-fn blocks(text: &str) -> Vec<Block> {
+fn blocks(text: &str) -> Vec<MarkupBlock> {
     let page = markdown::read(text);
     let mut writer =
         Writer { text, page: &page, blocks: Vec::new(), item: None, is_numbered: false };
@@ -72,7 +72,7 @@ fn blocks(text: &str) -> Vec<Block> {
 struct Writer<'a> {
     text: &'a str,
     page: &'a Document<'a>,
-    blocks: Vec<Block>,
+    blocks: Vec<MarkupBlock>,
     /// The open list item, with its number, until its first line is written.
     item: Option<Option<u64>>,
     /// True if the last block is a paragraph of numbered items.
@@ -86,7 +86,7 @@ impl Writer<'_> {
             Kind::Quote => return,
             Kind::Heading(level) if !block.inlines.is_empty() && block.parent.is_none() => {
                 let line = join_lines(self.lines(&block.inlines));
-                self.blocks.push(Block::Heading(*level, line));
+                self.blocks.push(MarkupBlock::Heading(*level, line));
             }
             Kind::Heading(_) if block.inlines.is_empty() => self.text(block, self.source(block)),
             Kind::Paragraph | Kind::Heading(_) => self.text(block, self.lines(&block.inlines)),
@@ -96,7 +96,7 @@ impl Writer<'_> {
                 let language = Some(language.to_owned())
                     .filter(|language| !language.is_empty() && language.chars().all(is_word));
                 let text = code.text.strip_suffix('\n').unwrap_or(&code.text).to_owned();
-                self.blocks.push(Block::Code { language, text });
+                self.blocks.push(MarkupBlock::Code { language, text });
             }
             Kind::Table(table) => {
                 let mut lines = self.page.source_lines(block);
@@ -129,8 +129,8 @@ impl Writer<'_> {
         if item == Some(None) && quotes == 0 {
             let line = join_lines(lines);
             match self.blocks.last_mut() {
-                Some(Block::Bullets(items)) => items.push(line),
-                _ => self.blocks.push(Block::Bullets(vec![line])),
+                Some(MarkupBlock::Bullets(items)) => items.push(line),
+                _ => self.blocks.push(MarkupBlock::Bullets(vec![line])),
             }
             return;
         }
@@ -148,8 +148,10 @@ impl Writer<'_> {
             }
         }
         match self.blocks.last_mut() {
-            Some(Block::Paragraph(before)) if is_number && self.is_numbered => before.extend(lines),
-            _ => self.blocks.push(Block::Paragraph(lines)),
+            Some(MarkupBlock::Paragraph(before)) if is_number && self.is_numbered => {
+                before.extend(lines)
+            }
+            _ => self.blocks.push(MarkupBlock::Paragraph(lines)),
         }
         self.is_numbered = is_number;
     }
@@ -328,7 +330,7 @@ mod tests {
 
     fn inlines(line: &str) -> Vec<Inline> {
         match blocks(line).as_slice() {
-            [Block::Paragraph(lines)] => lines.concat(),
+            [MarkupBlock::Paragraph(lines)] => lines.concat(),
             other => panic!("{line} is {other:?}"),
         }
     }
@@ -348,7 +350,7 @@ mod tests {
     fn a_text_that_is_too_long_is_cut_and_says_so() {
         let blocks = parse(&"ä".repeat(MAX_TEXT_BYTES + 1));
         assert_eq!(blocks.len(), 2);
-        assert!(matches!(&blocks[1], Block::Paragraph(lines) if lines.len() == 1));
+        assert!(matches!(&blocks[1], MarkupBlock::Paragraph(lines) if lines.len() == 1));
         assert_eq!(parse(&"ä".repeat(MAX_TEXT_BYTES)).len(), 1);
     }
 }

@@ -1,25 +1,25 @@
 //! JIRA's wiki markup, the format of JIRA servers: [`write()`].
 
-use super::markup::{Block, Inline};
+use super::markup::{Inline, MarkupBlock};
 
 /// Characters with a meaning in wiki markup, such as in `[~name]`, which mentions a user.
 const SPECIAL: [char; 11] = ['{', '}', '[', ']', '!', '*', '_', '^', '~', '|', '\\'];
 
 /// Renders blocks as wiki markup.
-pub(super) fn write(blocks: &[Block]) -> String {
+pub(super) fn write(blocks: &[MarkupBlock]) -> String {
     blocks.iter().map(block).collect::<Vec<_>>().join("\n\n")
 }
 
-fn block(block: &Block) -> String {
+fn block(block: &MarkupBlock) -> String {
     match block {
-        Block::Paragraph(lines) => {
+        MarkupBlock::Paragraph(lines) => {
             lines.iter().map(|line| inlines(line)).collect::<Vec<_>>().join("\n")
         }
-        Block::Heading(level, line) => format!("h{level}. {}", inlines(line)),
-        Block::Bullets(items) => {
+        MarkupBlock::Heading(level, line) => format!("h{level}. {}", inlines(line)),
+        MarkupBlock::Bullets(items) => {
             items.iter().map(|item| format!("* {}", inlines(item))).collect::<Vec<_>>().join("\n")
         }
-        Block::Code { language, text } => {
+        MarkupBlock::Code { language, text } => {
             let language = language.as_deref().map(|name| format!(":{name}")).unwrap_or_default();
             // The text of a code block must not end it.
             let text = text.replace("{code", "{ code");

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use assay_services::jira::document::{Block, Inline};
+use assay_services::jira::document::{Inline, MarkupBlock};
 use assay_services::jira::{
     EpicChild, FieldValue, Flavour, Jira, JiraError, NewTicket, TicketDraft, document,
 };
@@ -350,10 +350,10 @@ fn text_is_read_as_markdown_and_unknown_marks_stay() {
     let mut out = String::new();
     for block in document::parse(text) {
         out += &match block {
-            Block::Paragraph(lines) => format!("text {}\n", joined(&lines)),
-            Block::Heading(level, words) => format!("h{level} {}\n", line(&words)),
-            Block::Bullets(items) => format!("items {}\n", joined(&items)),
-            Block::Code { language, text } => format!("code {language:?} {text}\n"),
+            MarkupBlock::Paragraph(lines) => format!("text {}\n", joined(&lines)),
+            MarkupBlock::Heading(level, words) => format!("h{level} {}\n", line(&words)),
+            MarkupBlock::Bullets(items) => format!("items {}\n", joined(&items)),
+            MarkupBlock::Code { language, text } => format!("code {language:?} {text}\n"),
         };
     }
     expect![[r#"

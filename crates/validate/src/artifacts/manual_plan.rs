@@ -20,7 +20,7 @@ const ARROW: &str = " → ";
 /// Changes that a person made to the previous plan are retained: ticks, text that is indented below
 /// a case, and, in the notes, all text that belongs to no case.
 pub fn render_manual_plan(criteria: &[Criterion], previous: Option<&str>) -> String {
-    let mut before = Before::read(previous.unwrap_or(""));
+    let mut before = PreviousPlan::read(previous.unwrap_or(""));
     let mut out = format!("{TITLE}\n\n{CASES}\n\n");
     for (criterion, number) in criteria.iter().zip(1..) {
         let text = long_title(&criterion.text);
@@ -40,7 +40,7 @@ pub fn render_manual_plan(criteria: &[Criterion], previous: Option<&str>) -> Str
 }
 
 /// The previous plan, with the changes of a person.
-struct Before {
+struct PreviousPlan {
     /// The unindented lines, each with the indented lines below it.
     cases: Vec<Case>,
     /// The indices of the cases with a check box, by their text.
@@ -55,9 +55,9 @@ struct Case {
     below: Vec<String>,
 }
 
-impl Before {
-    fn read(text: &str) -> Before {
-        let mut before = Before { cases: Vec::new(), by_text: HashMap::new() };
+impl PreviousPlan {
+    fn read(text: &str) -> PreviousPlan {
+        let mut before = PreviousPlan { cases: Vec::new(), by_text: HashMap::new() };
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut is_open = false;
         for line in text.lines().map(str::trim_end).filter(|line| !line.is_empty()) {

@@ -52,7 +52,7 @@ pub(super) type WorkFiles = BTreeMap<String, Option<String>>;
 
 /// A file whose kept version differs from the one in the work tree.
 #[derive(Clone)]
-struct Touched {
+struct TouchedFile {
     replacement: Replacement,
     /// True if the version has tests or settings in the file that the change could weaken.
     existed: bool,
@@ -107,7 +107,7 @@ impl LocalEnvironment<'_> {
             let mut touched = self.touched(&stored, &work, version, &files.named, &as_in_base)?;
             let probable = self.touched_probable(&stored, version, &files, &as_in_base)?;
             // A file that is gone is not under test now, and kept tests may import it.
-            let (gone, probable): (Vec<Touched>, Vec<Touched>) =
+            let (gone, probable): (Vec<TouchedFile>, Vec<TouchedFile>) =
                 probable.into_iter().partition(|it| it.now.is_none());
             if !touched.is_empty() {
                 touched.extend(gone);
@@ -115,7 +115,7 @@ impl LocalEnvironment<'_> {
             runs.extend(self.run_with(&stored, loop_state, version, &touched, &files)?);
             if !probable.is_empty() {
                 // The files may be under test themselves, so the checks run with and without them.
-                let both: Vec<Touched> = touched.iter().cloned().chain(probable).collect();
+                let both: Vec<TouchedFile> = touched.iter().cloned().chain(probable).collect();
                 runs.extend(self.run_with(&stored, loop_state, version, &both, &files)?);
             }
             runs.extend(submodule_run(&stored, version, &files).map_err(broken)?);
@@ -187,7 +187,7 @@ impl LocalEnvironment<'_> {
         version: &TestVersion,
         named: &BTreeSet<String>,
         left_out: &BTreeSet<String>,
-    ) -> Result<Vec<Touched>, StepError> {
+    ) -> Result<Vec<TouchedFile>, StepError> {
         let there = version.tree.files.keys().chain(version.tree.links.keys());
         let paths: BTreeSet<&String> = work.keys().chain(there).collect();
         let mut touched = Vec::new();
@@ -217,7 +217,7 @@ impl LocalEnvironment<'_> {
         version: &TestVersion,
         files: &KeptFiles,
         left_out: &BTreeSet<String>,
-    ) -> Result<Vec<Touched>, StepError> {
+    ) -> Result<Vec<TouchedFile>, StepError> {
         let mut touched = Vec::new();
         for path in files.probable.iter().filter(|path| !left_out.contains(*path)) {
             touched.extend(self.touch(stored, path, KeptPart::Whole, version)?);
@@ -231,7 +231,7 @@ impl LocalEnvironment<'_> {
         path: &str,
         part: KeptPart,
         version: &TestVersion,
-    ) -> Result<Option<Touched>, StepError> {
+    ) -> Result<Option<TouchedFile>, StepError> {
         let file = version.tree.files.get(path);
         let now = match self.is_plain_file(path) {
             true => Some(fs::read(self.root.join(path)).map_err(|it| unreadable(path, &it))?),
@@ -260,7 +260,7 @@ impl LocalEnvironment<'_> {
         let content = content.map(|bytes| FileContent::File { bytes, is_executable });
         let content = link.map(FileContent::Link).or(content);
         let replacement = Replacement { path: path.to_owned(), content };
-        Ok(Some(Touched { replacement, existed, kept, now }))
+        Ok(Some(TouchedFile { replacement, existed, kept, now }))
     }
 
     /// Runs the checks with a version of the tests. Returns `None` if the version has no tests, or
@@ -270,7 +270,7 @@ impl LocalEnvironment<'_> {
         stored: &StoredFiles,
         loop_state: &LoopState,
         version: &TestVersion,
-        touched: &[Touched],
+        touched: &[TouchedFile],
         files: &KeptFiles,
     ) -> Result<Option<KeptTestRun>, StepError> {
         let Some(round) = loop_state.open.as_ref().filter(|_| !touched.is_empty()) else {
@@ -313,7 +313,7 @@ impl LocalEnvironment<'_> {
         &self,
         stored: &StoredFiles,
         version: &TestVersion,
-        touched: &[Touched],
+        touched: &[TouchedFile],
     ) -> Result<(Vec<CheckOutcome>, Vec<String>), StepError> {
         let git_folder = stored.git_folder().map_err(broken)?;
         let now: BTreeSet<String> = stored.work_tree_files().map_err(broken)?.into_iter().collect();
@@ -443,7 +443,7 @@ fn has_tests(
 }
 
 /// Returns the texts of touched files, for finding tests by name.
-fn sources(touched: &[Touched]) -> TestSources {
+fn sources(touched: &[TouchedFile]) -> TestSources {
     let text = |bytes: &Option<Vec<u8>>| {
         bytes.as_ref().map(|bytes| String::from_utf8_lossy(bytes).into_owned())
     };

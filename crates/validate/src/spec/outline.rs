@@ -12,7 +12,7 @@ use super::id::split_id;
 use super::item::{Item, label};
 use super::section::Sections;
 use super::table::Table;
-use super::verification::{Which, is_label, says_something};
+use super::verification::{TestGroup, is_label, says_something};
 use crate::markdown::{Block, Kind, compared, folded};
 
 /// The base level of list items that are used as headings: deeper than words in bold.
@@ -40,7 +40,7 @@ pub(super) struct Outline {
     pub(super) criteria: Reader,
     /// The items of the verification, each with its group; items before the first group belong to
     /// the unit tests.
-    pub(super) verification: Vec<(Which, Item)>,
+    pub(super) verification: Vec<(TestGroup, Item)>,
     /// Code in the verification that is no command.
     pub(super) unread: Vec<Criterion>,
 }
@@ -51,7 +51,7 @@ enum Part {
     Verification,
     /// A section about tests under another title than "Verification".
     Testing,
-    Group(Which),
+    Group(TestGroup),
     /// A section within the verification that is no group.
     Aside,
 }
@@ -189,7 +189,7 @@ impl Walk {
         let Some(group) = self.group() else { return };
         for (row, _) in &table.rows {
             let whole = row.join(" ");
-            let group = Which::named(&whole.to_lowercase()).unwrap_or(group);
+            let group = TestGroup::named(&whole.to_lowercase()).unwrap_or(group);
             let named = table.below(row, "command").unwrap_or_default();
             let codes = whole.split('`').skip(1).step_by(2).map(str::trim);
             let codes: Vec<&str> =
@@ -263,7 +263,7 @@ impl Walk {
             self.outline.criteria.heading(said, line);
             return;
         }
-        let group = Which::named(&title);
+        let group = TestGroup::named(&title);
         let is_group_within = group.is_some() && self.is_verifying();
         let level = if level == BOLD && is_group_within { BOLD_GROUP } else { level };
         self.leave(level);
@@ -314,7 +314,7 @@ impl Walk {
     /// that announces criteria, or, within the verification, a group and a colon. Returns `None` if
     /// there is no title.
     fn title<'a>(&self, line: &'a str, is_alone: bool) -> Option<(&'a str, &'a str)> {
-        let is_group = |label: &str| Which::named(&title_words(label)).is_some();
+        let is_group = |label: &str| TestGroup::named(&title_words(label)).is_some();
         if let Some((label, rest)) = label(line) {
             let is_title = rest.is_empty() || is_group(label) || names_criteria(label);
             return is_title.then_some((label, rest));
@@ -377,9 +377,9 @@ impl Walk {
 
     /// Returns the group around the next block; before the first group, verification is about unit
     /// tests. Returns `None` outside of the verification.
-    fn group(&self) -> Option<Which> {
+    fn group(&self) -> Option<TestGroup> {
         match self.part()? {
-            Part::Verification | Part::Testing => Some(Which::Unit),
+            Part::Verification | Part::Testing => Some(TestGroup::Unit),
             Part::Group(group) => Some(group),
             Part::Criteria | Part::Aside => None,
         }
@@ -389,7 +389,7 @@ impl Walk {
         let text = folded(&block.text);
         if self.is_verifying()
             && let Some((label, _)) = label(&text)
-            && Which::named(&title_words(label)).is_some()
+            && TestGroup::named(&title_words(label)).is_some()
         {
             self.titled(label, BOLD, block.line);
         }
@@ -409,7 +409,13 @@ impl Walk {
 
     /// Handles an item within the verification. A label on a line below the item begins another
     /// item. An item without a statement about verification may be a criterion by its form.
-    fn verifying_item(&mut self, group: Which, block: &Block, depth: usize, next: Option<&Block>) {
+    fn verifying_item(
+        &mut self,
+        group: TestGroup,
+        block: &Block,
+        depth: usize,
+        next: Option<&Block>,
+    ) {
         let is_loose = self.is_loose();
         let mut texts: Vec<String> = Vec::new();
         for line in block.text.lines() {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::Criterion;
 use super::claim::is_command;
-use super::verification::{Which, ask_for, percentage, run};
+use super::verification::{TestGroup, ask_for, percentage, run};
 use crate::plan::{ImplementationPlan, LOOP_KEYS};
 
 /// Keys of the text of a criterion.
@@ -224,10 +224,10 @@ fn odd(key: &str, value: &Value) -> Criterion {
 pub(super) fn add(plan: &ImplementationPlan, all: &mut Verification) -> Result<(), String> {
     for strategy in plan.strategies() {
         for (key, which) in [
-            ("unit_tests", Which::Unit),
-            ("integration_tests", Which::Integration),
-            ("e2e_tests", Which::E2e),
-            ("browser_verification", Which::E2e),
+            ("unit_tests", TestGroup::Unit),
+            ("integration_tests", TestGroup::Integration),
+            ("e2e_tests", TestGroup::E2e),
+            ("browser_verification", TestGroup::E2e),
         ] {
             if let Some(Value::Object(said)) = strategy.get(key) {
                 add_group(said, which, all)?;
@@ -239,7 +239,7 @@ pub(super) fn add(plan: &ImplementationPlan, all: &mut Verification) -> Result<(
 
 fn add_group(
     said: &Map<String, Value>,
-    which: Which,
+    which: TestGroup,
     all: &mut Verification,
 ) -> Result<(), String> {
     match said.get("minimum_coverage") {

@@ -9,23 +9,23 @@ use super::item::{Item, label};
 
 /// A group of tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Which {
+pub(super) enum TestGroup {
     Unit,
     Integration,
     E2e,
 }
 
-impl Which {
+impl TestGroup {
     /// Returns the group that a title in lower case names; `None` if there is none.
-    pub(super) fn named(title: &str) -> Option<Which> {
+    pub(super) fn named(title: &str) -> Option<TestGroup> {
         let words = |c: char| !c.is_alphanumeric();
         if title.contains("end-to-end") || title.contains("end to end") {
-            return Some(Which::E2e);
+            return Some(TestGroup::E2e);
         }
         title.split(words).find_map(|word| match word {
-            "unit" | "unittest" | "unittests" => Some(Which::Unit),
-            "integration" => Some(Which::Integration),
-            "e2e" => Some(Which::E2e),
+            "unit" | "unittest" | "unittests" => Some(TestGroup::Unit),
+            "integration" => Some(TestGroup::Integration),
+            "e2e" => Some(TestGroup::E2e),
             _ => None,
         })
     }
@@ -33,9 +33,9 @@ impl Which {
     /// Returns the group in a verification.
     pub(super) fn of(self, all: &mut Verification) -> &mut Group {
         match self {
-            Which::Unit => &mut all.unit,
-            Which::Integration => &mut all.integration,
-            Which::E2e => &mut all.e2e,
+            TestGroup::Unit => &mut all.unit,
+            TestGroup::Integration => &mut all.integration,
+            TestGroup::E2e => &mut all.e2e,
         }
     }
 }
@@ -85,10 +85,10 @@ pub(super) fn each_once(all: &mut Verification) {
 }
 
 /// Parses the items of the groups. Fails with the text of a coverage that is no percentage.
-pub(super) fn read(said: &[(Which, Item)]) -> Result<Verification, String> {
+pub(super) fn read(said: &[(TestGroup, Item)]) -> Result<Verification, String> {
     let mut all = Verification::default();
     // The item with `Manual:` and fewer than two steps: the items below it are further steps.
-    let mut manual: Option<(Which, usize)> = None;
+    let mut manual: Option<(TestGroup, usize)> = None;
     for (which, item) in said {
         if let Some((which, depth)) = manual
             && item.depth > depth
@@ -109,7 +109,7 @@ pub(super) fn read(said: &[(Which, Item)]) -> Result<Verification, String> {
             all.network = true;
         } else {
             let labelled = plain_label(&item.text);
-            let group = labelled.and_then(|(label, _)| Which::named(&label.to_lowercase()));
+            let group = labelled.and_then(|(label, _)| TestGroup::named(&label.to_lowercase()));
             let (commands, expect) = commands(labelled.map_or(&item.text, |(_, rest)| rest));
             for command in commands.into_iter().filter(|it| !item.is_loose || is_command(it)) {
                 run(command, expect, group.unwrap_or(*which).of(&mut all));
@@ -207,7 +207,7 @@ fn plain_label(text: &str) -> Option<(&str, &str)> {
     let (command, _) = code(rest)?;
     let is_label = !label.contains(['`', '*', '_'])
         && label.split_whitespace().count() <= MAX_LABEL_WORDS
-        && (Which::named(&label.to_lowercase()).is_some() || is_command(command));
+        && (TestGroup::named(&label.to_lowercase()).is_some() || is_command(command));
     is_label.then_some((label, rest))
 }
 

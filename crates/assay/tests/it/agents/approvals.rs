@@ -14,7 +14,7 @@ const APPROVE: &str = "  when_ready: approve\n";
 
 /// The answer of a model about the change.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Says {
+pub(super) enum ModelAnswer {
     /// No model is asked.
     NotAsked,
     Nothing,
@@ -24,7 +24,7 @@ pub(super) enum Says {
 }
 
 /// Returns a model that answers every persona.
-pub(super) fn model(says: Says) -> FakeModel {
+pub(super) fn model(says: ModelAnswer) -> FakeModel {
     let options = Options { key: Some(MODEL_KEY.to_owned()), ..Options::default() };
     let says = Arc::new(Mutex::new(says));
     FakeModel::start_with(options, move |asked: &PromptRequest| {
@@ -33,20 +33,20 @@ pub(super) fn model(says: Says) -> FakeModel {
     .unwrap()
 }
 
-fn answer(says: Says, text: &str) -> Answer {
+fn answer(says: ModelAnswer, text: &str) -> Answer {
     if text.contains("You are the `validator`") {
         return Answer::json(&json!({ "answer": "confirm", "why": "it is so" }));
     }
     let (_, rest) = text.split_once("You are the `").unwrap();
     let (reviewer, _) = rest.split_once("` reviewer").unwrap();
     let severity = match says {
-        Says::NotAsked => panic!("no model is asked: {text}"),
-        Says::Fails => {
+        ModelAnswer::NotAsked => panic!("no model is asked: {text}"),
+        ModelAnswer::Fails => {
             return Answer { fault: Some(Fault::NoCredit), ..Answer::text("no") };
         }
-        Says::Nothing => None,
-        Says::May => Some("P2"),
-        Says::Should => Some("MEDIUM"),
+        ModelAnswer::Nothing => None,
+        ModelAnswer::May => Some("P2"),
+        ModelAnswer::Should => Some("MEDIUM"),
     };
     let findings: Vec<Value> = severity
         .iter()
@@ -89,14 +89,14 @@ fn posted(fixture: &AgentFixture) -> (String, String) {
 }
 
 /// Reviews a pull request, posts the review, and checks its state and reason.
-fn check(for_github: &str, says: Says, text: &str, state: &str, why: &str) {
+fn check(for_github: &str, says: ModelAnswer, text: &str, state: &str, why: &str) {
     let model = model(says);
     let top = with_model(&model);
     let fixture = AgentFixture::with(&top, for_github);
     fixture.open_pull("prices", text);
     let pull = format!("{REPO}#1");
     let mut args = vec!["review", "--pr", &pull, "--post"];
-    args.extend((says != Says::NotAsked).then_some("--models"));
+    args.extend((says != ModelAnswer::NotAsked).then_some("--models"));
     let ran = fixture.assay(&args);
     let expected = (state.to_owned(), why.to_owned());
     assert_eq!(posted(&fixture), expected, "{for_github:?} {says:?}: {}", ran.stderr);
@@ -107,16 +107,16 @@ fn a_review_approves_only_where_that_is_asked_for_and_a_model_read_it_and_nothin
     let not_set = "`github.when_ready` is not set to `approve`";
     let (rules_only, open) =
         ("no model has read the change", "1 open finding at `should` or above");
-    check(APPROVE, Says::Nothing, GOOD, "APPROVED", "");
-    check(APPROVE, Says::May, GOOD, "APPROVED", "");
-    check(APPROVE, Says::Should, GOOD, "COMMENTED", open);
-    check(APPROVE, Says::NotAsked, GOOD, "COMMENTED", rules_only);
-    check(APPROVE, Says::Nothing, BAD, "CHANGES_REQUESTED", "");
-    check("", Says::Nothing, GOOD, "COMMENTED", not_set);
-    check("", Says::NotAsked, GOOD, "COMMENTED", &format!("{not_set}; {rules_only}"));
+    check(APPROVE, ModelAnswer::Nothing, GOOD, "APPROVED", "");
+    check(APPROVE, ModelAnswer::May, GOOD, "APPROVED", "");
+    check(APPROVE, ModelAnswer::Should, GOOD, "COMMENTED", open);
+    check(APPROVE, ModelAnswer::NotAsked, GOOD, "COMMENTED", rules_only);
+    check(APPROVE, ModelAnswer::Nothing, BAD, "CHANGES_REQUESTED", "");
+    check("", ModelAnswer::Nothing, GOOD, "COMMENTED", not_set);
+    check("", ModelAnswer::NotAsked, GOOD, "COMMENTED", &format!("{not_set}; {rules_only}"));
     check(
         "  when_ready: comment\n",
-        Says::Should,
+        ModelAnswer::Should,
         GOOD,
         "COMMENTED",
         &format!("{not_set}; {open}"),
@@ -125,7 +125,7 @@ fn a_review_approves_only_where_that_is_asked_for_and_a_model_read_it_and_nothin
 
 #[test]
 fn a_required_reader_that_fails_approves_nothing() {
-    let model = model(Says::Fails);
+    let model = model(ModelAnswer::Fails);
     let fixture = AgentFixture::with(&with_model(&model), APPROVE);
     fixture.open_pull("prices", GOOD);
     let ran = fixture.assay(&["review", "--pr", &format!("{REPO}#1"), "--post", "--models"]);
@@ -136,7 +136,7 @@ fn a_required_reader_that_fails_approves_nothing() {
 
 #[test]
 fn a_pull_request_does_not_ask_for_its_own_approval() {
-    let model = model(Says::Nothing);
+    let model = model(ModelAnswer::Nothing);
     let fixture = AgentFixture::with(&with_model(&model), "");
     let configuration = fixture.repository.path().join("config/agent-framework.yaml");
     let configuration = fs::read_to_string(configuration).unwrap();
@@ -155,7 +155,7 @@ fn a_pull_request_does_not_ask_for_its_own_approval() {
 #[test]
 fn an_agent_approves_by_the_same_decision() {
     for (for_github, says, state) in
-        [(APPROVE, Says::Nothing, "APPROVED"), ("", Says::Nothing, "COMMENTED")]
+        [(APPROVE, ModelAnswer::Nothing, "APPROVED"), ("", ModelAnswer::Nothing, "COMMENTED")]
     {
         let model = model(says);
         let fixture = AgentFixture::with(&with_model(&model), for_github);

@@ -2,7 +2,7 @@
 
 use assay_testkit::model::FakeModel;
 
-use super::approvals::{GOOD, Says, model, with_model};
+use super::approvals::{GOOD, ModelAnswer, model, with_model};
 use super::github::{AgentFixture, REPO};
 use super::*;
 
@@ -43,7 +43,7 @@ fn key() -> String {
 
 #[test]
 fn readers_are_told_the_text_of_the_pull_request_and_the_documents_that_it_names() {
-    let model = model(Says::Nothing);
+    let model = model(ModelAnswer::Nothing);
     let fixture = fixture(&model);
     open_pull(&fixture, "prices", &key());
     let ran = fixture.assay(&["review", "--pr", &format!("{REPO}#1"), "--models"]);
@@ -61,7 +61,7 @@ fn readers_are_told_the_text_of_the_pull_request_and_the_documents_that_it_names
 
 #[test]
 fn a_pull_request_without_a_token_is_reviewed_without_its_text() {
-    let model = model(Says::Nothing);
+    let model = model(ModelAnswer::Nothing);
     let fixture = fixture(&model);
     open_pull(&fixture, "prices", &key());
     let ran = fixture.with_variables(|variables| {
@@ -77,7 +77,7 @@ fn a_pull_request_without_a_token_is_reviewed_without_its_text() {
 
 #[test]
 fn a_github_that_does_not_answer_costs_only_the_text_and_is_told() {
-    let model = model(Says::Nothing);
+    let model = model(ModelAnswer::Nothing);
     let fixture = fixture(&model);
     open_pull(&fixture, "prices", &key());
     let ran = fixture.with_variables(|variables| {
@@ -94,7 +94,7 @@ fn a_github_that_does_not_answer_costs_only_the_text_and_is_told() {
 
 #[test]
 fn readers_of_an_agent_are_told_the_text_of_its_ticket_and_of_its_pull_request() {
-    let model = model(Says::Nothing);
+    let model = model(ModelAnswer::Nothing);
     let fixture = fixture(&model);
     open_pull(&fixture, &format!("{}-prices", fixture.ticket), &key());
     let pushed = fixture.assay(&["queue", "push", "--pr", &format!("{REPO}#1")]);
@@ -111,8 +111,8 @@ fn readers_of_an_agent_are_told_the_text_of_its_ticket_and_of_its_pull_request()
 
 #[test]
 fn a_change_cannot_lead_the_token_of_github_to_another_address() {
-    let readers = model(Says::Nothing);
-    let elsewhere = model(Says::Nothing);
+    let readers = model(ModelAnswer::Nothing);
+    let elsewhere = model(ModelAnswer::Nothing);
     let fixture = fixture(&readers);
     let settings = std::fs::read_to_string(fixture.repository.path().join(CONFIGURATION)).unwrap();
     let (before, github) = settings.split_once("github:\n").unwrap();

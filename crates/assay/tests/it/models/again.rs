@@ -41,7 +41,7 @@ fn only_the_persona_whose_text_is_another_is_asked_again() {
 #[test]
 fn an_answer_that_cannot_be_used_is_not_kept_for_the_next_time() {
     let case = Case::new("  attempts: 1\n");
-    for what in [Mishap::Fault(Fault::WrongSchema), Mishap::Fault(Fault::CutOff)] {
+    for what in [ModelFaultKind::Fault(Fault::WrongSchema), ModelFaultKind::Fault(Fault::CutOff)] {
         case.only_trouble(&["`correctness` reviewer"], what);
         assert_eq!(case.review(&["--persona", "correctness"]).code, 3);
     }

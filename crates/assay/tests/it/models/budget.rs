@@ -37,7 +37,7 @@ fn no_more_is_spent_than_allowed_however_many_ask_at_once() {
     case.commit_before(".assay/personas/house-12.md", &persona("house-12", ""));
     // Close to the maximum usage of an answer, which is reserved for it.
     let usage = Usage { input: 9_000, output: 8_000, ..Usage::default() };
-    case.trouble(&["` reviewer"], Mishap::Takes(usage));
+    case.trouble(&["` reviewer"], ModelFaultKind::Takes(usage));
     let cap = 0.2;
     let told = "the budget of 0.20 dollars for a run does not reach for another call";
     let money = check_short(&case, &["--max-usd", &cap.to_string()], told);
@@ -105,7 +105,7 @@ fn a_cap_on_money_needs_prices() {
 #[test]
 fn a_review_ends_when_its_time_is_over() {
     let case = Case::new("");
-    case.trouble(&[], Mishap::Fault(Fault::Hang(Pause::BeforeHead)));
+    case.trouble(&[], ModelFaultKind::Fault(Fault::Hang(Pause::BeforeHead)));
     let ran = case.review(&["--max-seconds", "1"]);
     assert_eq!(ran.code, 3, "{}", ran.stdout);
     let told = ["no whole answer within 1 s", "the time of the run is over"];
@@ -142,7 +142,10 @@ fn what_a_call_took_that_broke_off_is_told_as_the_most_it_can_be() {
     let whole = case.review(&["--format", "json"]).json();
     assert!(whole["spent"].get("at_most").is_none(), "{}", whole["spent"]);
     let case = Case::new("  attempts: 1\n  seconds: 1\n");
-    case.trouble(&["`correctness` reviewer"], Mishap::Fault(Fault::Hang(Pause::BeforeHead)));
+    case.trouble(
+        &["`correctness` reviewer"],
+        ModelFaultKind::Fault(Fault::Hang(Pause::BeforeHead)),
+    );
     let ran = case.review(&[]);
     assert!(ran.stdout.contains(" calls, at most "), "{}", ran.stdout);
 }

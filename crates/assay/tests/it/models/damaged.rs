@@ -19,7 +19,7 @@ fn a_damaged_report_is_never_a_pass_in_any_dialect() {
     for dialect in DIALECTS {
         let case = Case::speaking(dialect, "");
         for report in DAMAGED_REPORTS {
-            let says = Mishap::Says(report.text.to_owned());
+            let says = ModelFaultKind::Says(report.text.to_owned());
             case.only_trouble(&["`correctness` reviewer"], says);
             let ran = case.review(&["--persona", "correctness", "--format", "json"]);
             check(&ran, &format!("{}, {dialect:?}", report.name));
@@ -31,7 +31,10 @@ fn a_damaged_report_is_never_a_pass_in_any_dialect() {
 fn a_damaged_report_is_not_kept_for_the_next_review() {
     let case = Case::new("");
     for report in DAMAGED_REPORTS.iter().filter(|report| report.name.contains("list")) {
-        case.only_trouble(&["`correctness` reviewer"], Mishap::Says(report.text.to_owned()));
+        case.only_trouble(
+            &["`correctness` reviewer"],
+            ModelFaultKind::Says(report.text.to_owned()),
+        );
         case.review(&["--persona", "correctness"]);
         let asked = case.asked();
         case.review(&["--persona", "correctness"]);
@@ -43,9 +46,9 @@ fn a_damaged_report_is_not_kept_for_the_next_review() {
 fn a_model_is_asked_again_for_a_list_that_broke_off_and_both_answers_count() {
     let case = Case::new("");
     let half = r#"{"reviewer": "correctness", "findings": [{"title": "Empty list divides by zero", "severity": "P2", "file": "shop.py", "line": 6, "why_it_matters": "mean([]) fails", "autofix_class": "manual", "owner": "human", "requires_verification": true, "confidence": 100, "evidence": ["return sum(prices) / len(prices)"], "pre_existing": false},"#;
-    case.once(&["`correctness` reviewer"], Mishap::Says(half.to_owned()));
+    case.once(&["`correctness` reviewer"], ModelFaultKind::Says(half.to_owned()));
     let nothing = with_findings("correctness", Vec::new()).to_string();
-    case.trouble(&["`correctness` reviewer"], Mishap::Says(nothing));
+    case.trouble(&["`correctness` reviewer"], ModelFaultKind::Says(nothing));
     let ran = case.review(&["--persona", "correctness", "--format", "json"]);
     let result = ran.json();
     assert_eq!(result["verdict"]["state"], "ready_with_fixes", "{}", ran.stdout);

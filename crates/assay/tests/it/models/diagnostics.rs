@@ -3,7 +3,7 @@
 use assay_testkit::model::{Fault, Pause};
 use serde_json::json;
 
-use super::{Case, KEY, Mishap};
+use super::{Case, KEY, ModelFaultKind};
 use crate::assay_with;
 use crate::mcp::call;
 
@@ -16,7 +16,7 @@ fn lines<'a>(stderr: &'a str, words: &[&str]) -> Vec<&'a str> {
 #[test]
 fn a_hung_model_is_the_one_that_is_asked_and_does_not_answer() {
     let case = Case::new("  stall_seconds: 1\n  seconds: 600\n  cache: false\n");
-    case.trouble(&["`intent` reviewer"], Mishap::Fault(Fault::Hang(Pause::BeforeHead)));
+    case.trouble(&["`intent` reviewer"], ModelFaultKind::Fault(Fault::Hang(Pause::BeforeHead)));
     let ran = case.run_with(&["review", "--models"], &[("ASSAY_LOG", "debug")]);
     let asked = lines(&ran.stderr, &["asking the model", "intent"]);
     assert!(asked.len() == 2 && asked[0].contains("fake-1"), "{}", ran.stderr);

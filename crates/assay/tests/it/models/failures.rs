@@ -61,8 +61,8 @@ impl Way {
         ends(401) || ends(403) || self.fault == Fault::NoCredit
     }
 
-    fn mishap(&self) -> Mishap {
-        Mishap::Fault(self.fault.clone())
+    fn mishap(&self) -> ModelFaultKind {
+        ModelFaultKind::Fault(self.fault.clone())
     }
 }
 
@@ -144,7 +144,7 @@ fn a_change_with_flaws_is_not_ready_even_where_nobody_answers() {
     let flaw = "import os\n\n\ndef clean(name):\n    os.system(f\"rm -r {name}\")\n";
     case.repository.write("clean.py", flaw);
     case.repository.commit("files can be cleaned up");
-    case.trouble(&["` reviewer"], Mishap::Fault(Fault::status(500)));
+    case.trouble(&["` reviewer"], ModelFaultKind::Fault(Fault::status(500)));
     let failed = Failed::review(&case, &[]);
     assert_eq!(failed.ran.code, 1, "{}", failed.ran.stdout);
     assert_eq!(failed.synthesis["verdict"]["state"], "not_ready");
@@ -156,7 +156,7 @@ fn a_change_with_flaws_is_not_ready_even_where_nobody_answers() {
 fn a_model_that_stalls_is_asked_once_more_and_is_never_ready() {
     for pause in [Pause::BeforeHead, Pause::AfterHead, Pause::MidStream] {
         let case = Case::new("  stall_seconds: 1\n  seconds: 600\n  cache: false\n");
-        case.trouble(&["`correctness` reviewer"], Mishap::Fault(Fault::Hang(pause)));
+        case.trouble(&["`correctness` reviewer"], ModelFaultKind::Fault(Fault::Hang(pause)));
         let failed = Failed::review(&case, &["--persona", "correctness"]);
         assert_eq!(failed.ran.code, 3, "{pause:?}: {}", failed.ran.stdout);
         assert_eq!(failed.synthesis["verdict"]["state"], "incomplete");
@@ -167,7 +167,7 @@ fn a_model_that_stalls_is_asked_once_more_and_is_never_ready() {
         assert_eq!(bodies.filter(is_review).count(), 2, "{pause:?}");
         // A transient stall costs nothing but time.
         case.no_trouble();
-        case.once(&["`correctness` reviewer"], Mishap::Fault(Fault::Hang(pause)));
+        case.once(&["`correctness` reviewer"], ModelFaultKind::Fault(Fault::Hang(pause)));
         let ran = case.review(&["--persona", "correctness", "--format", "json"]);
         assert_eq!(ran.code, 0, "{pause:?}: {}", ran.stdout);
     }
@@ -219,7 +219,7 @@ fn what_passes_is_asked_again_and_what_does_not_is_not() {
     ] {
         let case = Case::new("  attempts: 3\n  cache: false\n");
         for _ in 0..times {
-            case.once(&["`correctness` reviewer"], Mishap::Fault(fault.clone()));
+            case.once(&["`correctness` reviewer"], ModelFaultKind::Fault(fault.clone()));
         }
         let ran = case.review(&["--persona", "correctness", "--mode", "report-only"]);
         let bodies = case.server.requests().into_iter().map(|request| request.body);

@@ -38,11 +38,11 @@ fn a_key_is_nowhere_but_in_what_is_sent() {
     let quote = "return sum(prices) / len(prices)";
     let findings = vec![finding(&format!("the key is {KEY}"), "P2", ("shop.py", 6), quote)];
     let report = with_findings(&format!("correctness {KEY}"), findings);
-    case.trouble(&["`correctness` reviewer"], Mishap::Says(report.to_string()));
-    case.trouble(&["`intent` reviewer"], Mishap::Says(format!("no report, but {KEY}")));
-    case.trouble(&["`testing` reviewer"], Mishap::Fault(Fault::status(404)));
+    case.trouble(&["`correctness` reviewer"], ModelFaultKind::Says(report.to_string()));
+    case.trouble(&["`intent` reviewer"], ModelFaultKind::Says(format!("no report, but {KEY}")));
+    case.trouble(&["`testing` reviewer"], ModelFaultKind::Fault(Fault::status(404)));
     let said = format!("{{\"answer\": \"confirm\", \"why\": \"{KEY}\"}}");
-    case.trouble(&["You are the `validator`"], Mishap::Says(said));
+    case.trouble(&["You are the `validator`"], ModelFaultKind::Says(said));
     let record = record.path();
     for format in ["terminal", "json"] {
         let ran = case.review(&["--format", format, "--record", record.to_str().unwrap()]);

@@ -15,17 +15,17 @@ const DIALECTS: [(&str, &str); 3] =
 const SECRET: &str = concat!("ghp_", "Zk3vQ9xT7mB2nC5dF8gH1jL4pR6sW0yE3uVa");
 
 /// A repository with a change, and a model that answers from a script.
-struct Looking {
+struct ScriptedLookups {
     repository: Repository,
     server: FakeModel,
 }
 
-impl Looking {
+impl ScriptedLookups {
     fn new(
         (api, path): (&str, &str),
         more: &str,
         script: impl Fn(&PromptRequest) -> Answer + Send + Sync + 'static,
-    ) -> Looking {
+    ) -> ScriptedLookups {
         let options = Options { key: Some(KEY.to_owned()), ..Options::default() };
         let server = FakeModel::start_with(options, script).unwrap();
         let url = format!("{}{path}", server.url());
@@ -45,7 +45,7 @@ impl Looking {
         repository.git(&["switch", "--quiet", "--create", "topic"]);
         repository.write("shop.py", AFTER);
         repository.commit("prices can be told apart");
-        Looking { repository, server }
+        ScriptedLookups { repository, server }
     }
 
     fn review(&self, args: &[&str]) -> AssayRun {
@@ -96,7 +96,7 @@ fn looks_up_a_definition(asked: &PromptRequest) -> Answer {
 #[test]
 fn a_model_looks_a_definition_up_and_then_reports() {
     for dialect in DIALECTS {
-        let case = Looking::new(dialect, "", looks_up_a_definition);
+        let case = ScriptedLookups::new(dialect, "", looks_up_a_definition);
         let ran = case.review(&[]);
         let synthesis = ran.json();
         assert_eq!(ran.code, 0, "{dialect:?}: {}", ran.stdout);
@@ -114,7 +114,7 @@ fn a_model_looks_a_definition_up_and_then_reports() {
 
 #[test]
 fn a_second_look_looks_things_up_as_well() {
-    let case = Looking::new(ANTHROPIC, "", |asked| {
+    let case = ScriptedLookups::new(ANTHROPIC, "", |asked| {
         let is_second = asked.text().contains("You are the `validator`");
         match is_second && turns_in(&asked.user) == 0 {
             true => Answer::call("callers", &json!({ "name": "cheapest" })),
@@ -130,7 +130,7 @@ fn a_second_look_looks_things_up_as_well() {
 
 #[test]
 fn nothing_outside_of_the_tree_and_no_credential_is_looked_up() {
-    let case = Looking::new(ANTHROPIC, "", |asked| {
+    let case = ScriptedLookups::new(ANTHROPIC, "", |asked| {
         let path = ["../outside.txt", "local.env", "lib/settings.py"];
         match path.get(turns_in(&asked.user)) {
             Some(path) if offers_lookups(&asked.body) => {
@@ -161,7 +161,7 @@ fn nothing_outside_of_the_tree_and_no_credential_is_looked_up() {
 #[test]
 fn an_endless_caller_is_ended_and_its_report_is_taken() {
     for dialect in DIALECTS {
-        let case = Looking::new(dialect, "", |asked| match offers_lookups(&asked.body) {
+        let case = ScriptedLookups::new(dialect, "", |asked| match offers_lookups(&asked.body) {
             true => Answer::call("search", &json!({ "text": "prices" })),
             false => report_with(asked, "Found in the end"),
         });
@@ -176,8 +176,9 @@ fn an_endless_caller_is_ended_and_its_report_is_taken() {
 
 #[test]
 fn a_model_that_never_reports_is_named_with_the_reason() {
-    let case =
-        Looking::new(ANTHROPIC, "", |_| Answer::call("search", &json!({ "text": "prices" })));
+    let case = ScriptedLookups::new(ANTHROPIC, "", |_| {
+        Answer::call("search", &json!({ "text": "prices" }))
+    });
     let ran = case.review(&[]);
     assert_eq!(ran.code, 3, "{}", ran.stdout);
     assert!(ran.stdout.contains("its answer is no report"), "{}", ran.stdout);
@@ -185,7 +186,7 @@ fn a_model_that_never_reports_is_named_with_the_reason() {
 
 #[test]
 fn a_call_that_repeats_the_canary_took_orders() {
-    let case = Looking::new(ANTHROPIC, "", |asked| {
+    let case = ScriptedLookups::new(ANTHROPIC, "", |asked| {
         let word = asked.user.split("repeat the word `").nth(1).unwrap();
         let word = word.split('`').next().unwrap();
         Answer::call("search", &json!({ "text": word }))
@@ -198,7 +199,7 @@ fn a_call_that_repeats_the_canary_took_orders() {
 
 #[test]
 fn a_recorded_review_with_look_ups_is_had_again_offline_and_an_altered_result_is_told() {
-    let case = Looking::new(ANTHROPIC, "", looks_up_a_definition);
+    let case = ScriptedLookups::new(ANTHROPIC, "", looks_up_a_definition);
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().to_str().unwrap();
     let first = case.review(&["--record", place]).json();
@@ -222,7 +223,7 @@ fn a_recorded_review_with_look_ups_is_had_again_offline_and_an_altered_result_is
 
 #[test]
 fn a_tree_that_changed_since_is_asked_about_anew() {
-    let case = Looking::new(ANTHROPIC, "", looks_up_a_definition);
+    let case = ScriptedLookups::new(ANTHROPIC, "", looks_up_a_definition);
     case.review(&[]);
     let before = case.server.requests().len();
     let repository = &case.repository;
@@ -239,7 +240,7 @@ fn a_tree_that_changed_since_is_asked_about_anew() {
 #[test]
 fn a_server_that_refuses_tools_is_asked_without_them_and_the_report_says_so() {
     for dialect in DIALECTS {
-        let case = Looking::new(dialect, "", |asked| match offers_lookups(&asked.body) {
+        let case = ScriptedLookups::new(dialect, "", |asked| match offers_lookups(&asked.body) {
             true => Answer::fault(Fault::NoTools),
             false => report_with(asked, "Found without tools"),
         });
@@ -256,7 +257,8 @@ fn a_server_that_refuses_tools_is_asked_without_them_and_the_report_says_so() {
 
 #[test]
 fn look_ups_are_offered_unless_the_configuration_before_the_change_turns_them_off() {
-    let case = Looking::new(ANTHROPIC, "review:\n  lookups: false\n", looks_up_a_definition);
+    let case =
+        ScriptedLookups::new(ANTHROPIC, "review:\n  lookups: false\n", looks_up_a_definition);
     assert_eq!(titles(&case.review(&[]).json()), ["Nothing was seen"]);
     assert!(!case.requests_of("general").iter().any(offers_lookups));
     // A change cannot enable lookups for its own review.
@@ -270,7 +272,7 @@ fn look_ups_are_offered_unless_the_configuration_before_the_change_turns_them_of
 
 #[test]
 fn a_model_that_takes_little_text_is_offered_no_look_ups() {
-    let case = Looking::new(ANTHROPIC, "", looks_up_a_definition);
+    let case = ScriptedLookups::new(ANTHROPIC, "", looks_up_a_definition);
     let path = case.repository.path().join("config/agent-framework.yaml");
     let small = fs::read_to_string(&path).unwrap().replace("200000", "32000");
     case.repository.git(&["switch", "--quiet", "main"]);

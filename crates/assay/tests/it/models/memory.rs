@@ -185,7 +185,7 @@ fn a_loop_has_its_judge_told_and_tells_what_it_learned() {
     case.repository.commit("what is wanted");
     let why = "password = \"kT9vQ2mX7pLw\" is no currency";
     let answer = json!({ "status": "NOT_MET", "file": "", "line": 0, "quote": "", "why": why });
-    case.trouble(&["Is this met?"], Mishap::Says(answer.to_string()));
+    case.trouble(&["Is this met?"], ModelFaultKind::Says(answer.to_string()));
     let ran = case.run_with(&["qa", "--spec", "001"], &[ON]);
     assert_eq!(ran.code, 4, "{}{}", ran.stdout, ran.stderr);
     let sent = sent(&case.server.requests());

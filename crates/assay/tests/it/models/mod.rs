@@ -60,21 +60,21 @@ pub(crate) struct Case {
     pub(crate) repository: Repository,
     server: FakeModel,
     /// The current failures; the first that matches applies.
-    trouble: Arc<Troubles>,
+    trouble: Arc<ModelFaults>,
 }
 
-type Troubles = Mutex<Vec<Trouble>>;
+type ModelFaults = Mutex<Vec<ModelFault>>;
 
 /// A failure of the questions that contain all words.
-struct Trouble {
+struct ModelFault {
     at: Vec<String>,
-    what: Mishap,
+    what: ModelFaultKind,
     /// True if the failure happens only once.
     once: bool,
 }
 
 #[derive(Clone)]
-enum Mishap {
+enum ModelFaultKind {
     Fault(Fault),
     /// The answer is this text.
     Says(String),
@@ -98,7 +98,7 @@ impl Case {
 
     /// Sets up a review of files that are new or changed.
     fn of(files: &[(String, String)], (api, path): (&str, &str), more: &str) -> Case {
-        let trouble: Arc<Troubles> = Arc::default();
+        let trouble: Arc<ModelFaults> = Arc::default();
         let options = Options { key: Some(KEY.to_owned()), ..Options::default() };
         let script = {
             let trouble = Arc::clone(&trouble);
@@ -136,19 +136,19 @@ impl Case {
     }
 
     /// Adds a failure.
-    fn trouble(&self, at: &[&str], what: Mishap) {
+    fn trouble(&self, at: &[&str], what: ModelFaultKind) {
         let at = at.iter().map(|word| (*word).to_owned()).collect();
-        self.trouble.lock().unwrap().push(Trouble { at, what, once: false });
+        self.trouble.lock().unwrap().push(ModelFault { at, what, once: false });
     }
 
     /// Adds a failure that happens only once.
-    fn once(&self, at: &[&str], what: Mishap) {
+    fn once(&self, at: &[&str], what: ModelFaultKind) {
         self.trouble(at, what);
         self.trouble.lock().unwrap().last_mut().unwrap().once = true;
     }
 
     /// Sets the only failure.
-    fn only_trouble(&self, at: &[&str], what: Mishap) {
+    fn only_trouble(&self, at: &[&str], what: ModelFaultKind) {
         self.no_trouble();
         self.trouble(at, what);
     }
@@ -202,7 +202,7 @@ fn changed(configuration: &str, files: &[(String, String)]) -> Repository {
 }
 
 /// Answers a question, or fails as configured.
-fn answer_in(trouble: &Troubles, text: &str) -> Answer {
+fn answer_in(trouble: &ModelFaults, text: &str) -> Answer {
     let mut trouble = trouble.lock().unwrap();
     let hit = trouble.iter().position(|it| it.at.iter().all(|word| text.contains(word)));
     let what = hit.map(|at| match trouble[at].once {
@@ -211,10 +211,10 @@ fn answer_in(trouble: &Troubles, text: &str) -> Answer {
     });
     match what {
         None => answer(text),
-        Some(Mishap::Fault(fault)) => Answer { fault: Some(fault), ..answer(text) },
-        Some(Mishap::Takes(usage)) => Answer { usage: Some(usage), ..answer(text) },
-        Some(Mishap::Says(words)) => Answer::text(words),
-        Some(Mishap::Answers(words)) => Answer::text(words(text)),
+        Some(ModelFaultKind::Fault(fault)) => Answer { fault: Some(fault), ..answer(text) },
+        Some(ModelFaultKind::Takes(usage)) => Answer { usage: Some(usage), ..answer(text) },
+        Some(ModelFaultKind::Says(words)) => Answer::text(words),
+        Some(ModelFaultKind::Answers(words)) => Answer::text(words(text)),
     }
 }
 

@@ -27,7 +27,7 @@ fn a_repository_adds_personas_and_replaces_others() {
     };
     assert!(is_new("intent") && is_new("house") && !is_new("testing"));
     // The repository makes `intent` required, so its failure leaves the review incomplete.
-    case.trouble(&["`intent` reviewer"], Mishap::Fault(Fault::Refusal));
+    case.trouble(&["`intent` reviewer"], ModelFaultKind::Fault(Fault::Refusal));
     fs::remove_dir_all(case.repository.path().join(".assay/cache")).unwrap();
     assert_eq!(case.review(&[]).code, 3);
 }

@@ -28,13 +28,13 @@ fn general_finds(case: &Case, severity: &str, confidence: u32) {
     let mut found = finding("An empty list has no cheapest", severity, ("shop.py", 10), quote);
     found["confidence"] = json!(confidence);
     let report = with_findings("general", vec![found]).to_string();
-    case.trouble(&["`general` reviewer"], Mishap::Says(report));
+    case.trouble(&["`general` reviewer"], ModelFaultKind::Says(report));
 }
 
 /// Makes the second look answer the same for every finding.
 fn second_look_says(case: &Case, look: Value) {
     let says = move |asked: &str| looks(asked, |_| look.clone()).to_string();
-    case.trouble(&["You are the `validator`"], Mishap::Answers(Arc::new(says)));
+    case.trouble(&["You are the `validator`"], ModelFaultKind::Answers(Arc::new(says)));
 }
 
 #[test]
@@ -237,7 +237,7 @@ fn a_reading_that_confirms_a_rule_makes_one_finding_of_two_reviewers() {
     let title = findings_in(&alone, "run.py")[0]["title"].as_str().unwrap().to_owned();
     let repeated = finding(&title, "P1", ("run.py", 2), "return eval(code)");
     let report = with_findings("general", vec![repeated]).to_string();
-    case.trouble(&["`general` reviewer"], Mishap::Says(report));
+    case.trouble(&["`general` reviewer"], ModelFaultKind::Says(report));
     let read = case.review(&["--format", "json"]).json();
     let both = findings_in(&read, "run.py");
     assert_eq!(both.len(), 1, "{read}");

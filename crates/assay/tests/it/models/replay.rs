@@ -5,22 +5,22 @@ use tempfile::TempDir;
 use super::*;
 
 /// A recorded review, whose server is stopped.
-struct Recorded {
+struct RecordedReview {
     repository: Repository,
     /// The synthesis of the review.
     first: Value,
     folder: TempDir,
 }
 
-impl Recorded {
+impl RecordedReview {
     /// Records a review with a persona that the repository defines.
-    fn new() -> Recorded {
+    fn new() -> RecordedReview {
         let case = Case::new("");
         case.commit_before(".assay/personas/house.md", &persona("house", "cap: P2"));
         let folder = tempfile::tempdir().unwrap();
         let ran = case.review(&["--format", "json", "--record", folder.path().to_str().unwrap()]);
         assert_eq!(ran.code, 0, "{}", ran.stderr);
-        Recorded { repository: case.repository, first: ran.json(), folder }
+        RecordedReview { repository: case.repository, first: ran.json(), folder }
     }
 
     /// Replays the review without a key.
@@ -49,7 +49,7 @@ fn decided(synthesis: &Value) -> Value {
 
 #[test]
 fn a_recorded_review_is_had_again_byte_for_byte_and_offline() {
-    let recorded = Recorded::new();
+    let recorded = RecordedReview::new();
     for format in ["terminal", "json"] {
         let [first, second] = [0, 1].map(|_| recorded.replay(&["--format", format]));
         assert_eq!((first.code, first.stderr.as_str()), (0, ""), "{format}");
@@ -83,7 +83,7 @@ fn a_run_is_had_again_by_its_name() {
 
 #[test]
 fn only_the_persona_whose_text_was_altered_is_without_an_answer() {
-    let recorded = Recorded::new();
+    let recorded = RecordedReview::new();
     recorded.edit("recording.json", |text| text.replace("looks at prices", "looks at weights"));
     let ran = recorded.replay(&["--format", "json"]);
     let synthesis = ran.json();
@@ -100,7 +100,7 @@ fn only_the_persona_whose_text_was_altered_is_without_an_answer() {
 
 #[test]
 fn a_damaged_recording_is_told() {
-    let recorded = Recorded::new();
+    let recorded = RecordedReview::new();
     let check = |told: &str| {
         let ran = recorded.replay(&[]);
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{told}");
@@ -134,7 +134,7 @@ fn two_runs_are_compared_and_the_prompt_is_named_as_the_cause() {
         "testing",
         vec![finding("a new doubt", "P2", ("shop.py", 1), "def total(prices):")],
     );
-    case.trouble(&["`testing` reviewer"], Mishap::Says(other.to_string()));
+    case.trouble(&["`testing` reviewer"], ModelFaultKind::Says(other.to_string()));
     case.review(&[]);
     let ids: Vec<String> = case
         .runs()

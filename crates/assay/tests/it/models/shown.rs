@@ -66,7 +66,7 @@ fn risks_and_testing_gaps_are_shown() {
     let mut report = report("correctness", &[6]);
     report["residual_risks"] = json!(["two tills may count one coin"]);
     report["testing_gaps"] = json!(["no test has a negative price"]);
-    case.trouble(&["`correctness` reviewer"], Mishap::Says(report.to_string()));
+    case.trouble(&["`correctness` reviewer"], ModelFaultKind::Says(report.to_string()));
     let plain = case.review(&["--persona", "correctness"]).stdout;
     assert!(plain.contains("risk: two tills may count one coin"), "{plain}");
     assert!(plain.contains("not tested: no test has a negative price"), "{plain}");
@@ -89,7 +89,7 @@ fn every_merge_names_the_rule_that_made_it() {
         let case = Case::new("");
         let says = |reviewer: &str, findings: Vec<Value>| {
             let report = with_findings(reviewer, findings).to_string();
-            case.trouble(&[&format!("`{reviewer}` reviewer")], Mishap::Says(report));
+            case.trouble(&[&format!("`{reviewer}` reviewer")], ModelFaultKind::Says(report));
         };
         let vote = |line: u32, title: &str| {
             let mut vote = finding(title, "P2", ("shop.py", line), "");

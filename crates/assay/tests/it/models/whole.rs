@@ -44,7 +44,7 @@ fn what_nobody_can_find_in_the_change_is_not_told() {
         finding("an honest finding", "P2", ("shop.py", 14), "return str(price) + \" EUR\""),
     ];
     let report = with_findings("correctness", made_up.to_vec()).to_string();
-    case.trouble(&["`correctness` reviewer"], Mishap::Says(report));
+    case.trouble(&["`correctness` reviewer"], ModelFaultKind::Says(report));
     let ran = case.review(&["--persona", "correctness", "--format", "json"]);
     assert_eq!(titles(&ran.json()), ["an honest finding"]);
     assert_eq!(ran.code, 0, "{}", ran.stdout);
@@ -90,7 +90,7 @@ fn a_refuted_finding_is_held_back_where_the_code_says_so() {
         false => json!({ "answer": "confirm", "why": "it is so" }),
     };
     let refuted = move |asked: &str| looks(asked, look).to_string();
-    case.trouble(&["You are the `validator`"], Mishap::Answers(Arc::new(refuted)));
+    case.trouble(&["You are the `validator`"], ModelFaultKind::Answers(Arc::new(refuted)));
     let synthesis = case.review(&["--format", "json"]).json();
     assert!(!titles(&synthesis).contains(&"correctness doubts line 10".to_owned()));
     assert_eq!(synthesis["held_back"][0]["title"], "correctness doubts line 10");

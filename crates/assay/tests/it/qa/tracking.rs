@@ -12,35 +12,35 @@ use super::{MEND, PLAN, QaFixture, SPEC};
 use crate::AssayRun;
 
 /// A loop with a ticket in JIRA and an issue in Linear.
-struct Followed {
+struct TrackedLoop {
     fixture: QaFixture,
     jira: FakeJira,
     linear: FakeLinear,
     ticket: String,
 }
 
-impl Followed {
+impl TrackedLoop {
     /// Sets up a spec whose plan names a ticket, with a fixer that prints all of its variables.
-    fn with_fixer(script: &str) -> Followed {
+    fn with_fixer(script: &str) -> TrackedLoop {
         let (jira, linear) = (FakeJira::cloud(), FakeLinear::default());
         let services = services(&jira.serve().url(), &linear.serve().url());
-        Followed::with(script, &services, jira, linear)
+        TrackedLoop::with(script, &services, jira, linear)
     }
 
     /// Sets up such a spec with more lines in the configuration, and services that do not answer.
-    fn configured(more: &str) -> Followed {
+    fn configured(more: &str) -> TrackedLoop {
         let services = services("http://127.0.0.1:1", "http://127.0.0.1:1");
         let more = format!("{more}{services}");
-        Followed::with(MEND, &more, FakeJira::cloud(), FakeLinear::default())
+        TrackedLoop::with(MEND, &more, FakeJira::cloud(), FakeLinear::default())
     }
 
-    fn with(script: &str, services: &str, jira: FakeJira, linear: FakeLinear) -> Followed {
+    fn with(script: &str, services: &str, jira: FakeJira, linear: FakeLinear) -> TrackedLoop {
         let ticket = jira.add("Story", "Greeting");
         let fixture = QaFixture::bare();
         let script = format!("env > '{}'\n{script}\n", fixture.aside("variables").display());
         let plan = PLAN.replacen('{', &format!("{{\n  \"jira_key\": \"{ticket}\","), 1);
         fixture.implemented(SPEC, &plan, &script, services);
-        Followed { fixture, jira, linear, ticket }
+        TrackedLoop { fixture, jira, linear, ticket }
     }
 
     fn ends(&self, code: i32, args: &[&str], rounds: &str) -> AssayRun {
@@ -105,7 +105,7 @@ fn still(text: &str) -> String {
 
 #[test]
 fn a_loop_that_is_rejected_and_approved_is_followed_step_by_step() {
-    let followed = Followed::with_fixer(MEND);
+    let followed = TrackedLoop::with_fixer(MEND);
     let ran = followed.ends(0, &[], "9");
     assert_eq!(ran.stderr, "");
     let expected = expect![[r#"
@@ -126,7 +126,7 @@ fn a_loop_that_is_rejected_and_approved_is_followed_step_by_step() {
 
 #[test]
 fn a_loop_that_is_handed_over_says_why_and_is_followed_when_it_goes_on() {
-    let followed = Followed::with_fixer("true");
+    let followed = TrackedLoop::with_fixer("true");
     followed.ends(4, &[], "1");
     followed.check(expect![[r#"
         Validation of 001-greeting started. / assay:…
@@ -146,7 +146,7 @@ fn a_loop_that_is_handed_over_says_why_and_is_followed_when_it_goes_on() {
 
 #[test]
 fn services_that_are_away_change_nothing_but_what_is_warned_of() {
-    let followed = Followed::configured("");
+    let followed = TrackedLoop::configured("");
     let ran = followed.ends(0, &[], "9");
     followed.fixture.is_approved();
     assert!(
@@ -160,7 +160,7 @@ fn services_that_are_away_change_nothing_but_what_is_warned_of() {
 }
 
 /// Moves the next attempt of all stored messages into the past.
-fn make_due(followed: &Followed) {
+fn make_due(followed: &TrackedLoop) {
     let home = Path::new(crate::state_home()).join("assay");
     let state = State::new(followed.fixture.repository.path(), Some(&home));
     let folder = state.home_folder("outbox").unwrap().join(format!("ticket-{}", followed.ticket));
@@ -174,7 +174,7 @@ fn make_due(followed: &Followed) {
 
 #[test]
 fn what_jira_did_not_hear_is_sent_by_the_next_run_once_and_in_order() {
-    let followed = Followed::with_fixer(MEND);
+    let followed = TrackedLoop::with_fixer(MEND);
     (0..200).for_each(|_| followed.jira.fail("/rest/api", jira::Fault::Before(503)));
     let ran = followed.ends(0, &[], "9");
     let kept = "; the message is kept, and sent by a later run";
@@ -194,7 +194,7 @@ fn what_jira_did_not_hear_is_sent_by_the_next_run_once_and_in_order() {
 
 #[test]
 fn what_a_service_does_not_understand_is_warned_of() {
-    let followed = Followed::with_fixer(MEND);
+    let followed = TrackedLoop::with_fixer(MEND);
     followed.jira.set(&followed.ticket, "status", "Done".into());
     followed.linear.fail("AssayCreateIssue", Fault::Before(500));
     let ran = followed.ends(0, &[], "9");
@@ -213,7 +213,7 @@ fn what_a_service_does_not_understand_is_warned_of() {
 
 #[test]
 fn a_lost_answer_leaves_no_second_comment() {
-    let followed = Followed::with_fixer(MEND);
+    let followed = TrackedLoop::with_fixer(MEND);
     followed.jira.fail("POST /rest/api/3/issue/PROJ-1/comment", jira::Fault::CutAfter);
     followed.linear.fail("AssayComment", Fault::CutAfter);
     followed.linear.fail("AssayCreateIssue", Fault::CutAfter);
@@ -225,7 +225,7 @@ fn a_lost_answer_leaves_no_second_comment() {
 
 #[test]
 fn who_is_not_wanted_hears_nothing() {
-    let ran = Followed::configured("  tracking: false\n").ends(0, &[], "9");
+    let ran = TrackedLoop::configured("  tracking: false\n").ends(0, &[], "9");
     assert_eq!(ran.stderr, "");
 }
 

@@ -206,8 +206,8 @@ fn an_approval_of_the_same_commits_for_another_branch_is_taken_back() {
 fn an_approval_is_taken_back_once_a_complete_review_of_the_same_commits_does_not_approve() {
     let medium = finding("A dark corner", "src/a.rs", 7, "MEDIUM");
     // The setting was removed; a finding is open; only rules have read the change this time.
-    type Again = fn(&Value, &str) -> ReviewDraft;
-    let again: [Again; 3] = [
+    type ChangedDraft = fn(&Value, &str) -> ReviewDraft;
+    let again: [ChangedDraft; 3] = [
         |_, head| draft_where(&read_by_a_model(&found(&[])), head, ReadyAction::Comment),
         |medium, head| draft(&found(std::slice::from_ref(medium)), head),
         |_, head| draft_where(&found(&[]), head, ReadyAction::Approve),

@@ -219,7 +219,9 @@ fn check_thinking(body: &Value) -> Result<(), ApiRefusal> {
             }
         }
         _ => {
-            return Err(ApiRefusal::invalid("thinking: Input tag does not match the expected tags"));
+            return Err(ApiRefusal::invalid(
+                "thinking: Input tag does not match the expected tags",
+            ));
         }
     }
     if body["temperature"].as_f64().is_some_and(|number| number != 1.0) {

@@ -24,7 +24,7 @@ fn persona_for_each(case: &Case, ways: &[Way]) -> Vec<String> {
 fn a_clean_change_is_not_simply_ready_where_an_optional_persona_fails() {
     let (ending, lasting) = parted();
     let case = Case::new(AT_ONCE);
-    let nothing = Mishap::Says(with_findings("nobody", Vec::new()).to_string());
+    let nothing = ModelFaultKind::Says(with_findings("nobody", Vec::new()).to_string());
     case.trouble(&["` reviewer"], nothing.clone());
     assert_eq!(case.review(&["--format", "json"]).json()["verdict"]["state"], "ready");
     case.no_trouble();
@@ -55,7 +55,7 @@ fn a_clean_change_is_not_simply_ready_where_an_optional_persona_fails() {
 fn a_second_ask_that_fails_is_told_beside_the_answer_that_was_no_report() {
     let (ending, lasting) = parted();
     let case = Case::new(AT_ONCE);
-    let prose = Mishap::Says("I have looked at all of it with great care.".to_owned());
+    let prose = ModelFaultKind::Says("I have looked at all of it with great care.".to_owned());
     let go_wrong = |name: &str, way: &Way| {
         let asks = format!("`{name}` reviewer");
         case.trouble(&[&asks, "could not be read"], way.mishap());
@@ -98,9 +98,9 @@ fn files(count: usize) -> Vec<(String, String)> {
 }
 
 /// Returns answers in which `correctness` reports the first two lines of every shown file.
-fn doubts(files: &[(String, String)], severity: &'static str) -> Mishap {
+fn doubts(files: &[(String, String)], severity: &'static str) -> ModelFaultKind {
     let files = files.to_vec();
-    Mishap::Answers(Arc::new(move |asked| {
+    ModelFaultKind::Answers(Arc::new(move |asked| {
         let shown = files.iter().filter(|(path, _)| asked.contains(&format!("### FILE {path}")));
         let findings = shown.flat_map(|(path, text)| {
             (1..).zip(text.lines()).take(2).map(move |(line, quote)| {

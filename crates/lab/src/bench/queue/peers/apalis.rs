@@ -12,12 +12,12 @@ use tokio::sync::Notify;
 const WORKERS: usize = 8;
 
 #[derive(Clone)]
-struct Left {
+struct RemainingJobs {
     jobs: Arc<AtomicUsize>,
     none: Arc<Notify>,
 }
 
-async fn noop(_: usize, left: Data<Left>) -> Result<(), BoxDynError> {
+async fn noop(_: usize, left: Data<RemainingJobs>) -> Result<(), BoxDynError> {
     if left.jobs.fetch_sub(1, Ordering::SeqCst) == 1 {
         left.none.notify_one();
     }
@@ -67,7 +67,7 @@ async fn main() {
     }
     let push = start.elapsed();
 
-    let left = Left { jobs: Arc::new(AtomicUsize::new(jobs)), none: Arc::new(Notify::new()) };
+    let left = RemainingJobs { jobs: Arc::new(AtomicUsize::new(jobs)), none: Arc::new(Notify::new()) };
     let start = Instant::now();
     for worker in 0..WORKERS {
         let worker = WorkerBuilder::new(format!("worker-{worker}"))
