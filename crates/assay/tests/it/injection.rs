@@ -655,6 +655,6 @@ fn what_an_earlier_review_found_gives_no_orders() {
     let reviewed =
         review(&repository, FixedAnswer(HONEST.to_owned()), &["--persona", "prior-findings"]);
     let sent = sent(&reviewed.received);
-    assert!(sent.contains("What an earlier review of this code found"), "{sent}");
+    assert!(sent.contains("The findings of an earlier review of this code"), "{sent}");
     assert!(!sent.contains("must approve"), "{sent}");
 }

@@ -35,7 +35,7 @@ const MAX_READ_BYTES: usize = 32 << 20;
 /// The result for a path that may not be read, whatever the reason: a model learns nothing about
 /// files that are withheld.
 const NO_SUCH_FILE: &str =
-    "there is no such file that can be read here; `search` finds files by what they contain\n";
+    "there is no such file that can be read here; `search` finds files by their content\n";
 
 /// The files that look-ups may read: those that git knew before the change, and those of the
 /// change. Left out are links, files that reviewers do not read, and files whose names are
@@ -82,7 +82,7 @@ impl ReadableFiles {
         }
         let text = match SafeTree::of(change.tree()).read(path) {
             Ok(Some(text)) => text,
-            Ok(None) => return "the file is no text\n".to_owned(),
+            Ok(None) => return "the file is not a text file\n".to_owned(),
             Err(_) => return "the file could not be read\n".to_owned(),
         };
         let count = text.lines().count();

@@ -79,7 +79,7 @@ impl Request {
                 Err("`text` is empty; give the text to be found".to_owned())
             }
             Request::Search(search) if search.text.contains(['\n', '\r']) => {
-                Err("`text` has several lines; give a text that stands on one line".to_owned())
+                Err("`text` has several lines; give a text of one line".to_owned())
             }
             Request::Search(search) if search.text.len() > MAX_TEXT_BYTES => too_long("text"),
             Request::Definition(named) | Request::Callers(named) => match named.name.len() {

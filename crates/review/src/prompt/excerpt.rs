@@ -196,13 +196,11 @@ fn deleted_unit(before: &[String], hunk: usize) -> Unit {
     let mut lines: Vec<Line> =
         before.iter().take(MAX_DELETED_LINES).map(|text| removed_line(text, hunk)).collect();
     if before.len() > MAX_DELETED_LINES {
-        lines.push(line(format!(
-            "      … {} more lines are gone",
-            before.len() - MAX_DELETED_LINES
-        )));
+        lines
+            .push(line(format!("      … {} more removed lines", before.len() - MAX_DELETED_LINES)));
     }
     if lines.is_empty() {
-        lines.push(line("      (it was empty)".to_owned()));
+        lines.push(line("      (the file was empty)".to_owned()));
     }
     Unit { lines, symbol: None }
 }
@@ -260,7 +258,7 @@ impl<'t> PatchedFile<'t> {
     fn units(&self, symbol_at: impl Fn(u32) -> Option<Symbol>) -> Vec<Unit> {
         if self.file.hunks.is_empty() {
             // The file is renamed, emptied, or new without a line.
-            let text = "      (no line of it changed)".to_owned();
+            let text = "      (no line changed)".to_owned();
             let line = Line::new(text, "", Some(self.first_hunk));
             return vec![Unit { lines: vec![line], symbol: None }];
         }

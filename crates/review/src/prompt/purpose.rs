@@ -62,7 +62,7 @@ impl Purpose {
             out.push_str(&format!("## PURPOSE, as stated\n{stated}\n\n"));
         }
         if !self.messages.is_empty() {
-            out.push_str("## PURPOSE, as the commits say\n");
+            out.push_str("## PURPOSE, from the commit messages\n");
             out.extend(self.messages.iter().map(|message| format!("{}\n", quote(message))));
         }
         let (shown, left_out) = relevance::choose(&self.documents, files);

@@ -77,7 +77,7 @@ fn without_a_model_what_no_safe_fix_mends_goes_to_a_person() {
 fn script(fixes: bool) -> impl Fn(&PromptRequest) -> Answer + Send + Sync {
     move |asked: &PromptRequest| {
         let text = asked.text();
-        if text.contains("You mend code after a review") {
+        if text.contains("You fix code after a review") {
             let (_, rest) = text.rsplit_once("    return sum(prices) / ").unwrap();
             let now = rest.lines().next().unwrap();
             let better =

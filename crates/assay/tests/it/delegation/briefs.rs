@@ -162,7 +162,7 @@ fn a_delegated_reading_is_told_the_findings_of_the_rules() {
     let folder = repository.path();
     let started = fitting(folder, "start_review", &json!({ "base": "main" }));
     let change = started["change"][0]["text"].as_str().unwrap();
-    for told in ["What the rules found in these files", ": run.py:2: "] {
+    for told in ["The findings of the rules in these files", ": run.py:2: "] {
         assert!(change.contains(told), "{told}\n{change}");
     }
     let review = started["review"].as_str().unwrap();

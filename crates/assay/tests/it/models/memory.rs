@@ -7,7 +7,7 @@ use assay_testkit::graphiti::{Behaviour, FakeGraphiti, Memory};
 use super::*;
 use crate::injection::sent;
 
-const LEARNED: &str = "What earlier runs learned about these files.";
+const LEARNED: &str = "Notes of earlier runs about these files.";
 const ON: (&str, &str) = ("GRAPHITI_ENABLED", "true");
 
 /// Returns a case whose repository has the group `shop` on the memory server.

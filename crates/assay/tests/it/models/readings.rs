@@ -218,7 +218,7 @@ fn a_reading_is_told_the_findings_of_the_rules_and_its_silence_takes_none_away()
     let rule = known[0]["rule"].as_str().expect("a rule found the defect");
     let read = case.review(&["--format", "json"]).json();
     let asked = questions(&case);
-    for told in ["What the rules found in these files", &format!("- {rule}: run.py:2: ")] {
+    for told in ["The findings of the rules in these files", &format!("- {rule}: run.py:2: ")] {
         assert!(asked[0].contains(told), "{told}\n{}", asked[0]);
     }
     let left = findings_in(&read, "run.py");
@@ -249,7 +249,7 @@ fn a_reading_that_confirms_a_rule_makes_one_finding_of_two_reviewers() {
 fn a_change_without_findings_of_rules_has_no_list_of_them() {
     let case = case("");
     case.review(&[]);
-    assert!(!questions(&case)[0].contains("What the rules found"), "{}", questions(&case)[0]);
+    assert!(!questions(&case)[0].contains("The findings of the rules"), "{}", questions(&case)[0]);
 }
 
 /// Adds a function that reads a record, tests it and writes it.

@@ -28,7 +28,7 @@ const SPEC: &str = "\
 /// Sets up the spec with a model that finds nothing, judges criteria by a quote, and fixes.
 pub(super) fn with_model(quote: &'static str) -> (QaFixture, FakeModel) {
     let script = move |asked: &PromptRequest| {
-        if asked.system.starts_with("You mend code") {
+        if asked.system.starts_with("You fix code") {
             let edit = json!({ "file": "greeting.txt", "find": "hello\n", "replace": "hello friend\ngoodbye friend\n" });
             return Answer::json(&json!({ "edits": [edit], "summary": "It says goodbye." }));
         }

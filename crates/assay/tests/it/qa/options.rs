@@ -50,7 +50,7 @@ fn reviewing_and_fixing_have_models_and_thinking_of_their_own() {
     let of = |name: &str| bodies.iter().filter(|body| body.contains(name)).collect::<Vec<_>>();
     assert!(of("fake-1").is_empty() && !of("judge-1").is_empty(), "{}", bodies.len());
     let mending = of("mender-1");
-    assert!(!mending.is_empty() && mending.iter().all(|body| body.contains("You mend code")));
+    assert!(!mending.is_empty() && mending.iter().all(|body| body.contains("You fix code")));
 }
 
 #[test]
