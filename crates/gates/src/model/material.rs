@@ -52,7 +52,7 @@ impl Material {
 
     /// Adds notes of earlier runs, if they fit. They prove nothing.
     pub(super) fn remember(&mut self, memory: &str) {
-        let memory = format!("### WHAT EARLIER RUNS LEARNED (it proves nothing)\n{memory}");
+        let memory = format!("### NOTES OF EARLIER RUNS (they prove nothing)\n{memory}");
         if self.text.len() + memory.len() <= MAX_MATERIAL_CHARS
             && find_injections(&memory).is_empty()
         {
@@ -69,7 +69,7 @@ impl Material {
         for path in paths {
             let now = RepoPath::exact(path).map_or(Ok(None), |path| subject.tree.read(&path));
             let Some(now) = now.map_err(|error| error.to_string())? else {
-                let _ = writeln!(text, "### FILE {path} is not there, or is no text");
+                let _ = writeln!(text, "### FILE {path} is missing or not a text file");
                 continue;
             };
             check_orders(path, !find_injections_in_file(path, &now).is_empty())?;
