@@ -14,8 +14,8 @@ use crate::models::{self, ModelOptions, ModelSession};
 use crate::reporter::Reporter;
 
 /// The role in the prompt of a model that fixes.
-const BRIEF: &str = "You mend a plan, or code and documents, so that the points of a checklist that \
-                     failed hold. Each point says what was found, where, and what to do.";
+const BRIEF: &str = "You fix a plan, or code and documents, so that the failed points of a checklist \
+                     hold. Each point has its finding, its place, and what to do.";
 
 /// The environment of a run of a gate. The gate is opened again for each step, since its files
 /// change in between; its policy stays the same.

@@ -23,8 +23,8 @@ use crate::models::{self, ModelSession};
 use crate::safe_fixes::{describe_edits, safe_fixes};
 
 /// The role in the prompt of a model that fixes.
-const BRIEF: &str = "You mend an implementation so that what is wrong with it holds: tests pass, \
-                     criteria of its spec are met, findings of its review are gone.";
+const BRIEF: &str = "You fix an implementation until its tests pass, the criteria of its spec are \
+                     met, and the findings of its review are gone.";
 
 /// The maximum number of concurrent processes of a fixer.
 const MAX_PROCESSES: u32 = 1_024;
