@@ -28,7 +28,7 @@ pub(crate) fn check_terminal() -> anyhow::Result<()> {
     if io::stdin().is_terminal() && output::is_terminal() {
         return Ok(());
     }
-    bail!("`--mode interactive` needs a terminal to ask in; without one, leave it away")
+    bail!("`--mode interactive` requires a terminal; omit the option to review without questions")
 }
 
 /// A finding that the user accepted, and the reason.
@@ -111,15 +111,15 @@ impl<I: BufRead, O: Write> Dialogue<I, O> {
         loop {
             match self.ask_line(question)?.as_str() {
                 "a" | "apply" if fixable => return Ok(Choice::Apply),
-                "d" | "dismiss" => match self.ask_line("why? ")? {
+                "d" | "dismiss" => match self.ask_line("reason? ")? {
                     reason if reason.is_empty() => {
-                        writeln!(self.out, "not dismissed: there is no reason")?;
+                        writeln!(self.out, "not dismissed: the reason is empty")?;
                     }
                     reason => return Ok(Choice::Dismiss(reason)),
                 },
                 "s" | "skip" => return Ok(Choice::Skip),
                 "q" | "quit" | "" => return Ok(Choice::Quit),
-                other => writeln!(self.out, "`{}` is none of these", escape::one_line(other))?,
+                other => writeln!(self.out, "unknown answer `{}`", escape::one_line(other))?,
             }
         }
     }

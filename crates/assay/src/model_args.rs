@@ -39,7 +39,7 @@ fn dollars(text: &str) -> Result<f64, String> {
     let usd: Result<f64, _> = text.trim_start_matches('$').parse();
     usd.ok()
         .filter(|usd| usd.is_finite() && *usd >= 0.0)
-        .ok_or_else(|| format!("`{text}` is no sum of dollars"))
+        .ok_or_else(|| format!("`{text}` is not an amount in dollars"))
 }
 
 impl ModelArgs {
@@ -66,7 +66,7 @@ impl ModelArgs {
         let Some(stated) = &self.purpose else { return Ok(None) };
         let text = match stated.strip_prefix('@') {
             Some(file) => fs::read_to_string(file)
-                .with_context(|| format!("could not read the purpose from `{file}`"))?,
+                .with_context(|| format!("cannot read the purpose from `{file}`"))?,
             None => stated.clone(),
         };
         if text.trim().is_empty() {

@@ -72,8 +72,8 @@ pub(crate) fn final_exit(exit: Exit) -> Exit {
         Some(error) => {
             let _ = writeln!(
                 io::stderr(),
-                "error: could not write to stdout: {error}\nhint: the output is incomplete; write it \
-                 to a place with room and run the command again"
+                "error: cannot write to stdout: {error}\nhint: the output is incomplete; write it \
+                 to a place with free space and run the command again"
             );
             if exit == Exit::Ready { Exit::Incomplete } else { exit }
         }

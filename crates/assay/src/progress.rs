@@ -59,7 +59,7 @@ impl ReviewProgress for Progress {
     }
 
     fn looking_again(&self) {
-        let line = self.spinner("what was found is looked at again".to_owned());
+        let line = self.spinner("second look at the findings".to_owned());
         self.lines.borrow_mut().push((String::new(), line));
     }
 

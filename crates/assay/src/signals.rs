@@ -110,7 +110,7 @@ impl ReviewInterrupts {
             Phase::Shown => end_at_once(signal),
         }
         drop(phase);
-        let _ = writeln!(io::stderr(), "interrupted; a second interrupt ends assay at once");
+        let _ = writeln!(io::stderr(), "interrupted; interrupt again to exit at once");
     }
 
     /// Enters the phase of reading. Returns false if the review was interrupted before.

@@ -239,12 +239,12 @@ fn write_notes(
     for finding in synthesis.dismissed.iter().take(MAX_LISTED) {
         let why = finding.dismissal.as_deref().unwrap_or("no reason");
         let place = finding.place().unwrap_or_else(|| "the change".to_owned());
-        let line = format!("left alone: {} at {place}: {why}", finding.title);
+        let line = format!("suppressed: {} at {place}: {why}", finding.title);
         writeln!(out, "{DIM}{}{DIM:#}", escape::one_line(&line))?;
     }
     if synthesis.dismissed.len() > MAX_LISTED {
         let more = count(synthesis.dismissed.len() - MAX_LISTED, "more finding");
-        writeln!(out, "{DIM}left alone: {more}; --format json names them{DIM:#}")?;
+        writeln!(out, "{DIM}suppressed: {more}; --format json lists them{DIM:#}")?;
     }
     for finding in &synthesis.held_back {
         let why = match &finding.validation {
@@ -272,11 +272,11 @@ fn write_notes(
     let not_covered: BTreeSet<&String> =
         synthesis.reports.iter().flat_map(|report| &report.not_covered).collect();
     for file in not_covered.iter().take(MAX_LISTED) {
-        writeln!(out, "{DIM}not looked at: {}{DIM:#}", escape::one_line(file))?;
+        writeln!(out, "{DIM}not reviewed: {}{DIM:#}", escape::one_line(file))?;
     }
     if not_covered.len() > MAX_LISTED {
         let more = count(not_covered.len() - MAX_LISTED, "more file");
-        writeln!(out, "{DIM}not looked at: {more}; --format json names them{DIM:#}")?;
+        writeln!(out, "{DIM}not reviewed: {more}; --format json lists them{DIM:#}")?;
     }
     for report in &synthesis.reports {
         // A reason that decides is printed with the verdict.
@@ -293,7 +293,7 @@ fn write_notes(
     }
     if !change.untracked.is_empty() {
         let files = count(change.untracked.len(), "untracked file");
-        writeln!(out, "{DIM}{files} not looked at; --untracked takes them in{DIM:#}")?;
+        writeln!(out, "{DIM}{files} not reviewed; include them with --untracked{DIM:#}")?;
     }
     Ok(())
 }
@@ -302,12 +302,12 @@ fn write_notes(
 /// reviewer.
 fn doubt_of(finding: &Finding) -> String {
     let why = finding.marks.iter().find_map(|mark| match mark {
-        GroundingMark::FileNotFound => Some("there is no such file"),
-        GroundingMark::FileUnreadable => Some("its file could not be read"),
-        GroundingMark::QuoteNotFound => Some("what it quotes does not stand there"),
-        GroundingMark::NoQuote => Some("it quotes too little to be checked"),
-        GroundingMark::NoPlace => Some("it names no file and line"),
-        GroundingMark::Repaired => Some("the JSON of its report is damaged"),
+        GroundingMark::FileNotFound => Some("the file does not exist"),
+        GroundingMark::FileUnreadable => Some("the file cannot be read"),
+        GroundingMark::QuoteNotFound => Some("the quoted code is not at this place"),
+        GroundingMark::NoQuote => Some("the quote is too short to be checked"),
+        GroundingMark::NoPlace => Some("the finding names no file and line"),
+        GroundingMark::Repaired => Some("the JSON of the report is damaged"),
         GroundingMark::FileMoved
         | GroundingMark::LineMoved
         | GroundingMark::LineBeyondEnd
@@ -317,7 +317,7 @@ fn doubt_of(finding: &Finding) -> String {
     });
     let percent = finding.confidence.percent();
     match why {
-        Some(why) => format!("{percent}% sure, as {why}"),
+        Some(why) => format!("{percent}% sure: {why}"),
         None => format!("{percent}% sure"),
     }
 }
@@ -355,7 +355,7 @@ pub(crate) fn write_plan(out: &mut impl Write, plan: &FixPlan, check: bool) -> a
     let noun = count(fixes, "safe fix");
     let verb = if check { "would be applied" } else { "applied" };
     match fixes {
-        0 => writeln!(out, "there is no safe fix to apply")?,
+        0 => writeln!(out, "no safe fixes to apply")?,
         _ => writeln!(out, "{GREEN}{noun}{GREEN:#} {verb}")?,
     }
     Ok(())

@@ -32,7 +32,7 @@ pub fn team<'a>(
     let mut team: Team<'a> = Vec::new();
     for id in ids {
         let Some(agent) = roster.find(id.as_str()) else {
-            bail!("there is no agent `{id}`; there are: {}", agent_names(roster));
+            bail!("unknown agent `{id}`; configured agents: {}", agent_names(roster));
         };
         if team.iter().all(|(other, _)| other.id != agent.id) {
             team.push((agent, workers(agent, replicas.unwrap_or(agent.replicas), suffix)));
@@ -45,7 +45,7 @@ pub fn team<'a>(
         }
     }
     if team.is_empty() {
-        bail!("no agent is enabled in `config/agents.yaml`; name one to start it all the same");
+        bail!("no agent is enabled in `config/agents.yaml`; name an agent to start it anyway");
     }
     Ok(team)
 }
@@ -96,7 +96,7 @@ pub fn named_workers(
 pub fn check_known(roster: &Roster, id: &AgentId) -> anyhow::Result<()> {
     let is_known =
         roster.find(id.as_str()).is_some() || roster.find_by_worker(id.as_str()).is_some();
-    ensure!(is_known, "there is no agent `{id}`; there are: {}", agent_names(roster));
+    ensure!(is_known, "unknown agent `{id}`; configured agents: {}", agent_names(roster));
     Ok(())
 }
 
@@ -153,7 +153,7 @@ mod tests {
         assert_eq!(started(&["architect", "architect"], Some("2"), ""), "architect-1 architect-2");
         assert_eq!(
             started(&["nobody"], None, ""),
-            "there is no agent `nobody`; there are: qa, architect, engineer"
+            "unknown agent `nobody`; configured agents: qa, architect, engineer"
         );
     }
 
@@ -163,6 +163,6 @@ mod tests {
         let named = |name: &str| named_workers(&queue, &roster(), &id(name));
         assert_eq!(named("qa").unwrap(), [id("qa")]);
         assert_eq!(named("qa-2").unwrap(), [id("qa-2")]);
-        assert!(named("nobody").unwrap_err().to_string().starts_with("there is no agent `nobody`"));
+        assert!(named("nobody").unwrap_err().to_string().starts_with("unknown agent `nobody`"));
     }
 }

@@ -315,7 +315,7 @@ type LedgerDismissals = Result<Vec<Dismissal>, ledger::LedgerUseError>;
 fn ledger_warning(from_ledger: &LedgerDismissals) -> Option<String> {
     // A dismissal that cannot be read does not dismiss.
     let error = from_ledger.as_ref().err()?;
-    Some(format!("the ledger is not used, so nothing in it counts as dismissed: {error}"))
+    Some(format!("cannot read the ledger, so its dismissals are ignored: {error}"))
 }
 
 /// Returns the settings that decide on a review today, apart from the reviewers.
@@ -385,7 +385,7 @@ fn store_review(
         dismissals,
     };
     let error = kept.record().err().map(anyhow::Error::from);
-    Ok(error.map(|error| format!("the review is not in the ledger: {error:#}")))
+    Ok(error.map(|error| format!("cannot record the review in the ledger: {error:#}")))
 }
 
 /// Returns true if an error means that a review is finished already.

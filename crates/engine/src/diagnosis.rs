@@ -92,14 +92,14 @@ fn version(program: &str, args: &[&str]) -> Option<String> {
 fn git() -> Diagnosis {
     match version("git", &["--version"]) {
         Some(version) => good(version),
-        None => bad("git is not installed or not on PATH; assay cannot do without".into()),
+        None => bad("git is not installed or not on PATH; assay requires git".into()),
     }
 }
 
 fn repository(environment: &Environment, root: &Path) -> Vec<Diagnosis> {
     let mut lines = vec![good(format!("repository {}", root.display()))];
     lines.push(match Configuration::on_disk(environment, root) {
-        Ok(Some(_)) => good(format!("{} is read", config::PATH)),
+        Ok(Some(_)) => good(format!("{} is valid", config::PATH)),
         Ok(None) => missing(format!("no {}; `assay init` writes one", config::PATH)),
         Err(error) => bad(first_line(&format!("{error:#}"))),
     });
@@ -109,9 +109,7 @@ fn repository(environment: &Environment, root: &Path) -> Vec<Diagnosis> {
     let baseline = config::read_optional(root, assay_review::baseline::PATH);
     let baseline = baseline.map(|text| text.unwrap_or_default());
     lines.push(match baseline.and_then(|text| Ok(Baseline::read(&text)?)) {
-        Ok(baseline) if baseline.accepted.is_empty() => {
-            missing("nothing was accepted into a baseline".into())
-        }
+        Ok(baseline) if baseline.accepted.is_empty() => missing("the baseline is empty".into()),
         Ok(baseline) => good(format!("the baseline has {} findings", baseline.accepted.len())),
         Err(error) => bad(error.to_string()),
     });
@@ -155,13 +153,13 @@ fn database(settings: &AgentSettings) -> Option<Diagnosis> {
     thread::spawn(move || sender.send(PgQueue::version(&url, &clock)));
     Some(match answer.recv_timeout(DATABASE_TIMEOUT) {
         Ok(Ok(version)) => {
-            good(format!("the queue's database answers; its tables are of version {version}"))
+            good(format!("the queue's database answers; its schema version is {version}"))
         }
         Ok(Err(error)) => {
             bad(assay_rules::redact(&format!("{:#}", anyhow::Error::from(error))).into_owned())
         }
         Err(_) => bad(format!(
-            "the queue's database has not answered in {} s",
+            "the queue's database did not answer within {} s",
             DATABASE_TIMEOUT.as_secs()
         )),
     })
@@ -174,9 +172,9 @@ fn rules(root: &Path) -> Diagnosis {
         Err(error) => return bad(format!("{error:#}")),
     };
     if rules.is_empty() {
-        return missing(format!("no rules of the repository's own in {}", config::RULES_FOLDER));
+        return missing(format!("no repository rules in {}", config::RULES_FOLDER));
     }
-    let count = rules.len();
+    let number = rules.len();
     if let Err(error) = Rulebook::with_repository_rules(rules.clone()) {
         return bad(error.to_string());
     }
@@ -189,7 +187,7 @@ fn rules(root: &Path) -> Diagnosis {
             Err(error) => return bad(error.to_string()),
         }
     }
-    good(format!("{count} rules of the repository's own; {held} have examples, which hold"))
+    good(format!("{} ({held} with passing examples)", count(number, "repository rule")))
 }
 
 fn personas(root: &Path) -> Diagnosis {
@@ -197,13 +195,13 @@ fn personas(root: &Path) -> Diagnosis {
         Ok(own) => own,
         Err(error) => return bad(format!("{error:#}")),
     };
-    let count = own.len();
+    let number = own.len();
     match Personas::with_repository_personas(own) {
         Err(error) => bad(error.to_string()),
-        Ok(_) if count == 0 => {
-            missing(format!("no personas of the repository's own in {}", config::PERSONAS_FOLDER))
+        Ok(_) if number == 0 => {
+            missing(format!("no repository personas in {}", config::PERSONAS_FOLDER))
         }
-        Ok(_) => good(format!("{count} personas of the repository's own")),
+        Ok(_) => good(count(number, "repository persona")),
     }
 }
 
@@ -215,7 +213,7 @@ fn models(environment: &Environment, root: Option<&Path>) -> Vec<Diagnosis> {
     let mut lines: Vec<Diagnosis> = Vec::new();
     for (name, about) in configured.unwrap_or_default() {
         lines.push(match about {
-            Ok(model) => good(format!("the model {name} is {model}")),
+            Ok(model) => good(format!("model {name}: {model}")),
             Err(error) => bad(first_line(&format!("{error:#}"))),
         });
     }
@@ -225,13 +223,13 @@ fn models(environment: &Environment, root: Option<&Path>) -> Vec<Diagnosis> {
     for program in ["claude", "codex"] {
         if let Some(version) = version(program, &["--version"]) {
             lines.push(missing(format!(
-                "{program} is there: {version}; `models.use` can name it as a model"
+                "{program} is installed: {version}; configure it as a model in `models.use`"
             )));
         }
     }
     if lines.iter().all(|line| line.health != Health::Good) {
         lines.push(missing(
-            "no model is configured: reviews are by rules and analysers alone".into(),
+            "no model is configured: only rules and analysers review changes".into(),
         ));
     }
     lines
@@ -250,20 +248,20 @@ fn services(environment: &Environment, root: Option<&Path>) -> Vec<Diagnosis> {
     let mut lines = self::github(github);
     let key = |source: anyhow::Result<KeySource>| match source? {
         KeySource::Variable { name, value: None } => bail!("the variable `{name}` is not set"),
-        source => Ok(format!("its key comes from {source}")),
+        source => Ok(format!("key from {source}")),
     };
     let jira = match jira.is_configured() {
-        false => missing(format!("no JIRA is configured; `jira` in {} does that", config::PATH)),
+        false => missing(format!("JIRA is not configured; set `jira` in {}", config::PATH)),
         true => match jira.flavour().and_then(|_| key(jira.key())) {
             Ok(key) => good(format!("JIRA is configured; {key}")),
-            Err(error) => bad(first_line(&format!("JIRA cannot be asked: {error:#}"))),
+            Err(error) => bad(first_line(&format!("JIRA is not usable: {error:#}"))),
         },
     };
     let linear = match linear.is_configured() {
-        false => missing("Linear is not told of loops: LINEAR_API_KEY is not set".to_owned()),
+        false => missing("Linear is not configured: LINEAR_API_KEY is not set".to_owned()),
         true => match linear.team().and_then(|_| key(linear.key())) {
-            Ok(key) => good(format!("Linear is told of loops; {key}")),
-            Err(error) => bad(first_line(&format!("Linear cannot be asked: {error:#}"))),
+            Ok(key) => good(format!("Linear is configured; {key}")),
+            Err(error) => bad(first_line(&format!("Linear is not usable: {error:#}"))),
         },
     };
     lines.extend([jira, linear]);
@@ -273,7 +271,7 @@ fn services(environment: &Environment, root: Option<&Path>) -> Vec<Diagnosis> {
 /// Checks the settings of GitHub. No key command is run.
 fn github(settings: &GithubConfig) -> Vec<Diagnosis> {
     if !settings.is_configured() {
-        return vec![missing("GitHub is not configured: `github.repositories` names none".into())];
+        return vec![missing("GitHub is not configured: `github.repositories` is empty".into())];
     }
     let (url, key) = match settings.url().and_then(|url| Ok((url, settings.key()?))) {
         Ok(both) => both,
@@ -281,15 +279,15 @@ fn github(settings: &GithubConfig) -> Vec<Diagnosis> {
     };
     let names: Vec<&str> = settings.repositories.iter().map(RepositoryName::as_str).collect();
     let repositories = match names.is_empty() {
-        true => {
-            missing("`github.repositories` names none; `assay watch-prs` needs `--repo`".to_owned())
-        }
+        true => missing(
+            "`github.repositories` is empty; `assay watch-prs` requires `--repo`".to_owned(),
+        ),
         false => good(format!("repositories on GitHub: {}", names.join(", "))),
     };
     let token = match &key {
-        KeySource::None => missing(format!("GitHub at {url} is asked without a token")),
+        KeySource::None => missing(format!("GitHub at {url} is used without a token")),
         KeySource::Variable { value: None, name } => {
-            bad(format!("there is no token for GitHub at {url}: set the variable `{name}`"))
+            bad(format!("missing token for GitHub at {url}: set the variable `{name}`"))
         }
         KeySource::Variable { .. } | KeySource::Command(_) => {
             good(format!("the token for GitHub at {url} is from {key}"))
@@ -308,36 +306,34 @@ fn limits() -> Vec<Diagnosis> {
     };
     let mut lines = vec![line("writing files", limits.files), line("the network", limits.network)];
     lines.push(match limits.reading {
-        Enforcement::Full => good("the secrets in a home can be hidden from checks".to_owned()),
+        Enforcement::Full => {
+            good("secrets in the home folder can be hidden from checks".to_owned())
+        }
         Enforcement::Partial => good(
-            "the secrets in a home can mostly be hidden from checks: root can read disks"
+            "secrets in the home folder can mostly be hidden from checks: root can read disks"
                 .to_owned(),
         ),
-        Enforcement::None => {
-            missing("the secrets in a home CANNOT BE HIDDEN from checks on this system".to_owned())
-        }
+        Enforcement::None => missing(
+            "secrets in the home folder CANNOT BE HIDDEN from checks on this system".to_owned(),
+        ),
     });
     lines.push(match limits.processes {
         Enforcement::Full => {
-            good("checks that start processes without end are contained".to_owned())
+            good("the number of processes of a check is limited".to_owned())
         }
         Enforcement::Partial => {
-            good("checks that start processes without end are mostly contained".into())
+            good("the number of processes of a check is mostly limited".into())
         }
         Enforcement::None => missing(
-            "checks that start processes without end are NOT CONTAINED: there is no control group \
-             for us, and root has no limit"
+            "the number of processes of a check is NOT LIMITED: no control group is available, and \
+             root has no limit"
                 .to_owned(),
         ),
     });
     lines.push(match limits.memory {
-        Enforcement::Full => good("checks that take memory without end are contained".to_owned()),
-        Enforcement::Partial => {
-            good("of checks, each process can be kept from taking all memory".into())
-        }
-        Enforcement::None => {
-            missing("checks that take memory without end are NOT CONTAINED".to_owned())
-        }
+        Enforcement::Full => good("the memory of a check is limited".to_owned()),
+        Enforcement::Partial => good("the memory of each process of a check is limited".into()),
+        Enforcement::None => missing("the memory of a check is NOT LIMITED".to_owned()),
     });
     lines
 }
@@ -361,8 +357,8 @@ fn check_custom_analyser(
         false => folders.into_iter().any(|file| file.is_file()),
     };
     match there {
-        true => good(format!("{name} reads changes")),
-        false => bad(format!("{name} is configured, and its program is not there")),
+        true => good(format!("{name} is configured")),
+        false => bad(format!("{name} is configured, but its program was not found")),
     }
 }
 
@@ -371,13 +367,16 @@ fn check_analyser(known: &KnownAnalyser, root: Option<&Path>, asked_for: bool) -
     let version = in_repository(known, root).or_else(|| version(known.program, known.version));
     match (version, asked_for) {
         (Some(version), true) => {
-            good(format!("{name} reads changes: {version}{}", notes_on(known)))
+            good(format!("{name} is configured: {version}{}", notes_on(known)))
         }
-        (Some(version), false) => {
-            missing(format!("{name} is there and not configured: {version}{}", notes_on(known)))
+        (Some(version), false) => missing(format!(
+            "{name} is installed, but not configured: {version}{}",
+            notes_on(known)
+        )),
+        (None, true) => {
+            bad(format!("{name} is configured, but not installed; install it: {how_to_get}"))
         }
-        (None, true) => bad(format!("{name} is configured and not there; get it: {how_to_get}")),
-        (None, false) => missing(format!("{name} is not there; get it: {how_to_get}")),
+        (None, false) => missing(format!("{name} is not installed; install it: {how_to_get}")),
     }
 }
 
@@ -390,7 +389,7 @@ fn in_repository(known: &KnownAnalyser, root: Option<&Path>) -> Option<String> {
 
 /// Returns the needs and risks of an analyser, for a user who wants to configure it.
 fn notes_on(known: &KnownAnalyser) -> String {
-    let needs = known.needs.map(|needs| format!("; it needs {needs}"));
-    let runs = known.runs_code.map(|how| format!("; it runs code of the repository: {how}"));
+    let needs = known.needs.map(|needs| format!("; requires {needs}"));
+    let runs = known.runs_code.map(|how| format!("; runs code of the repository: {how}"));
     [needs, runs].into_iter().flatten().collect()
 }

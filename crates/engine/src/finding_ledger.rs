@@ -24,7 +24,7 @@ impl FromStr for TimeSpan {
     type Err = String;
 
     fn from_str(text: &str) -> Result<TimeSpan, String> {
-        let wrong = || format!("`{text}` is no time such as 7d, 2w or 12h");
+        let wrong = || format!("`{text}` is not a time such as 7d, 2w or 12h");
         let split = text.find(|c: char| !c.is_ascii_digit()).ok_or_else(wrong)?;
         let number: u32 = text[..split].parse().map_err(|_| wrong())?;
         let hours = match &text[split..] {
@@ -40,7 +40,7 @@ impl FromStr for TimeSpan {
 impl TimeSpan {
     /// Returns the time that is this duration before `now`.
     pub fn before(self, now: Timestamp) -> anyhow::Result<Moment> {
-        now.checked_sub(self.0).map(Moment).context("nobody has looked so early")
+        now.checked_sub(self.0).map(Moment).context("the time is too far in the past")
     }
 }
 
@@ -137,7 +137,9 @@ impl FindingLedger {
     }
 
     fn day(&self) -> anyhow::Result<String> {
-        today(self.environment.clock()).map(String::from).context("there is no day today")
+        today(self.environment.clock())
+            .map(String::from)
+            .context("cannot determine the current date")
     }
 }
 
@@ -157,11 +159,11 @@ impl<'a> DismissRequest<'a> {
     ) -> anyhow::Result<DismissRequest<'a>> {
         let reason = reason.trim();
         if reason.is_empty() {
-            bail!("there is no reason; whoever reads the ledger later needs one");
+            bail!("missing reason: `--reason` must state why the findings are dismissed");
         }
-        let today = today(environment.clock()).context("there is no day today")?;
+        let today = today(environment.clock()).context("cannot determine the current date")?;
         if let Some(until) = until.filter(|until| **until < today) {
-            bail!("{} has passed; a finding is left alone up to a day to come", until.as_str());
+            bail!("invalid last day {} of the dismissal: the day has passed", until.as_str());
         }
         Ok(DismissRequest { reason, until })
     }
@@ -174,11 +176,12 @@ fn check_dismissed(history: &History) -> anyhow::Result<()> {
     }
     let (id, state) = (&history.entry.id, history.entry.state);
     if state != FindingState::Dismissed {
-        bail!("`{id}` is {}; nobody dismissed it", state.as_str());
+        bail!("`{id}` is {}, and was not dismissed", state.as_str());
     }
     let why = history.looks.last().and_then(|look| look.why.as_deref()).unwrap_or("no reason");
     bail!(
-        "`{id}` is left alone by the baseline or a comment in the code, and is taken out there: {why}"
+        "`{id}` is suppressed by the baseline or a comment in the code; remove the entry there: \
+         {why}"
     )
 }
 
@@ -199,12 +202,12 @@ fn find_key(ledger: &Ledger, id: &str) -> anyhow::Result<FindingKey> {
     match ledger.find_by_id(id)? {
         IdMatch::One(key) => Ok(key),
         IdMatch::None => {
-            bail!("there is no finding `{id}`; `assay findings list --state all` names them")
+            bail!("unknown finding `{id}`; `assay findings list --state all` lists all findings")
         }
         IdMatch::Ambiguous(ids) => {
             let some: Vec<&str> = ids.iter().take(5).map(String::as_str).collect();
             let more = if ids.len() > some.len() { " and others" } else { "" };
-            bail!("`{id}` begins several ids: {}{more}; type more of it", some.join(", "))
+            bail!("ambiguous id `{id}`: it begins {}{more}; use a longer prefix", some.join(", "))
         }
     }
 }
@@ -220,7 +223,7 @@ mod tests {
         let hours = |text: &str| text.parse::<TimeSpan>().map(|span| span.0.as_hours());
         assert_eq!([hours("12h"), hours("7d"), hours("2w")], [Ok(12), Ok(168), Ok(336)]);
         for wrong in ["", "7", "d", "7m", "-1d", "99999999999d"] {
-            assert_eq!(hours(wrong), Err(format!("`{wrong}` is no time such as 7d, 2w or 12h")));
+            assert_eq!(hours(wrong), Err(format!("`{wrong}` is not a time such as 7d, 2w or 12h")));
         }
     }
 
@@ -232,7 +235,7 @@ mod tests {
         assert_eq!(moment("2026-01-31"), "2026-01-31T00:00:00.000Z");
         assert_eq!(moment("2d"), "2026-02-01T12:00:00.000Z");
         let early = HistoryStart::Within(TimeSpan(SignedDuration::MAX)).moment(now).unwrap_err();
-        assert_eq!(early.to_string(), "nobody has looked so early");
+        assert_eq!(early.to_string(), "the time is too far in the past");
         assert!(
             "tomorrow"
                 .parse::<HistoryStart>()

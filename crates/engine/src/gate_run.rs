@@ -71,7 +71,7 @@ impl GateEnvironment for LocalGateEnvironment<'_> {
                 fix_by_command(&opened, command, guidance)
             }
             Some(ChosenFixer::Model) => fix_by_model(&opened, guidance, self.reporter),
-            None => Err("nobody is configured to fix anything".to_owned()),
+            None => Err("no fixer is configured".to_owned()),
         }
     }
 }
@@ -90,8 +90,9 @@ fn fix_by_command(opened: &OpenGate, command: Command, guidance: &str) -> Result
         return Ok(());
     }
     let said = String::from_utf8_lossy(&finished.stderr);
-    let last = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it says nothing");
-    Err(format!("it ended with {}: {}", finished.status, last.trim()))
+    let last =
+        said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("no output on stderr");
+    Err(format!("ended with {}: {}", finished.status, last.trim()))
 }
 
 fn fix_by_model(opened: &OpenGate, guidance: &str, reporter: &dyn Reporter) -> Result<(), String> {

@@ -125,7 +125,7 @@ impl GateLocation {
             }
             None => state.open(STATE),
         };
-        let kind = kind.context("the state of the gate cannot be used")?;
+        let kind = kind.context("cannot use the state of the gate")?;
         let folder = kind.path().to_owned();
         let keep = GateStore::new(kind.clone(), phase);
         Ok(GateLocation { root, keep, folder, kind })
@@ -214,13 +214,14 @@ impl OpenGate {
         let tree = DirTree::new(place.root.clone());
         let plan = made_from.plan.as_deref().map(|path| read_plan(&tree, path)).transpose()?;
         if plan.is_none() && (phase.is_of_a_plan() || phase == Phase::Reconcile) {
-            bail!("{phase} looks at a plan; say which with `--plan FILE`");
+            bail!("{phase} requires a plan: name it with `--plan FILE`");
         }
         if plan.as_ref().is_some_and(|plan| plan.milestones.is_empty() && !phase.is_of_a_plan()) {
             bail!(
-                "the plan has no milestones, so nothing can be held against it; write each milestone as a \
-                 heading such as `## Milestone M1: TITLE` (`Phase 1`, `Stage 1`, `Step 1` and `Task 1` are \
-                 read as well), with its criteria as a list below `### Acceptance Criteria`"
+                "the plan has no milestones to compare with the change; write each milestone as a \
+                 heading such as `## Milestone M1: TITLE` (`Phase 1`, `Stage 1`, `Step 1` and \
+                 `Task 1` are accepted as well), with its criteria as a list below `### Acceptance \
+                 Criteria`"
             );
         }
         let scope = made_from.base.clone().map_or(Scope::Automatic, Scope::Against);
@@ -297,7 +298,7 @@ impl GatePolicy {
 
 /// The error if the subject of a gate cannot be read, which is never a pass.
 const UNREADABLE_SUBJECT: UnknownOutcome =
-    UnknownOutcome("what the gate looks at cannot be had, so nothing is known of it");
+    UnknownOutcome("cannot read the subject of the gate, so its result is unknown");
 
 /// Returns the requested inputs, with those of the list for inputs that are not requested.
 fn requested_inputs(
@@ -316,15 +317,15 @@ fn requested_inputs(
 fn mismatch_message(what: &str, made_from: Option<&str>) -> String {
     let made_from = made_from.unwrap_or_default();
     format!(
-        "this list is about the {what} `{made_from}`; `assay gate decompose --again` makes one for \
-         another"
+        "this list was built for the {what} `{made_from}`; `assay gate decompose --again` builds a \
+         list for another {what}"
     )
 }
 
 /// Returns a path relative to the root. Fails if the path is outside.
 fn path_from_root(root: &Path, path: &Path) -> anyhow::Result<String> {
     let shown = path.display();
-    let real = path.canonicalize().with_context(|| format!("could not read `{shown}`"))?;
+    let real = path.canonicalize().with_context(|| format!("cannot read `{shown}`"))?;
     let inside =
         root.canonicalize().ok().and_then(|root| real.strip_prefix(root).ok().map(Path::to_owned));
     let inside = inside.and_then(|inside| inside.to_str().map(str::to_owned));
@@ -334,7 +335,7 @@ fn path_from_root(root: &Path, path: &Path) -> anyhow::Result<String> {
 fn read_plan(tree: &DirTree, path: &str) -> anyhow::Result<Plan> {
     let text = RepoPath::exact(path).map_or(Ok(None), |path| tree.read(&path))?;
     let text = text.with_context(|| {
-        format!("could not read `{path}`: it is no file in the repository, or no text")
+        format!("cannot read `{path}`: it is not a text file in the repository")
     })?;
     Ok(plan::read(path, text.as_bytes())?)
 }

@@ -47,7 +47,7 @@ pub(crate) fn recall(
         Ok(recalled) => recalled,
         Err(error) => RecallResult {
             warning: Some(format!(
-                "what earlier runs learned is taken from the ledger instead: {error}"
+                "cannot read memories from Graphiti, using the ledger instead: {error}"
             )),
             ..from_ledger(state, change, today)
         },
@@ -72,7 +72,7 @@ fn from_ledger(state: &State, change: &Change, today: &str) -> RecallResult {
         Ok(memory) => RecallResult { memory, warning: None },
         Err(error) => {
             let error = anyhow::Error::from(error);
-            let warning = format!("what earlier runs learned is not known: {error:#}");
+            let warning = format!("cannot read memories from the ledger: {error:#}");
             RecallResult { memory: None, warning: Some(warning) }
         }
     }
@@ -97,9 +97,10 @@ fn search(
     // Not every server can search for entities, and facts say more.
     let (nodes, warning) = match session.search_nodes(&SearchQuery { limit: MAX_NODES, ..query }) {
         Ok(nodes) => (nodes, None),
-        Err(error) => {
-            (Vec::new(), Some(format!("of what was learned facts alone are known: {error}")))
-        }
+        Err(error) => (
+            Vec::new(),
+            Some(format!("cannot search entities in Graphiti, using facts only: {error}")),
+        ),
     };
     let lines = facts.iter().map(fact_text).chain(nodes.iter().map(node_text));
     Ok(RecallResult { memory: Memory::of(lines), warning })
@@ -132,7 +133,7 @@ pub(crate) fn store_memories(
         session.close();
         added
     });
-    stored.err().map(|error| format!("what was learned is told to nobody: {error}"))
+    stored.err().map(|error| format!("cannot write memories to Graphiti: {error}"))
 }
 
 /// Returns the group of a repository on the server.

@@ -199,7 +199,7 @@ impl ModelSession {
         // A review runs without the cache if the cache is unusable.
         let (cache, refused) = match is_cached.then(|| open_cache(&state)).transpose() {
             Ok(cache) => (cache, None),
-            Err(error) => (None, Some(format!("answers of earlier runs: {error}"))),
+            Err(error) => (None, Some(format!("cannot use the answers of earlier runs: {error}"))),
         };
         let stores = ReplyStores {
             cache,
@@ -229,7 +229,7 @@ fn open_cache(state: &State) -> Result<ReplyStore, StateError> {
 pub(crate) fn prior_findings(state: &State, change: &Change) -> (Option<String>, Option<String>) {
     match runs::prior_findings(state, change) {
         Ok(prior) => (prior, None),
-        Err(error) => (None, Some(format!("findings of earlier reviews: {error}"))),
+        Err(error) => (None, Some(format!("cannot use the findings of earlier reviews: {error}"))),
     }
 }
 
@@ -239,7 +239,7 @@ pub(crate) fn open_fixer(
     tier: Tier,
     model_session: &ModelSession,
 ) -> anyhow::Result<Fixer> {
-    let nonce = Nonce::draw().context("could not draw a random number")?;
+    let nonce = Nonce::draw().context("cannot generate a random number")?;
     let model = models.for_review(models.model_of(Phase::Coder))?.of(tier).clone();
     let thinking = models.thinking_of(Phase::Coder).unwrap_or_default();
     Ok(Fixer {
@@ -258,7 +258,7 @@ pub(crate) fn open_judge(
     phase: Phase,
     model_session: &ModelSession,
 ) -> anyhow::Result<ModelJudge> {
-    let nonce = Nonce::draw().context("could not draw a random number")?;
+    let nonce = Nonce::draw().context("cannot generate a random number")?;
     let only = only.or_else(|| models.model_of(phase));
     let model = models.for_review(only)?.of(Tier::Default).clone();
     let thinking = models.thinking_of(phase).unwrap_or_else(|| models.thinking());
@@ -318,7 +318,7 @@ impl Panel {
                 ModelSession::new(request, &settings.models, &change.root, cache_policy, today)?
             }
         };
-        let nonce = Nonce::draw().context("could not draw a random number")?;
+        let nonce = Nonce::draw().context("cannot generate a random number")?;
         let thinking = request.thinking.unwrap_or_else(|| settings.models.thinking());
         let time = settings.models.answer_timeout();
         let state = settings.environment.state_of(&change.root);
@@ -468,7 +468,7 @@ pub(crate) fn resolve_personas(
         let mut known: Vec<&str> =
             personas.on_roster().iter().map(|persona| persona.name.as_str()).collect();
         known.sort_unstable();
-        bail!("there is no persona `{unknown}`; there are: {}", known.join(", "));
+        bail!("unknown persona `{unknown}`; known personas: {}", known.join(", "));
     }
     let mut once: Vec<String> = Vec::new();
     for name in names {
@@ -487,7 +487,7 @@ pub(crate) fn check_distinct_names(
     let others = commands.iter().map(|command| command.name.as_str());
     let taken = others.chain([assay_rules::REVIEWER]).find(|name| personas.get(name).is_some());
     match taken {
-        Some(name) => bail!("there is more than one reviewer `{name}`: a persona is called so too"),
+        Some(name) => bail!("duplicate reviewer `{name}`: a persona has the same name"),
         None => Ok(()),
     }
 }

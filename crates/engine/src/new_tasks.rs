@@ -31,13 +31,13 @@ pub fn parse_tasks(
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     let mut tasks = Vec::new();
     for value in serde_json::Deserializer::from_slice(bytes).into_iter::<Value>() {
-        match value.with_context(|| format!("`{name}` is no JSON"))? {
+        match value.with_context(|| format!("`{name}` is not JSON"))? {
             Value::Array(several) => tasks.extend(several),
             one => tasks.push(one),
         }
     }
     if tasks.is_empty() {
-        bail!("`{name}` has no task in it");
+        bail!("`{name}` contains no task");
     }
     let read = |(number, mut value): (usize, Value)| {
         if let Value::Object(fields) = &mut value {
@@ -49,10 +49,10 @@ pub fn parse_tasks(
             }
         }
         let task = Task::parse(value.to_string().as_bytes());
-        let task = task.with_context(|| format!("task {} of `{name}` is none", number + 1))?;
+        let task = task.with_context(|| format!("invalid task {} in `{name}`", number + 1))?;
         let queue = queue.cloned().map_or_else(|| task.assigned_to.parse(), Ok);
         let queue = queue.with_context(|| {
-            format!("task `{}` says nobody to be `assigned_to`; `--queue` names a queue", task.id)
+            format!("task `{}` has no valid `assigned_to`; name a queue with `--queue`", task.id)
         })?;
         Ok(QueuedTask { queue, task })
     };
@@ -70,7 +70,7 @@ pub fn review_of_pull(
 ) -> anyhow::Result<QueuedTask> {
     let found = github.pull(repository, number)?;
     if found.state == PullState::Closed {
-        bail!("{repository}#{number} is closed; there is nothing left to review");
+        bail!("{repository}#{number} is closed; only open pull requests are reviewed");
     }
     Ok(found.pull(repository).review(queue, origin.user, origin.now))
 }
@@ -84,11 +84,12 @@ pub fn check_tasks(
 ) -> anyhow::Result<()> {
     for new in tasks {
         if !settings.roster.has_agent_for(&new.queue) {
-            warn(&format!("no agent that is configured works on `{}`", new.queue));
+            warn(&format!("no configured agent works on queue `{}`", new.queue));
         } else if !new.task.kind.is_known() {
             // Scripts may have their own kinds of tasks in their own queues.
             bail!(
-                "task `{}` has the type `{}`, which no agent of `{}` knows; there are: {}",
+                "task `{}` has the type `{}`, which is unknown to the agents of `{}`; known types: \
+                 {}",
                 new.task.id,
                 new.task.kind,
                 new.queue,
@@ -111,10 +112,10 @@ struct FollowUp {
 /// names the input in errors.
 pub fn parse_follow_ups(bytes: &[u8], name: &str) -> anyhow::Result<Vec<QueuedTask>> {
     let list: Vec<FollowUp> = serde_json::from_slice(bytes)
-        .with_context(|| format!("`{name}` is no list of {{\"queue\", \"task\"}}"))?;
+        .with_context(|| format!("`{name}` is not a list of {{\"queue\", \"task\"}}"))?;
     let read = |(number, next): (usize, FollowUp)| {
         let task = Task::parse(next.task.to_string().as_bytes());
-        let task = task.with_context(|| format!("task {} of `{name}` is none", number + 1))?;
+        let task = task.with_context(|| format!("invalid task {} in `{name}`", number + 1))?;
         Ok(QueuedTask { queue: next.queue, task })
     };
     list.into_iter().enumerate().map(read).collect()
@@ -134,7 +135,7 @@ struct Claim {
 /// Parses leases as `assay queue claim` prints them. `name` names the input in errors.
 pub fn parse_leases(bytes: &[u8], name: &str) -> anyhow::Result<Vec<Lease>> {
     let claims: Claims = serde_json::from_slice(bytes)
-        .with_context(|| format!("`{name}` is not what `assay queue claim` prints"))?;
+        .with_context(|| format!("`{name}` is not the output of `assay queue claim`"))?;
     Ok(claims.claimed.into_iter().map(|claim| claim.lease).collect())
 }
 
@@ -171,11 +172,11 @@ mod tests {
     #[test]
     fn what_is_no_task_is_named() {
         let refused = |text: &str| format!("{:#}", parse(text, None).unwrap_err());
-        assert_eq!(refused("[]"), "`tasks.json` has no task in it");
-        assert!(refused("{").starts_with("`tasks.json` is no JSON"));
-        assert!(refused(&format!("[{TASK}, 7]")).starts_with("task 2 of `tasks.json` is none"));
+        assert_eq!(refused("[]"), "`tasks.json` contains no task");
+        assert!(refused("{").starts_with("`tasks.json` is not JSON"));
+        assert!(refused(&format!("[{TASK}, 7]")).starts_with("invalid task 2 in `tasks.json`"));
         let nobody = TASK.replace("\"qa\"", "\"\"");
-        assert!(refused(&nobody).starts_with("task `t1` says nobody to be `assigned_to`"));
+        assert!(refused(&nobody).starts_with("task `t1` has no valid `assigned_to`"));
     }
 
     #[test]
@@ -185,7 +186,7 @@ mod tests {
         let [next] = &parse_follow_ups(text.as_bytes(), "f").unwrap()[..] else { panic!("one") };
         assert_eq!((next.queue.as_str(), next.task.id.as_str()), ("engineer", "t1"));
         let refused = parse_follow_ups(b"[{}]", "f").unwrap_err().to_string();
-        assert_eq!(refused, "`f` is no list of {\"queue\", \"task\"}");
+        assert_eq!(refused, "`f` is not a list of {\"queue\", \"task\"}");
         let leases = r#"{"claimed": [{"lease": {"task": "t1", "queue": "qa", "agent": "me", "fence": 3},
                          "task": {}}]}"#;
         let [lease] = &parse_leases(leases.as_bytes(), "f").unwrap()[..] else {
@@ -193,6 +194,6 @@ mod tests {
         };
         assert_eq!((lease.task.as_str(), lease.fence), ("t1", 3));
         let refused = parse_leases(b"[]", "f").unwrap_err().to_string();
-        assert_eq!(refused, "`f` is not what `assay queue claim` prints");
+        assert_eq!(refused, "`f` is not the output of `assay queue claim`");
     }
 }

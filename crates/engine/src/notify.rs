@@ -114,13 +114,13 @@ impl OutboxNotifier {
             Delivery::Sent(done) => tell(Level::Info, &capitalize(done)),
             Delivery::Superseded(why) => tell(Level::Info, &format!("Not posted: {why}")),
             Delivery::Retrying(why) => {
-                tell(
-                    Level::Warning,
-                    &format!("Not told yet, and tried again later: {}", chain(why)),
-                );
+                tell(Level::Warning, &format!("Not delivered, retrying later: {}", chain(why)));
             }
             Delivery::DeadLettered(why, place) => {
-                tell(Level::Error, &format!("Not told: {}; it is kept in {place}", chain(why)));
+                tell(
+                    Level::Error,
+                    &format!("Not delivered: {}; the message is stored in {place}", chain(why)),
+                );
             }
         };
         if let Err(error) = self.mail.deliver(Moment::now(&self.clock), &told) {
@@ -134,7 +134,7 @@ impl Notifier for OutboxNotifier {
         if let Some(letter) = self.message_for(word) {
             self.mail.enqueue(&letter).map_err(|error| {
                 let why = chain(&error);
-                HandlerError::transient(format!("what came of it cannot be kept to be told: {why}"))
+                HandlerError::transient(format!("cannot store the notification: {why}"))
             })?;
         }
         self.deliver(&|level, text| log.record(level, text));
@@ -186,11 +186,12 @@ impl ChangePublisher for GithubPublisher {
     ) -> Result<Option<Pull>, HandlerError> {
         let Some(repository) = self.repository(job.task) else { return Ok(None) };
         if !may_publish(job.agent) {
-            job.log.info("Not pushed: the agent has not both permissions `push` and `github`");
+            job.log.info("Not pushed: the agent needs both permissions, `push` and `github`");
             return Ok(None);
         }
-        let head: CommitId =
-            commit.parse().map_err(|_| HandlerError::permanent("it is no commit"))?;
+        let head: CommitId = commit
+            .parse()
+            .map_err(|_| HandlerError::permanent("cannot push the change: invalid commit id"))?;
         let pull = match pulls::pull_in_context(&job.task.context) {
             Some((_, number)) => self.push_to_pull(&repository, number, commit)?,
             None => {
@@ -319,13 +320,13 @@ fn check_pushable(pull: &PullRequest, repository: &RepositoryName) -> Result<(),
     let place = format!("{repository}#{}", pull.number);
     if pull.state == PullState::Closed {
         return Err(HandlerError::permanent(format!(
-            "{place} is closed, so nothing is pushed to it; open it again, or cancel the task"
+            "{place} is closed, so nothing is pushed; reopen the pull request, or cancel the task"
         )));
     }
     if !pull.is_from(repository) {
         return Err(HandlerError::permanent(format!(
-            "{place} is from a fork, which nobody here may push to, so nothing was changed; a \
-             person has to hand the findings to its author, or take the branch into {repository}"
+            "{place} is from a fork, which agents cannot push to, so nothing was changed; a person \
+             must send the findings to the author, or copy the branch to {repository}"
         )));
     }
     Ok(())

@@ -65,7 +65,7 @@ impl ReviewPost<'_> {
     pub fn post(&self, form: PostKind) -> anyhow::Result<String> {
         let root = &self.change.root;
         if !self.services.github.has_key() {
-            bail!("there is no token for GitHub: set `GITHUB_TOKEN`, or `github.token_env`");
+            bail!("missing token for GitHub: set `GITHUB_TOKEN`, or `github.token_env`");
         }
         let mail = self.mail(MAX_WAIT, {
             let reporter = Arc::clone(&self.reporter);
@@ -73,7 +73,7 @@ impl ReviewPost<'_> {
         })?;
         let warning = old_outbox_warning(self.environment, root);
         warning.iter().for_each(|warning| self.reporter.warn(warning));
-        let head = self.change.pull_head().context("the change is no pull request")?;
+        let head = self.change.pull_head().context("the change is not a pull request")?;
         match form {
             PostKind::Review => {
                 let posted = self.post_through_outbox(&mail, head);
@@ -90,7 +90,7 @@ impl ReviewPost<'_> {
                     &run,
                 )?;
                 let url = posted_run.html_url.map(|url| format!(": {url}")).unwrap_or_default();
-                Ok(format!("the check run stands{url}"))
+                Ok(format!("created the check run{url}"))
             }
             PostKind::Sarif => {
                 let document = FindingsDocument {
@@ -103,7 +103,7 @@ impl ReviewPost<'_> {
                 let reference = format!("refs/pull/{}/head", self.number);
                 let commit = head.parse()?;
                 github(&mail)?.upload_sarif(&self.repository, &commit, &reference, &sarif)?;
-                Ok("GitHub works on the alerts".to_owned())
+                Ok("uploaded the alerts; GitHub is processing them".to_owned())
             }
         }
     }
@@ -124,9 +124,11 @@ impl ReviewPost<'_> {
             Delivery::Sent(done) => Ok(done),
             Delivery::Superseded(why) => bail!("{why}"),
             Delivery::Retrying(why) => {
-                bail!("{}; it waits, and is delivered when something is posted later", chain(&why))
+                bail!("{}; the review is stored, and sent with the next post", chain(&why))
             }
-            Delivery::DeadLettered(why, place) => bail!("{}; it is kept in `{place}`", chain(&why)),
+            Delivery::DeadLettered(why, place) => {
+                bail!("{}; the review is stored in `{place}`", chain(&why))
+            }
         }
     }
 
@@ -136,7 +138,7 @@ impl ReviewPost<'_> {
         let report = |delivery: &Delivery| match delivery {
             Delivery::Sent(_) | Delivery::Superseded(_) | Delivery::Retrying(_) => {}
             Delivery::DeadLettered(why, place) => self.reporter.warn(&format!(
-                "what was to be told before could not be: {}; it is kept in `{place}`",
+                "cannot send an earlier message: {}; the message is stored in `{place}`",
                 chain(why)
             )),
         };
@@ -144,7 +146,7 @@ impl ReviewPost<'_> {
             .mail(MAX_WAIT_FOR_EARLIER, |_: &str| {})
             .and_then(|mail| Ok(mail.deliver(Moment::now(self.environment.clock()), &report)?));
         if let Err(error) = delivered {
-            self.reporter.warn(&format!("what was to be told before still waits: {error:#}"));
+            self.reporter.warn(&format!("cannot send earlier messages: {error:#}"));
         }
     }
 

@@ -20,7 +20,7 @@ pub(crate) fn of_pull(services: &Services, scope: &Scope) -> anyhow::Result<Opti
     let name: RepositoryName = repository.parse()?;
     let pull = github
         .pull(&name, *number)
-        .with_context(|| format!("could not read pull request {repository}#{number}"))?;
+        .with_context(|| format!("cannot read pull request {repository}#{number}"))?;
     Ok(Some(format!("{}\n\n{}", pull.title.trim(), pull.body.trim())))
 }
 
@@ -35,8 +35,7 @@ pub(crate) fn of_ticket(services: &Services, job: &Job<'_>) -> anyhow::Result<Op
     let Some(key) = job.context("jira_key") else { return Ok(None) };
     let Ok(ticket) = key.parse::<TicketKey>() else { return Ok(None) };
     let Some(jira) = services.jira.open(SHORT_WAIT, |_| {})? else { return Ok(None) };
-    let issue =
-        jira.issue(&ticket, 0).with_context(|| format!("could not read ticket {ticket}"))?;
+    let issue = jira.issue(&ticket, 0).with_context(|| format!("cannot read ticket {ticket}"))?;
     let (summary, text) = (issue.header.summary, issue.description);
     Ok(Some(format!("{ticket}: {}\n\n{}", summary.trim(), text.trim())))
 }

@@ -20,7 +20,7 @@ pub const FOLDER: &str = ".agent-communication";
 /// itself.
 pub fn root(folder: &Path) -> anyhow::Result<PathBuf> {
     if !folder.is_dir() {
-        bail!("`{}` is no folder", folder.display());
+        bail!("`{}` is not a folder", folder.display());
     }
     Ok(assay_change::root(folder).unwrap_or_else(|_| folder.to_owned()))
 }
@@ -58,7 +58,8 @@ pub fn open_to_read(root: &Path, settings: &AgentSettings) -> anyhow::Result<Box
 pub(crate) fn database_url(settings: &AgentSettings) -> anyhow::Result<Option<&str>> {
     match settings.configuration.queue.url.as_deref() {
         Some(url) if !is_database_url(url) => bail!(
-            "`queue.url` in {} is no address such as `postgres://user@host/database`",
+            "invalid `queue.url` in {}: expected an address such as \
+             `postgres://user@host/database`",
             config::PATH
         ),
         url => Ok(url),
@@ -72,7 +73,7 @@ pub fn agent_queue(settings: &AgentSettings, agent: &str) -> anyhow::Result<Queu
         None => {
             let agents = settings.roster.agents().iter();
             let names: Vec<&str> = agents.map(|agent| agent.id.as_str()).collect();
-            bail!("there is no agent `{agent}`; there are {}", names.join(", "))
+            bail!("unknown agent `{agent}`; configured agents: {}", names.join(", "))
         }
     }
 }
@@ -125,11 +126,17 @@ pub fn open_at(
         return Ok(Box::new(PgQueue::open(&place, policy, environment.clock())?));
     }
     if place.contains("://") {
-        bail!("that is no address of a queue, such as `postgres://user@host/database`");
+        bail!(
+            "invalid address of a queue: expected an address such as \
+             `postgres://user@host/database`"
+        );
     }
     let folder = Path::new(&place);
     if !folder.is_dir() {
-        bail!("`{place}` is no folder; name the one that holds `queues/`, or a `postgres://…`");
+        bail!(
+            "`{place}` is not a folder; name the folder that contains `queues/`, or a \
+             `postgres://…` address"
+        );
     }
     Ok(Box::new(FileQueue::open(folder, policy, environment.clock())?))
 }
@@ -151,10 +158,10 @@ fn open_files(root: &Path, policy: Policy, clock: &Clock) -> anyhow::Result<File
     let is_tracked = || folder.exists() && assay_change::is_tracked(root, FOLDER);
     if assay_change::is_foreign(&folder) || is_tracked() {
         bail!(
-            "`{FOLDER}` came with the repository, and whoever wrote it may have made it up; \
-             `git rm -r --cached {FOLDER}` if it is your own"
+            "`{FOLDER}` came with the repository, so its tasks are not trusted; run `git rm -r \
+             --cached {FOLDER}` if the tasks are your own"
         );
     }
     let queue = FileQueue::open(&folder, policy, clock);
-    queue.with_context(|| format!("the queue in `{FOLDER}` cannot be used"))
+    queue.with_context(|| format!("cannot open the queue in `{FOLDER}`"))
 }

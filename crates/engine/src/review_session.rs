@@ -113,7 +113,7 @@ impl ReviewSession {
             match purpose::of_pull(&settings.services, scope) {
                 Ok(text) => change.state_purpose(&text.unwrap_or_default()),
                 Err(error) => refused
-                    .push(format!("readers are not told the text of the pull request: {error:#}")),
+                    .push(format!("reviewers do not get the text of the pull request: {error:#}")),
             }
         }
         let state = environment.state_of(&change.root);
@@ -165,7 +165,11 @@ impl ReviewSession {
             environment: environment.clone(),
             change: Arc::new(change),
             reviewers: reviewers.into(),
-            notes: vec!["this is a recorded review: nothing was asked, and nothing is kept".into()],
+            notes: vec![
+                "this is a recorded review: no model was called, and nothing is \
+                         stored"
+                    .into(),
+            ],
             panel,
             services: Services::default(),
             at_a_time: 1,
@@ -184,7 +188,7 @@ impl ReviewSession {
     /// Returns the reason why the ledger is unusable; `None` if it is usable.
     pub fn ledger_warning(&self) -> Option<String> {
         let error = self.from_ledger.as_ref().err()?;
-        Some(format!("the ledger is not used, so nothing in it counts as dismissed: {error:#}"))
+        Some(format!("cannot read the ledger, so its dismissals are ignored: {error:#}"))
     }
 
     /// Returns the failure that made the memories of earlier runs incomplete; `None` if they are
@@ -386,7 +390,7 @@ impl CompletedReview {
             dismissals,
         };
         kept.record().map_err(|error| {
-            format!("the review is not in the ledger: {:#}", anyhow::Error::from(error))
+            format!("cannot record the review in the ledger: {:#}", anyhow::Error::from(error))
         })
     }
 
@@ -429,7 +433,7 @@ pub fn retry_missing_pull<T>(
     for wait in PULL_RETRY_DELAYS {
         match open() {
             Err(error) if is_missing_pull(&error) => {
-                let why = format!("{error:#}; tried again in {} s", wait.as_secs());
+                let why = format!("{error:#}; retrying in {} s", wait.as_secs());
                 reporter.note(&why);
                 Shutdown::default().wait(wait);
             }

@@ -22,7 +22,7 @@ fn apply_safe(change: &Change, synthesis: &Synthesis) -> anyhow::Result<FixPlan>
     let fixes = runs::fixes_of(change, synthesis);
     let is_safe = |fix: &StoredFix| fix.class == AutofixClass::SafeAuto;
     let plan = FixPlan::new(&change.root, fixes.into_iter().filter(is_safe).collect());
-    plan.apply(&change.root).context("the safe fixes could not be applied")?;
+    plan.apply(&change.root).context("cannot apply the safe fixes")?;
     Ok(plan)
 }
 

@@ -137,7 +137,7 @@ impl ChangeReviewer for LocalServices {
                 Ok(text) => prepared.state_purpose(&text.unwrap_or_default()),
                 Err(error) => {
                     job.log.warning(&format!(
-                        "readers are not told the text of the ticket: {error:#}"
+                        "reviewers do not get the text of the ticket: {error:#}"
                     ));
                 }
             }
@@ -149,7 +149,7 @@ impl ChangeReviewer for LocalServices {
         // Without a stored review, the reason for an approval could not be looked up.
         let kept = reviewed.save(&prepared).map_err(|error| {
             HandlerError::transient(format!(
-                "the review could not be kept, so it does not count: {error:#}"
+                "cannot store the review, so it does not count: {error:#}"
             ))
         })?;
         if let Some(trouble) = &kept.warning {
@@ -224,7 +224,7 @@ impl ChangeFixer for LocalServices {
             }
         }
         Ok(match done.is_empty() {
-            true => "there is no safe fix for what is left".to_owned(),
+            true => "no safe fix applies to the remaining findings".to_owned(),
             false => done.join("\n"),
         })
     }
@@ -234,8 +234,8 @@ impl ChangeFixer for LocalServices {
 fn require_base(base: Option<&str>) -> Result<&str, HandlerError> {
     base.ok_or_else(|| {
         HandlerError::permanent(
-            "nobody knows what the change was made on top of, so nobody can tell its own \
-             configuration from yours; name it as `base` in the task's context",
+            "the base of the change is unknown, so its configuration cannot be separated from \
+             yours; set `base` in the task's context",
         )
     })
 }
@@ -310,7 +310,7 @@ fn task_error(error: &anyhow::Error) -> HandlerError {
 pub fn host() -> anyhow::Result<String> {
     let name = std::fs::read_to_string("/proc/sys/kernel/hostname");
     let name = name.or_else(|_| std::fs::read_to_string("/etc/hostname"));
-    Ok(name.context("could not tell the name of this machine")?.trim().to_owned())
+    Ok(name.context("cannot read the host name of this machine")?.trim().to_owned())
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ pub struct ThrowawayRepository {
 impl ThrowawayRepository {
     /// Creates an empty repository; the name of its folder begins with `prefix`.
     pub fn new(prefix: &str) -> anyhow::Result<ThrowawayRepository> {
-        let folder = ScratchFolder::new(prefix).context("could not make a temporary folder")?;
+        let folder = ScratchFolder::new(prefix).context("cannot create a temporary folder")?;
         let root = folder.path().to_owned();
         ThrowawayRepository { root, _state_home: None, folder }.init()
     }
@@ -33,11 +33,11 @@ impl ThrowawayRepository {
         environment: &Environment,
         prefix: &str,
     ) -> anyhow::Result<ThrowawayRepository> {
-        let folder = ScratchFolder::new(prefix).context("could not make a temporary folder")?;
+        let folder = ScratchFolder::new(prefix).context("cannot create a temporary folder")?;
         let (root, home) = (folder.path().join(WORK_TREE), folder.path().join(STATE_HOME));
         for folder in [&root, &home] {
             fs::create_dir(folder)
-                .with_context(|| format!("could not make `{}`", folder.display()))?;
+                .with_context(|| format!("cannot create `{}`", folder.display()))?;
         }
         let state_home = Some(environment.use_state_home(&root, &home));
         ThrowawayRepository { root, _state_home: state_home, folder }.init()
@@ -60,7 +60,7 @@ impl ThrowawayRepository {
             Some(parent) => fs::create_dir_all(parent).and_then(|()| fs::write(&path, bytes)),
             None => fs::write(&path, bytes),
         };
-        written.with_context(|| format!("could not write `{}`", path.display()))
+        written.with_context(|| format!("cannot write `{}`", path.display()))
     }
 
     /// Commits all files as they are, ignored ones included.
@@ -80,9 +80,9 @@ impl ThrowawayRepository {
             .args(args)
             .folder(self.path())
             .run()
-            .context("could not run git")?;
+            .context("cannot run git")?;
         if !finished.status.success() {
-            bail!("git refused: {}", String::from_utf8_lossy(&finished.stderr).trim());
+            bail!("git failed: {}", String::from_utf8_lossy(&finished.stderr).trim());
         }
         Ok(finished.stdout)
     }

@@ -50,7 +50,7 @@ impl TicketEvent<'_> {
                     ChangeEvent::ReadyForReview { branch, pull } => {
                         let text = match pull {
                             Some(pull) if *had_pull => {
-                                format!("More was pushed to the pull request: {}", pull.url)
+                                format!("New commits were pushed to the pull request: {}", pull.url)
                             }
                             Some(pull) => format!("Pull request created: {}", pull.url),
                             None => format!("`{branch}` is ready to be reviewed"),

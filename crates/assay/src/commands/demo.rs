@@ -76,10 +76,10 @@ pub(crate) fn run() -> anyhow::Result<Exit> {
     terminal::print(&prepared.change, &reviewed.synthesis, &PrintOptions::default())?;
     let shown = folder.display();
     print(&format!(
-        "\nThe repository is {shown}. What to type next:\n  \
-         assay fix -C {shown}       # takes the debug output out\n  \
+        "\nThe repository is {shown}. Next commands:\n  \
+         assay fix -C {shown}       # removes the debug output\n  \
          assay review -C {shown} --format markdown\n  \
-         assay review                      # in a repository of your own\n"
+         assay review                      # in your own repository\n"
     ))?;
     Ok(Exit::Ready)
 }

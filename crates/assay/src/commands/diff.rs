@@ -60,26 +60,26 @@ fn show(comparison: &Comparison) -> anyhow::Result<()> {
     }
     for difference in &comparison.findings {
         let (style, word) = match &difference.how {
-            DifferenceKind::Gone => (colour(AnsiColor::Green), "gone   "),
-            DifferenceKind::Came => (colour(AnsiColor::Red), "came   "),
+            DifferenceKind::Gone => (colour(AnsiColor::Green), "removed"),
+            DifferenceKind::Came => (colour(AnsiColor::Red), "added  "),
             DifferenceKind::Changed(_, _) => (colour(AnsiColor::Yellow), "changed"),
         };
         let place = difference.place.as_deref().unwrap_or("the change as a whole");
         let title = escape::one_line(&difference.title);
         writeln!(out, "{style}{word}{style:#}  {title} ({})", escape::one_line(place))?;
         if let DifferenceKind::Changed(was, is) = &difference.how {
-            writeln!(out, "         was {was}; is {is}")?;
+            writeln!(out, "         was {was}, now {is}")?;
         }
         for cause in &difference.because {
             writeln!(out, "         {DIM}{}{DIM:#}", escape::one_line(cause))?;
         }
     }
     if let Some((was, is)) = &comparison.verdicts {
-        writeln!(out, "the verdict was {was} and is {is}")?;
+        writeln!(out, "verdict: was {was}, now {is}")?;
     }
     if comparison.findings.is_empty() {
         for cause in &comparison.causes {
-            writeln!(out, "{DIM}{}, and changed no finding{DIM:#}", escape::one_line(cause))?;
+            writeln!(out, "{DIM}{} (no effect on the findings){DIM:#}", escape::one_line(cause))?;
         }
     }
     Ok(())

@@ -215,7 +215,7 @@ fn check_size(bytes: Vec<u8>) -> anyhow::Result<Vec<u8>> {
 fn from_stdin<T: serde::de::DeserializeOwned>() -> anyhow::Result<T> {
     let bytes = check_size(read_stdin()?)?;
     serde_json::from_slice(&bytes)
-        .map_err(|error| UnusableInput(format!("the input does not fit: {error}")).into())
+        .map_err(|error| UnusableInput(format!("invalid input: {error}")).into())
 }
 
 fn run_synthesize(args: &SynthesizeArgs) -> anyhow::Result<Exit> {
@@ -255,14 +255,14 @@ fn run_synthesize(args: &SynthesizeArgs) -> anyhow::Result<Exit> {
 
 fn open_tree(folder: &Path) -> anyhow::Result<DirTree> {
     if !folder.is_dir() {
-        bail!("`{}` is no folder", folder.display());
+        bail!("`{}` is not a folder", folder.display());
     }
     Ok(DirTree::new(folder.to_owned()))
 }
 
 fn json_file<T: serde::de::DeserializeOwned>(path: &Path) -> anyhow::Result<T> {
     serde_json::from_slice(&read_file(path)?)
-        .with_context(|| format!("could not understand `{}`", path.display()))
+        .with_context(|| format!("cannot parse `{}`", path.display()))
 }
 
 /// Returns all findings of an earlier synthesis, including dismissed and resolved ones.
@@ -331,9 +331,10 @@ fn render(args: &RenderArgs) -> anyhow::Result<Exit> {
         render_context.context.insert("pr_number".to_owned(), number.into());
     }
     let synthesis: Option<Synthesis> = match input.get("verdict").is_some_and(Value::is_object) {
-        true => Some(serde_json::from_value(input.clone()).map_err(|error| {
-            UnusableInput(format!("the input looks like a synthesis and is none: {error}"))
-        })?),
+        true => Some(
+            serde_json::from_value(input.clone())
+                .map_err(|error| UnusableInput(format!("invalid synthesis: {error}")))?,
+        ),
         false => None,
     };
     let listed = if synthesis.is_some() { None } else { listed_findings(&input)? };

@@ -38,7 +38,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     terminal::write_plan(&mut out, &plan, args.check)?;
     if !others.is_empty() {
         let noun = if others.len() == 1 { "fix needs" } else { "fixes need" };
-        writeln!(out, "{} more {noun} somebody to agree; the review shows them", others.len())?;
+        writeln!(out, "{} more {noun} approval by a person; the review shows them", others.len())?;
     }
     let left = args.check && !plan.files.is_empty();
     Ok(if left { Exit::NotReady } else { Exit::Ready })

@@ -37,7 +37,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     for (name, text) in FILES {
         let path = root.join(name);
         if path.exists() {
-            done.push(format!("{name} is there already and stays as it is"));
+            done.push(format!("{name} already exists and was not changed"));
         } else {
             write(&path, text)?;
             done.push(format!("wrote {name}"));
@@ -53,8 +53,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
 
 fn write(path: &Path, text: &str) -> anyhow::Result<()> {
     let folder = path.parent().unwrap_or(path);
-    fs::create_dir_all(folder).with_context(|| format!("could not make `{}`", folder.display()))?;
-    fs::write(path, text).with_context(|| format!("could not write `{}`", path.display()))
+    fs::create_dir_all(folder).with_context(|| format!("cannot create `{}`", folder.display()))?;
+    fs::write(path, text).with_context(|| format!("cannot write `{}`", path.display()))
 }
 
 /// Installs the hook in git's folder of hooks. An existing hook is never overwritten.
@@ -62,19 +62,20 @@ fn install_hook(folder: &Path, root: &Path) -> anyhow::Result<String> {
     let path = assay_change::hooks_folder(folder)?.join("pre-commit");
     let shown = path.strip_prefix(root).unwrap_or(&path).display().to_string();
     match fs::read_to_string(&path) {
-        Ok(there) if there == HOOK => return Ok(format!("{shown} is there already")),
+        Ok(there) if there == HOOK => return Ok(format!("{shown} already exists")),
         Ok(_) => bail!(
-            "`{shown}` is there already and is not assay's; add `assay review --staged` to it"
+            "`{shown}` already exists and was not written by assay; add `assay review --staged` to \
+             it"
         ),
         Err(_) => write(&path, HOOK)?,
     }
     make_executable(&path)?;
-    Ok(format!("wrote {shown}: git reviews what is staged before each commit"))
+    Ok(format!("wrote {shown}: git runs `assay review --staged` before each commit"))
 }
 
 fn make_executable(path: &Path) -> anyhow::Result<()> {
     use std::os::unix::fs::PermissionsExt;
     let permissions = fs::Permissions::from_mode(0o755);
     fs::set_permissions(path, permissions)
-        .with_context(|| format!("could not make `{}` executable", path.display()))
+        .with_context(|| format!("cannot make `{}` executable", path.display()))
 }

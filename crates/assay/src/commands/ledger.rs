@@ -153,7 +153,7 @@ pub(super) fn list(args: &ListArgs) -> anyhow::Result<Exit> {
         }
         return Ok(Exit::Ready);
     };
-    let today = process::today().map(String::from).context("there is no day today")?;
+    let today = process::today().map(String::from).context("cannot determine the current date")?;
     let mut entries = ledger.list(&args.filter(now)?, &today)?;
     if let Some(glob) = &args.file {
         entries.retain(|entry| entry.file.as_deref().is_some_and(|file| glob.matches(file)));
@@ -215,9 +215,9 @@ pub(super) fn dismiss(args: &DismissArgs) -> anyhow::Result<Exit> {
 pub(super) fn adopt(args: &AdoptArgs) -> anyhow::Result<Exit> {
     let root = assay_change::root(&args.folder)?;
     if !ledger::adopt(&state_of(&root))? {
-        bail!("there is no ledger; `assay review` begins one");
+        bail!("no ledger found; `assay review` creates it");
     }
-    super::print("the ledger counts from now on as it is\n")?;
+    super::print("accepted the ledger in its current state\n")?;
     Ok(Exit::Ready)
 }
 

@@ -78,10 +78,10 @@ enum ServerName {
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let root = queues::root(&args.folder)?;
     if args.server != ServerName::Electron && (args.port.is_some() || args.allow_eval) {
-        bail!("`--port` and `--allow-eval` are for the server `electron` only");
+        bail!("`--port` and `--allow-eval` require the server `electron`");
     }
     if !matches!(args.server, ServerName::Github | ServerName::Jira) && args.agent.is_some() {
-        bail!("`--agent` is for the servers `github` and `jira` only");
+        bail!("`--agent` requires the server `github` or `jira`");
     }
     let context = ServerContext {
         environment: environment(),
@@ -121,8 +121,8 @@ pub(super) fn serve_stdio(server: &Server) -> anyhow::Result<()> {
 
 /// Duplicates stdin and stdout as files.
 fn duplicate_stdio() -> anyhow::Result<(File, File)> {
-    let input = io::stdin().as_fd().try_clone_to_owned().context("could not use stdin")?;
-    let output = output::duplicate().context("could not use stdout")?;
+    let input = io::stdin().as_fd().try_clone_to_owned().context("cannot use stdin")?;
+    let output = output::duplicate().context("cannot use stdout")?;
     Ok((input.into(), output))
 }
 

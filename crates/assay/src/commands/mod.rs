@@ -78,10 +78,10 @@ fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
 fn read_stdin() -> anyhow::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let most = assay_findings::read::MAX_TEXT as u64 + 1;
-    io::stdin().lock().take(most).read_to_end(&mut bytes).context("could not read stdin")?;
+    io::stdin().lock().take(most).read_to_end(&mut bytes).context("cannot read stdin")?;
     Ok(bytes)
 }
 
 fn read_file(path: &Path) -> anyhow::Result<Vec<u8>> {
-    fs::read(path).with_context(|| format!("could not read `{}`", path.display()))
+    fs::read(path).with_context(|| format!("cannot read `{}`", path.display()))
 }

@@ -142,7 +142,7 @@ impl From<PostForm> for PostKind {
 /// Parses `owner/repo#7`.
 fn pull_request(text: &str) -> Result<Scope, String> {
     Scope::pull_request(text)
-        .ok_or_else(|| format!("`{text}` is no pull request such as `owner/repo#7`"))
+        .ok_or_else(|| format!("`{text}` is not a pull request such as `owner/repo#7`"))
 }
 
 impl ChangeArgs {
@@ -204,7 +204,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         interactive::check_terminal()?;
     }
     if mode == ReviewMode::Autofix && !prepared.change.is_in_work_tree() {
-        bail!("`--mode autofix` mends the working tree, and this change is not in it");
+        bail!("`--mode autofix` fixes the work tree, but this change is not in the work tree");
     }
     let shutdown = interrupts.shutdown();
     let mut reviewed = prepared.review(mode, args.fail_on.as_ref(), &Progress::new(), shutdown);
@@ -216,11 +216,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         };
         match autofix(&prepared, &reviewed, review_again)? {
             AutofixOutcome::Interrupted => {
-                warn("the safe fixes were taken back: their review was interrupted");
+                warn("the safe fixes were reverted: their review was interrupted");
                 prepared.mark_interrupted(&mut reviewed, "review of the fixes");
             }
             AutofixOutcome::MadeWorse => {
-                warn("the safe fixes made something worse, and were taken back")
+                warn("the safe fixes were reverted: they added a blocking finding")
             }
             AutofixOutcome::Applied { fixes, session, review } => {
                 (prepared, reviewed) = (*session, *review);
@@ -256,11 +256,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     output::flush();
     trouble.iter().for_each(|trouble| warn(trouble));
     if let Err(error) = &kept {
-        warn(&format!("the review could not be kept: {error:#}; `--mode report-only` keeps none"));
+        warn(&format!("cannot store the review: {error:#}; `--mode report-only` stores none"));
     }
     if !interrupts.end_showing() {
         if args.post.is_some() {
-            warn("the review is not posted: it was interrupted");
+            warn("the review was not posted: it was interrupted");
         }
         return Ok(if exit == Exit::Ready { Exit::Incomplete } else { exit });
     }
@@ -328,12 +328,12 @@ fn post(
             })
         }
         Scope::Automatic | Scope::Against(_) | Scope::Staged | Scope::Commits(_) => {
-            Err(anyhow!("only a pull request can be posted to"))
+            Err(anyhow!("reviews can be posted only on a pull request; name it with `--pr`"))
         }
     };
     match &posted {
         Ok(done) => note(done),
-        Err(error) => warn(&format!("the review is not posted: {error:#}")),
+        Err(error) => warn(&format!("cannot post the review: {error:#}")),
     }
     posted.is_ok()
 }
@@ -361,10 +361,10 @@ fn accept(
     run: Option<&str>,
 ) -> anyhow::Result<Exit> {
     if reason.trim().is_empty() {
-        bail!("there is no reason; whoever reads the baseline later needs one");
+        bail!("missing reason: `--accept` must state why the findings are accepted");
     }
     if synthesis.verdict.incomplete {
-        bail!("the review is incomplete, so it cannot be accepted as a whole");
+        bail!("cannot accept the findings: the review is incomplete");
     }
     let by = super::user_name(&prepared.change.root);
     let new = prepared.baseline.accept(&synthesis.findings, &by, reason);
@@ -374,7 +374,8 @@ fn accept(
     let path = assay_review::baseline::PATH;
     let findings = count(new, "finding");
     print(&format!(
-        "accepted {findings} into `{path}`; commit it in a change of its own, and they stay accepted\n"
+        "accepted {findings} into `{path}`; commit the file in a separate change to keep them \
+         accepted\n"
     ))?;
     Ok(Exit::Ready)
 }
@@ -391,7 +392,7 @@ fn record_accepted(prepared: &ReviewSession, run: Option<&str>, accepted: &[(&Fi
         ledger::record_accepted(&state_of(root), run, accepted, &super::user_name(root))
     {
         let error = anyhow::Error::from(error);
-        warn(&format!("the ledger does not know what was accepted: {error:#}"));
+        warn(&format!("cannot record the accepted findings in the ledger: {error:#}"));
     }
 }
 

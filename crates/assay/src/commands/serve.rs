@@ -61,7 +61,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let listener = HttpListener::bind(args.listen, access.clone())?;
     let (queue, reviewer) = (Arc::clone(&setup.queue), setup.reviewer.clone());
     let hooks = Hooks::new(setup, access, &state.home_folder("serve")?.join("deliveries"));
-    let hooks = hooks.context("the triggers could not be set up")?;
+    let hooks = hooks.context("cannot set up the triggers")?;
     let shutdown = Shutdown::default();
     signals::end_server(shutdown.clone());
     print_to_stderr(&format!("listening on {}", listener.url()));

@@ -93,7 +93,7 @@ impl PullWatcher<'_> {
         };
         if repositories.is_empty() {
             bail!(
-                "there is no repository to look at: name one with `--repo OWNER/NAME`, or in \
+                "missing repository: name one with `--repo OWNER/NAME`, or in \
                  `github.repositories` of `{}`",
                 assay_engine::config::PATH
             );
@@ -155,7 +155,7 @@ impl PullWatcher<'_> {
         });
         let names: Vec<&str> = self.repositories.iter().map(RepositoryName::as_str).collect();
         let every = Duration::from_secs(self.args.every);
-        note(&format!("looking at {} every {} s", names.join(", "), every.as_secs()));
+        note(&format!("polling {} every {} s", names.join(", "), every.as_secs()));
         let mut reported = ReportedErrors::default();
         while output::is_open() {
             let looked = poller.poll();
@@ -184,7 +184,7 @@ impl PullWatcher<'_> {
         let queue = &self.reviewers;
         for (id, pull) in &looked.queued {
             let title = escape::one_line(&pull.title);
-            let line = format!("{}: {id} waits in `{queue}`  {title}\n", pull_name(pull));
+            let line = format!("{}: queued {id} in `{queue}`  {title}\n", pull_name(pull));
             print_safely(&line)?;
         }
         Ok(())
@@ -226,7 +226,7 @@ fn as_json(looked: &PollReport) -> Value {
 fn print_skipped(looked: &PollReport) {
     let is_there = |why: &SkipReason| matches!(why, SkipReason::AlreadyThere(_));
     for (pull, why) in looked.skipped.iter().filter(|(_, why)| !is_there(why)) {
-        note(&format!("{}: passed over, {why}", pull_name(pull)));
+        note(&format!("{}: skipped, {why}", pull_name(pull)));
     }
     match looked.skipped.iter().filter(|(_, why)| is_there(why)).count() {
         0 => {}
@@ -253,7 +253,7 @@ impl ReportedErrors {
         let had: BTreeSet<&RepositoryName> = self.0.iter().map(|(name, _)| name).collect();
         let has = |name: &RepositoryName| now.iter().any(|(other, _)| other == name);
         for name in had.into_iter().filter(|name| !has(name)) {
-            note(&format!("{name}: all is well again"));
+            note(&format!("{name}: polling works again"));
         }
         self.0 = now;
     }

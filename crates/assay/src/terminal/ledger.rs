@@ -42,7 +42,7 @@ pub(crate) fn print_list(
     let mut out = StyledStdout::new();
     let kind = state.map(|state| format!("{} ", state.as_str())).unwrap_or_default();
     if entries.is_empty() {
-        writeln!(out, "no {kind}finding is like that")?;
+        writeln!(out, "no {kind}findings match")?;
         return Ok(());
     }
     let room = output::is_terminal().then(terminal_width);
@@ -151,7 +151,7 @@ pub(crate) fn print_history(history: &History) -> anyhow::Result<()> {
     fact("found by", &entry.reviewers.join(", "))?;
     fact("first seen", &format_minute(entry.first_seen))?;
     fact("last seen", &format_minute(entry.last_seen))?;
-    fact("last look", &format_minute(entry.last_look))?;
+    fact("checked", &format_minute(entry.last_look))?;
     if let Ok(finding) = serde_json::from_value::<Finding>(history.finding.clone()) {
         write_finding(&mut out, &finding)?;
     }
@@ -226,9 +226,9 @@ impl Event<'_> {
 
 fn outcome_label(look: &RunOutcome) -> (Style, &'static str) {
     match look.outcome {
-        FindingOutcome::Raised if look.why.is_some() => (YELLOW, "left alone"),
+        FindingOutcome::Raised if look.why.is_some() => (YELLOW, "suppressed"),
         FindingOutcome::Raised => (RED, "seen"),
-        FindingOutcome::LeftAlone => (YELLOW, "left alone"),
+        FindingOutcome::LeftAlone => (YELLOW, "suppressed"),
         FindingOutcome::HeldBack => (CYAN, "held back"),
         FindingOutcome::PreExisting => (CYAN, "pre-existing"),
         FindingOutcome::Absent => (GREEN, "gone"),

@@ -26,7 +26,7 @@ pub(crate) fn print_roster(
     for RosterEntry { name, interest, estimate } in &roster.entries {
         let (style, word, reason) = match interest {
             ReadDecision::Reads(reason) => (GREEN, "reads", reason),
-            ReadDecision::Skips(reason) => (DIM, "rests", reason),
+            ReadDecision::Skips(reason) => (DIM, "skips", reason),
         };
         writeln!(out, "  {style}{word}{style:#}  {name}: {}", escape::one_line(reason))?;
         if let Some(estimate) = estimate {
@@ -38,8 +38,12 @@ pub(crate) fn print_roster(
         }
     }
     match (with_models, with_cost) {
-        (false, true) => writeln!(out, "no model is asked: nothing is sent, and nothing is spent")?,
-        (false, false) => writeln!(out, "no model is asked; with --models personas read it too")?,
+        (false, true) => writeln!(out, "no model is used: nothing is sent, and nothing is spent")?,
+        (false, false) => writeln!(
+            out,
+            "no model is used; with --models, personas read the change \
+                                         too"
+        )?,
         (true, true) => writeln!(out, "{}", describe_total(roster))?,
         (true, false) => {}
     }
@@ -69,8 +73,8 @@ fn describe_total(roster: &Roster) -> String {
     let usual = estimates().map(|estimate| estimate.usual_micro_usd).sum::<Option<u64>>();
     let most = estimates().map(|estimate| estimate.most_micro_usd).sum::<Option<u64>>();
     format!(
-        "in all {}, about {tokens} tokens, {}; nothing was sent. Second looks at what is found \
-         come on top.",
+        "total: {}, about {tokens} tokens, {}; nothing was sent. Second looks at findings cost \
+         extra.",
         count(calls, "call"),
         describe_price(usual, most)
     )

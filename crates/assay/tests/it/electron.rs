@@ -145,7 +145,7 @@ fn a_port_that_is_none_is_refused() {
     assert_eq!(talk(folder.path(), &["--port", "9333"], "none", &[]).code, 0);
     assert_eq!(talk(folder.path(), &["--port", "0"], "9222", &[]).code, 2);
     let ran = assay_with(folder.path(), &["mcp", "review", "--port", "9222"], b"", &[]);
-    let told = "error: `--port` and `--allow-eval` are for the server `electron` only\n";
+    let told = "error: `--port` and `--allow-eval` require the server `electron`\n";
     assert_eq!((ran.code, ran.stderr.as_str()), (2, told));
 }
 

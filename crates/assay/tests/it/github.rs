@@ -168,9 +168,9 @@ fn a_server_that_cannot_be_is_told_of() {
     check(&[], &[("XDG_STATE_HOME", ""), ("HOME", "")], "set `HOME` or `XDG_STATE_HOME`");
     // A token for GitHub itself is not sent to another address.
     fixture.configure("");
-    check(&[], &[("GITHUB_TOKEN", TOKEN)], "name it by `github.token_env`");
+    check(&[], &[("GITHUB_TOKEN", TOKEN)], "set `github.token_env`");
     fixture.configure("token_env: A\n  token_command: [cat, token]");
-    check(&[], &[], "there are both `token_env` and `token_command`");
+    check(&[], &[], "both `token_env` and `token_command` are set");
     fixture.configure("token: t-never-to-be-seen");
     check(&[], &[], "unknown field `token`");
     fixture.configure("token_env: DEMO_TOKEN\n  repositories: [demo]");

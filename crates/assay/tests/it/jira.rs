@@ -89,10 +89,10 @@ fn what_cannot_be_served_is_refused_at_once() {
     check(&[], &[], "`jira.url` in `config/agent-framework.yaml` cannot be used");
     repository
         .write(CONFIG, "jira: { url: 'https://j.example', token_env: A, token_command: [b] }\n");
-    check(&[], &[], "there are both `token_env` and `token_command`");
+    check(&[], &[], "both `token_env` and `token_command` are set");
     let ran = assay_with(repository.path(), &["mcp", "review", "--agent", "qa"], b"", &[]);
     assert!(
-        ran.stderr.contains("`--agent` is for the servers `github` and `jira` only"),
+        ran.stderr.contains("`--agent` requires the server `github` or `jira`"),
         "{}",
         ran.stderr
     );
@@ -124,10 +124,10 @@ fn without_a_jira_the_server_starts_and_every_tool_says_what_is_missing() {
             assert_eq!(refused, format!("{why}. Nothing was done."), "{name}");
         }
     };
-    let url = "no JIRA is configured: set `jira.url` in `config/agent-framework.yaml`";
+    let url = "JIRA is not configured: set `jira.url` in `config/agent-framework.yaml`";
     check(&[], url);
     repository.write(CONFIG, "jira: { url: 'https://j.example' }\n");
-    let user = "JIRA does not know who asks: set the variable `JIRA_USER`, or `jira.user`";
+    let user = "missing JIRA user: set the variable `JIRA_USER`, or `jira.user`";
     check(&[("JIRA_USER", "")], user);
 }
 

@@ -165,7 +165,7 @@ fn a_dismissed_finding_is_not_raised_again_until_it_is_reopened_or_its_code_chan
     assert_eq!(review(&repository, &[]), eval);
     let told = run(&repository, &["review"]).stdout;
     let why = "at clean.py:5: an operator's tool (accepted by tester)";
-    assert!(told.contains("left alone: ") && told.contains(why), "{told}");
+    assert!(told.contains("suppressed: ") && told.contains(why), "{told}");
     assert_eq!(states(&repository), ["clean.py:5 python/shell-injection dismissed", OPEN[1]]);
     repository.write("clean.py", format!("# moved down\n{SHELL}"));
     assert_eq!(review(&repository, &[]), eval);
@@ -235,14 +235,14 @@ fn wrong_names_and_missing_reasons_are_refused_and_nothing_is_done() {
     let repository = reviewed();
     let known = id(&repository, "clean.py");
     for (args, why) in [
-        (&["dismiss", &known, "nobody", "--reason", "x"][..], "there is no finding `nobody`"),
+        (&["dismiss", &known, "nobody", "--reason", "x"][..], "unknown finding `nobody`"),
         (&["dismiss", &known][..], "--reason"),
-        (&["dismiss", &known, "--reason", "  "][..], "there is no reason"),
+        (&["dismiss", &known, "--reason", "  "][..], "missing reason"),
         (&["dismiss", "--reason", "x"][..], "ID"),
-        (&["dismiss", "", "--reason", "x"][..], "there is no finding ``"),
-        (&["reopen", &known][..], "is open; nobody dismissed it"),
-        (&["show", "%"][..], "there is no finding `%`"),
-        (&["list", "--age", "old"][..], "is no time such as 7d"),
+        (&["dismiss", "", "--reason", "x"][..], "unknown finding ``"),
+        (&["reopen", &known][..], "is open, and was not dismissed"),
+        (&["show", "%"][..], "unknown finding `%`"),
+        (&["list", "--age", "old"][..], "is not a time such as 7d"),
         (&["list", "--since", "old"][..], "is neither a day"),
         (&["list", "--file", "a["][..], "--file"),
         (&["list", "--severity", "bad"][..], "expected one of CRITICAL"),
@@ -288,7 +288,7 @@ fn a_ledger_that_cannot_be_used_costs_a_review_nothing_and_dismisses_nothing() {
             let ran = run(&repository, &[&["review", "--format", "json"], mode].concat());
             assert_eq!(ran.json()["findings"].as_array().unwrap().len(), 2, "{what}");
             assert_eq!(ran.code, 1, "{what}");
-            assert!(ran.stderr.contains("nothing in it counts as dismissed"), "{}", ran.stderr);
+            assert!(ran.stderr.contains("its dismissals are ignored"), "{}", ran.stderr);
             assert!(ran.stderr.contains(why), "{what}: {}", ran.stderr);
         }
         let ran = run(&repository, &["findings", "list"]);
@@ -338,7 +338,7 @@ fn a_review_goes_on_where_somebody_else_holds_the_ledger() {
     let held = holder.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).unwrap();
     let ran = run(&repository, &["review", "--format", "json"]);
     assert_eq!(ran.json()["findings"].as_array().unwrap().len(), 1, "what was dismissed is read");
-    assert!(ran.stderr.contains("the review is not in the ledger: "), "{}", ran.stderr);
+    assert!(ran.stderr.contains("cannot record the review in the ledger: "), "{}", ran.stderr);
     assert!(ran.stderr.contains("is held by another process"), "{}", ran.stderr);
     drop(held);
 }

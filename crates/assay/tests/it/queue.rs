@@ -107,7 +107,7 @@ fn findings_are_shown_in_lines_and_what_agents_note_is_not() {
     answer(repository.path(), &["push", "--file", "-", "--json"], &task.to_string());
     expect![[r#"
         Mend the shop (fix in `engineer`)
-          standing        ready to be claimed
+          state           ready to be claimed
           type            fix
           priority        50
           created         2026-02-03T10:00:00.000Z by qa
@@ -126,7 +126,7 @@ fn findings_are_shown_in_lines_and_what_agents_note_is_not() {
 fn files_that_are_no_tasks_are_told_of() {
     let repository = on_files();
     repository.write(".agent-communication/queues/qa/.keep", "");
-    let told = "set aside as no task, with the reason, in `.agent-communication/malformed`: a.json, b.json\n";
+    let told = "without a valid task moved to `.agent-communication/malformed`, each with the reason: a.json, b.json\n";
     assert_eq!(queue(repository.path(), &["list"], "").stdout, "no tasks\n");
     for name in ["a", "b"] {
         let task = json!({ "id": name, "type": "review" });
@@ -153,7 +153,7 @@ fn doctor_on(url: &str) -> (i32, String) {
 fn the_doctor_does_not_wait_for_a_database_that_is_away() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("postgres://me:s3cret@{}/shop", silent.local_addr().unwrap());
-    let told = "bad  the queue's database has not answered in 3 s".to_owned();
+    let told = "bad  the queue's database did not answer within 3 s".to_owned();
     assert_eq!(doctor_on(&url), (2, told));
     drop(silent);
     let (code, told) = doctor_on(&url);
@@ -206,12 +206,12 @@ fn a_bad_task_is_refused_with_the_reason_and_nothing_is_written() {
     let repository = Repository::new();
     let folder = repository.path();
     let cases = [
-        ("[", "`-` is no JSON"),
-        ("[]", "`-` has no task in it"),
-        ("{\"id\": \"../../etc\"}", "task 1 of `-` is none"),
+        ("[", "`-` is not JSON"),
+        ("[]", "`-` contains no task"),
+        ("{\"id\": \"../../etc\"}", "invalid task 1 in `-`"),
         (
             "{\"id\":\"a\",\"type\":\"review\",\"created_at\":\"2026-02-03T10:00:00Z\",\"title\":\"t\"}",
-            "task `a` says nobody to be `assigned_to`",
+            "task `a` has no valid `assigned_to`",
         ),
     ];
     for (input, expected) in cases {
@@ -242,7 +242,7 @@ mod on_postgres {
         let configuration = format!("queue:\n  url: \"{}\"\n", schema());
         repository.write("config/agent-framework.yaml", &configuration);
         let migrated = queue(repository.path(), &["migrate"], "");
-        assert_eq!(migrated.stdout, "the tables are up to date now, after 1 step\n");
+        assert_eq!(migrated.stdout, "migrated the tables: 1 step\n");
         assert_eq!(
             queue(repository.path(), &["migrate"], "").stdout,
             "the tables are up to date\n"
@@ -268,7 +268,7 @@ mod on_postgres {
         assert_eq!(refused.code, 2);
         assert!(refused.stderr.contains("1 task being worked on"), "{}", refused.stderr);
         answer(files.path(), &["complete", "t0", "--agent", "me", "--fence", "1"], "");
-        let told = "64 tasks copied, 0 there already; what was copied from is left as it is\n";
+        let told = "64 tasks copied, 0 already present; the source is unchanged\n";
         assert_eq!(copy(".agent-communication", &url).stdout, told);
         let claimed = answer(database.path(), &["claim", "--queue", "qa", "--agent", "me"], "");
         assert_eq!(claimed["claimed"][0]["lease"]["task"], "t1");
@@ -286,7 +286,7 @@ mod on_postgres {
         let missing = format!("bad  the queue's tables are not there; {tables}");
         assert_eq!(doctor_on(&url), (2, missing));
         PgQueue::migrate(&url).unwrap();
-        let good = "ok   the queue's database answers; its tables are of version 1".to_owned();
+        let good = "ok   the queue's database answers; its schema version is 1".to_owned();
         assert_eq!(doctor_on(&url), (0, good));
     }
 }

@@ -27,7 +27,7 @@ fn answer(repository: &Repository, args: &[&str], input: &str) -> Value {
 fn push(repository: &Repository, id: &str) {
     let args = ["push", "--queue", "qa", "--type", "review", "--title", id, "--id", id];
     let ran = queue(repository, &args, "");
-    assert_eq!((ran.code, ran.stdout), (0, format!("{id} waits in `qa`\n")), "{}", ran.stderr);
+    assert_eq!((ran.code, ran.stdout), (0, format!("queued {id} in `qa`\n")), "{}", ran.stderr);
 }
 
 fn place(repository: &Repository, inside: &str) -> PathBuf {
@@ -168,7 +168,7 @@ fn a_file_that_is_no_task_is_told_of_at_once() {
     fs::write(place(&repository, "queues/qa/broken.json"), "{\"id\": \"broken\"").unwrap();
     for args in [["list"], ["stats"]] {
         let told = queue(&repository, &args, "").stdout;
-        assert!(told.contains("`qa/broken.json` is no task: EOF while parsing"), "{told}");
+        assert!(told.contains("`qa/broken.json` is not a task: EOF while parsing"), "{told}");
     }
 }
 
@@ -220,7 +220,7 @@ fn a_type_that_no_agent_knows_is_refused_where_agents_work() {
     let ran = queue(&repository, &args, "");
     assert_eq!(ran.code, 2);
     assert!(
-        ran.stderr.contains("has the type `dancing`, which no agent of `qa` knows"),
+        ran.stderr.contains("has the type `dancing`, which is unknown to the agents of `qa`"),
         "{}",
         ran.stderr
     );
@@ -284,7 +284,7 @@ fn a_task_can_be_for_later_and_come_again() {
     assert_eq!(work_off(&repository).as_deref(), Some("nightly"));
     assert_eq!(work_off(&repository), None);
     let shown = queue(&repository, &["show", "later"], "").stdout;
-    assert!(shown.contains("waits for its time, 2099-01-01T00:00:00.000Z"), "{shown}");
+    assert!(shown.contains("scheduled for 2099-01-01T00:00:00.000Z"), "{shown}");
     let tasks = answer(&repository, &["list", "--json"], "")["tasks"].clone();
     let next =
         tasks.as_array().unwrap().iter().find(|it| it["task"]["repeat_every"] == "1d").unwrap();

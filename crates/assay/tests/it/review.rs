@@ -104,7 +104,7 @@ fn files_that_nobody_looked_at_are_told() {
     repository.write("a.py", "x = 2\n");
     repository.write("new.py", "y = 1\n");
     let ran = review(&repository, &[]);
-    assert!(ran.stdout.contains("1 untracked file not looked at"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("1 untracked file not reviewed"), "{}", ran.stdout);
 }
 
 #[test]

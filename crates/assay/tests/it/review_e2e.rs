@@ -164,7 +164,7 @@ fn a_comment_with_a_reason_leaves_a_finding_alone_and_one_without_does_not() {
         ]
     );
     let ran = run(&repository, &["review"]);
-    assert!(ran.stdout.contains("left alone: "), "{}", ran.stdout);
+    assert!(ran.stdout.contains("suppressed: "), "{}", ran.stdout);
     assert!(ran.stdout.contains("names are our own (a comment)"), "{}", ran.stdout);
 }
 
@@ -180,7 +180,7 @@ fn the_baseline_follows_the_code_and_ends_with_it() {
     repository.git(&["add", ".assay/baseline.json"]);
     let ran = run(&repository, &["review", "--staged"]);
     assert_eq!(ran.code, 1, "a change does not accept its own flaws");
-    assert!(ran.stdout.contains("the change touches the baseline;"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("the change modifies the baseline;"), "{}", ran.stdout);
     repository.git(&["commit", "--quiet", "--message", "baseline"]);
     repository.write("a.py", format!("import sys\n\n{SHELL}"));
     repository.git(&["mv", "a.py", "b.py"]);
@@ -246,8 +246,8 @@ fn a_change_does_not_decide_how_it_is_reviewed() {
     repository.commit("after");
     let ran = run(&repository, &["review"]);
     assert!(ran.stdout.contains("(house/no-floats)"), "{}", ran.stdout);
-    assert!(ran.stdout.contains("the change touches the configuration;"), "{}", ran.stdout);
-    assert!(ran.stdout.contains("the change touches the repository's rules;"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("the change modifies the configuration;"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("the change modifies the repository's rules;"), "{}", ran.stdout);
     assert!(!repository.path().join("marker").exists());
 }
 
@@ -283,7 +283,7 @@ fn a_file_that_nobody_looked_at_is_named() {
     repository.write("b.lock/Cargo.lock", "version = 4\n");
     repository.commit("after");
     let ran = run(&repository, &["review"]);
-    let line = "not looked at: b.lock/Cargo.lock (lock file)";
+    let line = "not reviewed: b.lock/Cargo.lock (lock file)";
     assert!(ran.stdout.contains(line), "{}", ran.stdout);
     repository.git(&["update-index", "--chmod=+x", "a.py"]);
     repository.git(&["commit", "--quiet", "--message", "mode"]);
@@ -322,13 +322,13 @@ fn nothing_is_written_through_a_link_out_of_the_repository() {
     let ran = run(&repository, &["review"]);
     assert_eq!(ran.code, 1, "the review is told all the same");
     assert!(ran.stdout.contains("python/sql-injection"), "{}", ran.stdout);
-    assert!(ran.stderr.contains("could not be kept"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("cannot store the review"), "{}", ran.stderr);
     assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0);
     std::os::unix::fs::symlink("/etc/hostname", repository.file("config/agent-framework.yaml"))
         .unwrap();
     let ran = run(&repository, &["review", "--commit", "HEAD"]);
     assert_eq!(ran.code, 2);
-    assert!(ran.stderr.contains("is no text file of this repository"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("is not a text file of this repository"), "{}", ran.stderr);
 }
 
 #[test]
@@ -433,7 +433,7 @@ fn a_mode_decides_what_is_done_besides_telling() {
     assert!(!read(&repository, "shop.py").contains("DEBUG"));
     let ran = run(&repository, &["review", "--mode", "interactive"]);
     assert_eq!(ran.code, 2);
-    assert!(ran.stderr.contains("needs a terminal"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("requires a terminal"), "{}", ran.stderr);
 }
 
 #[test]
@@ -455,9 +455,9 @@ fn a_wrong_configuration_is_named_with_its_place() {
         ("review:\n  ignored: []\n", "ignored"),
         ("review:\n  fail_on: odd\n", "review.fail_on"),
         ("review:\n  ignore: [\"[\"]\n", "`[` is no glob"),
-        ("review:\n  commands: [nothing-known]\n", "is not well known"),
-        ("review:\n  commands: [ruff, ruff]\n", "more than one reviewer `ruff`"),
-        ("review:\n  commands:\n    - name: x\n      run: [x]\n", "`form` says what it prints"),
+        ("review:\n  commands: [nothing-known]\n", "unknown analyser `nothing-known`"),
+        ("review:\n  commands: [ruff, ruff]\n", "duplicate reviewer `ruff`"),
+        ("review:\n  commands:\n    - name: x\n      run: [x]\n", "missing `form`"),
         ("review: [\n", "cannot be read"),
         ("review:\n  ignore: [\"${NOT_SET_ANYWHERE}\"]\n", "`NOT_SET_ANYWHERE` is not set"),
     ] {
@@ -484,13 +484,13 @@ fn the_doctor_finds_an_analyser_of_the_repository_and_does_not_run_it() {
     let repository = Repository::new();
     repository.write("config/agent-framework.yaml", "review:\n  commands: [eslint]\n");
     let ran = run(&repository, &["doctor"]);
-    assert!(ran.stdout.contains("bad  eslint is configured and not there"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("bad  eslint is configured, but not installed"), "{}", ran.stdout);
     let path = repository.file("node_modules/.bin/eslint");
     fs::write(&path, "#!/bin/sh\ntouch marker\n").unwrap();
     let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     fs::set_permissions(&path, executable).unwrap();
     let ran = run(&repository, &["doctor"]);
-    let line = "ok   eslint reads changes: node_modules/.bin/eslint";
+    let line = "ok   eslint is configured: node_modules/.bin/eslint";
     assert!(ran.stdout.contains(line), "{}", ran.stdout);
     assert!(!repository.path().join("marker").exists());
 }

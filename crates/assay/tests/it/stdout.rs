@@ -241,7 +241,7 @@ fn output_that_cannot_be_written_is_never_a_success() {
         let expected = if read.code == 0 { 3 } else { read.code };
         assert_eq!(full.code, expected, "{:?}: {}", case.args, full.stderr);
         assert!(
-            full.stderr.contains("error: could not write to stdout: No space left on device"),
+            full.stderr.contains("error: cannot write to stdout: No space left on device"),
             "{:?}: {}",
             case.args,
             full.stderr

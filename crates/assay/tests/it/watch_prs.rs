@@ -89,7 +89,7 @@ fn two_looks_make_one_task_and_another_head_makes_another() {
     let fixture = WatchFixture::new("");
     let number = fixture.open("feature/PROJ-1", "Log in\u{202e}", &[]);
     expect![[r#"
-        octo/demo#1: review-octo.demo-1-main-c2d816ca40df150ab0987dcbf52331cb09b4de0d waits in `qa`  Log in\u{202e}
+        octo/demo#1: queued review-octo.demo-1-main-c2d816ca40df150ab0987dcbf52331cb09b4de0d in `qa`  Log in\u{202e}
         [exit 0]
     "#]]
     .assert_eq(&said(&fixture.once(&[])));
@@ -112,7 +112,7 @@ fn every_way_to_ask_for_a_review_leads_to_the_same_task() {
     fixture.open("feature/PROJ-1", "Log in", &[]);
     let task = format!("review-octo.demo-1-main-{}", sha("feature/PROJ-1"));
     let by_hand = || fixture.assay(&["queue", "push", "--pr", "octo/demo#1", "--for", "qa"]);
-    assert_eq!(said(&by_hand()), format!("{task} waits in `qa`\n[exit 0]\n"));
+    assert_eq!(said(&by_hand()), format!("queued {task} in `qa`\n[exit 0]\n"));
     let there = format!("task `{task}` is already there (pending, in `qa`)\n[exit 0]\n");
     assert_eq!(said(&by_hand()), there);
     assert_eq!(said(&fixture.once(&[])), "1 pull request was queued before\n[exit 0]\n");
@@ -183,7 +183,7 @@ fn a_person_says_how_a_pull_request_is_reviewed_and_never_a_closed_one() {
     assert_eq!(task[0]["assigned_to"], "engineer");
     fixture.github.merge(REPO, number);
     expect![[r#"
-        error: octo/demo#1 is closed; there is nothing left to review
+        error: octo/demo#1 is closed; only open pull requests are reviewed
         [exit 2]
     "#]]
     .assert_eq(&said(&fixture.assay(&["queue", "push", "--pr", "octo/demo#1"])));
@@ -208,8 +208,8 @@ fn labels_are_from_the_configuration_or_else_from_the_command() {
     assert_eq!(numbers(fixture.once(&["--json"])), [1]);
     assert_eq!(numbers(fixture.once(&["--json", "--label", "urgent", "--label", "x"])), [2]);
     expect![[r#"
-        octo/demo#1: passed over, it has none of the labels
-        octo/demo#2: passed over, it has none of the labels
+        octo/demo#1: skipped, it has none of the labels
+        octo/demo#2: skipped, it has none of the labels
         [exit 0]
     "#]]
     .assert_eq(&said(&fixture.once(&["--label", "x"])));
@@ -224,8 +224,8 @@ fn a_ticket_has_to_be_far_enough_where_a_status_is_asked_for() {
     fixture.open("feature/PROJ-9", "Log out", &[]);
     let status = ["--jira-status", "code review"];
     expect![[r#"
-        octo/demo#1: passed over, PROJ-1 is in `To Do`
-        octo/demo#2: passed over, there is no ticket PROJ-9
+        octo/demo#1: skipped, PROJ-1 is in `To Do`
+        octo/demo#2: skipped, there is no ticket PROJ-9
         [exit 0]
     "#]]
     .assert_eq(&said(&fixture.once(&status)));
@@ -233,7 +233,7 @@ fn a_ticket_has_to_be_far_enough_where_a_status_is_asked_for() {
     let ran = fixture.once(&status);
     assert!(ran.stdout.starts_with("octo/demo#1: review-octo.demo-1-main-"), "{}", said(&ran));
     expect![[r#"
-        error: no JIRA is configured: set `jira.url` in `config/agent-framework.yaml`
+        error: JIRA is not configured: set `jira.url` in `config/agent-framework.yaml`
         [exit 2]
     "#]]
     .assert_eq(&said(&WatchFixture::new("").once(&status)));
@@ -264,13 +264,13 @@ fn what_cannot_be_looked_at_is_incomplete_and_what_is_wrong_here_is_said() {
     "#]]
     .assert_eq(&said(&fixture.once(&["--repo", "octo/gone"])));
     expect![[r#"
-        error: there is no agent `nobody`; there are qa, engineer, architect
+        error: unknown agent `nobody`; configured agents: qa, engineer, architect
         [exit 2]
     "#]]
     .assert_eq(&said(&fixture.once(&["--for", "nobody"])));
     let bare = assay_with(fixture.repository.path(), &["watch-prs", "--once"], b"", &[]);
     expect![[r#"
-        error: GitHub cannot be used
+        error: cannot use GitHub
           because: there is no key: set the variable `FAKE_TOKEN`
         [exit 2]
     "#]]
@@ -278,7 +278,7 @@ fn what_cannot_be_looked_at_is_incomplete_and_what_is_wrong_here_is_said() {
     let elsewhere = tempfile::tempdir().unwrap();
     let nowhere = assay_with(elsewhere.path(), &["watch-prs"], b"", &[]);
     expect![[r#"
-        error: there is no repository to look at: name one with `--repo OWNER/NAME`, or in `github.repositories` of `config/agent-framework.yaml`
+        error: missing repository: name one with `--repo OWNER/NAME`, or in `github.repositories` of `config/agent-framework.yaml`
         [exit 2]
     "#]]
     .assert_eq(&said(&nowhere));
@@ -322,17 +322,17 @@ fn whoever_watches_tells_what_is_new_and_what_is_wrong_once_and_ends_when_asked(
     let fixture = WatchFixture::new("");
     fixture.open("a", "First", &[]);
     let mut watching = RunningWatch::start(&fixture);
-    assert_eq!(watching.notice(), "looking at octo/demo every 1 s");
-    assert!(watching.hear().ends_with("waits in `qa`  First"));
+    assert_eq!(watching.notice(), "polling octo/demo every 1 s");
+    assert!(watching.hear().ends_with(" in `qa`  First"));
     for _ in 0..2 {
         fixture.github.fail_next("GET /repos/octo/demo/pulls", Fault::NotFound);
     }
     assert!(watching.notice().starts_with("warning: octo/demo: its pull requests are not known"));
-    assert_eq!(watching.notice(), "octo/demo: all is well again");
+    assert_eq!(watching.notice(), "octo/demo: polling works again");
     let statuses: Vec<u16> = fixture.github.log().iter().filter_map(|asked| asked.status).collect();
     assert!(statuses.ends_with(&[404, 404, 304]), "{statuses:?}");
     fixture.open("b", "Second", &[]);
-    assert!(watching.hear().ends_with("waits in `qa`  Second"));
+    assert!(watching.hear().ends_with(" in `qa`  Second"));
     let pid = watching.child.id().to_string();
     Command::new("kill").args(["-TERM", &pid]).status().unwrap();
     assert_eq!(watching.child.wait().unwrap().code(), Some(0));
@@ -358,12 +358,12 @@ fn the_doctor_says_what_is_known_of_github() {
     assert_eq!(without.code, 2);
     let expected = format!(
         "ok   repositories on GitHub: octo/demo\n\
-         bad  there is no token for GitHub at {url}: set the variable `FAKE_TOKEN`\n"
+         bad  missing token for GitHub at {url}: set the variable `FAKE_TOKEN`\n"
     );
     assert_eq!(about(without), expected);
     let bare = Repository::new();
     expect![[r#"
-        -    GitHub is not configured: `github.repositories` names none
+        -    GitHub is not configured: `github.repositories` is empty
     "#]]
     .assert_eq(&about(assay_with(bare.path(), &["doctor"], b"", &[])));
     assert!(fixture.github.log().is_empty());

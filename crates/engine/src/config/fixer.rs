@@ -55,7 +55,10 @@ impl FixerConfig {
         match self {
             FixerConfig::Named(name) if name == "model" => Ok(ChosenFixer::Model),
             FixerConfig::Named(name) => {
-                bail!("`{key}` in `{PATH}` is `{name}`; say `model`, or `run` with a command")
+                bail!(
+                    "invalid value `{name}` for `{key}` in `{PATH}`: expected `model`, or `run` \
+                     with a command"
+                )
             }
             FixerConfig::Command(FixerCommandConfig { run, env, seconds }) => {
                 let Some((program, args)) = run.split_first() else {

@@ -76,7 +76,7 @@ impl GateConfig {
         self.verifiers(Path::new("."))?;
         let BlockingPolicy { ceiling, fails_per_item, .. } = self.bar();
         if ceiling == 0 || fails_per_item == 0 {
-            bail!("`gates.ceiling` and `gates.fails_per_item` in `{PATH}` are 1 at the least");
+            bail!("`gates.ceiling` and `gates.fails_per_item` in `{PATH}` must be at least 1");
         }
         Ok(())
     }
@@ -120,7 +120,7 @@ impl GateConfig {
                 );
             }
             if verifiers.iter().any(|verifier| verifier.name == *name) {
-                bail!("`gates.verifiers` in `{PATH}`: there is more than one `{name}`");
+                bail!("`gates.verifiers` in `{PATH}`: duplicate verifier `{name}`");
             }
             verifiers.push(CommandVerifier {
                 name: name.clone(),

@@ -66,7 +66,7 @@ impl GithubConfig {
             .clone()
             .or_else(|| self.environment.variable(URL))
             .unwrap_or_else(|| PUBLIC_URL.to_owned());
-        url.parse().map_err(|why| anyhow!("`github.url` in `{PATH}`: {why}"))
+        url.parse().map_err(|why| anyhow!("invalid `github.url` in `{PATH}`: {why}"))
     }
 
     /// Returns the source of the token. A configured address needs a configured token, so that the
@@ -75,7 +75,7 @@ impl GithubConfig {
         let usual = self.url.is_none().then_some(TOKEN);
         let (env, command) = (self.token_env.as_deref(), self.token_command.as_deref());
         key::key_source(&self.environment, ("token_env", env), ("token_command", command), usual)
-            .with_context(|| format!("`github` in `{PATH}` cannot be used"))
+            .with_context(|| format!("invalid section `github` in `{PATH}`"))
     }
 
     /// Opens a client; `None` if there is no token. A call waits at most `wait` at a time for a
@@ -107,15 +107,15 @@ impl GithubConfig {
     /// Opens a client that waits by a clock. Fails if the token is missing.
     pub fn with_token(&self, clock: Arc<dyn ServiceClock>) -> anyhow::Result<GitHub> {
         let keys = self.keys()?;
-        keys.get(SHORT_WAIT).context("GitHub cannot be used")?;
+        keys.get(SHORT_WAIT).context("cannot use GitHub")?;
         self.client(keys, clock)
     }
 
     fn keys(&self) -> anyhow::Result<Keys> {
         match self.key()? {
             KeySource::None => bail!(
-                "there is no token for `{}`: name it by `github.token_env` or \
-                 `github.token_command` in `{PATH}`",
+                "missing token for `{}`: set `github.token_env` or `github.token_command` in \
+                 `{PATH}`",
                 self.url()?
             ),
             key @ (KeySource::Variable { .. } | KeySource::Command(_)) => Ok(Keys::new(key)),
@@ -126,7 +126,7 @@ impl GithubConfig {
         let url = self.url()?;
         // GitHub limits writes per user, not per repository.
         let Some(folder) = self.environment.state_folder() else {
-            bail!("nobody can keep count of what is written: set `HOME` or `XDG_STATE_HOME`");
+            bail!("cannot store the GitHub write-rate counter: set `HOME` or `XDG_STATE_HOME`");
         };
         Ok(GitHub::new(&url, keys, RateLimiter::in_dir(folder.join("github")), clock))
     }

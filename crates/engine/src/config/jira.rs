@@ -107,7 +107,7 @@ impl JiraConfig {
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         if self.token.is_some() {
             bail!(
-                "`jira.token` in `{PATH}` would write a secret into a file; say `token_env` or \
+                "`jira.token` in `{PATH}` would store a secret in a file; use `token_env` or \
                  `token_command`"
             );
         }
@@ -125,7 +125,7 @@ impl JiraConfig {
 
     fn address(&self) -> anyhow::Result<Option<ServerUrl>> {
         let url = self.url.as_deref().map(str::parse::<ServerUrl>).transpose();
-        url.map_err(|why| anyhow!("`jira.url` in `{PATH}` cannot be used: {why}"))
+        url.map_err(|why| anyhow!("invalid `jira.url` in `{PATH}`: {why}"))
     }
 
     /// Returns the source of the API token.
@@ -137,7 +137,7 @@ impl JiraConfig {
             ("token_command", command),
             Some(TOKEN),
         );
-        source.with_context(|| format!("`jira` in `{PATH}`"))
+        source.with_context(|| format!("invalid section `jira` in `{PATH}`"))
     }
 
     /// Returns the kind of JIRA server: cloud, with the user, or self-hosted.
@@ -148,9 +148,7 @@ impl JiraConfig {
                 let name = self.user_env.as_deref().unwrap_or(USER);
                 let user = self.user.clone().or_else(|| self.environment.variable(name));
                 let user = user.ok_or_else(|| {
-                    anyhow!(
-                        "JIRA does not know who asks: set the variable `{name}`, or `jira.user`"
-                    )
+                    anyhow!("missing JIRA user: set the variable `{name}`, or `jira.user`")
                 })?;
                 Ok(Flavour::Cloud { user })
             }
@@ -177,7 +175,7 @@ impl JiraConfig {
         on_wait: impl Fn(&str) + Send + Sync + 'static,
     ) -> anyhow::Result<Jira> {
         let opened = self.open(wait, on_wait)?;
-        opened.with_context(|| format!("no JIRA is configured: set `jira.url` in `{PATH}`"))
+        opened.with_context(|| format!("JIRA is not configured: set `jira.url` in `{PATH}`"))
     }
 
     /// Returns the webhook secret; `None` if its variable is not set.

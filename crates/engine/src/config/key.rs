@@ -15,7 +15,9 @@ pub(crate) fn key_source(
     usual: Option<&str>,
 ) -> anyhow::Result<KeySource> {
     Ok(match (env, command) {
-        (Some(_), Some(_)) => bail!("there are both `{env_name}` and `{command_name}`"),
+        (Some(_), Some(_)) => {
+            bail!("both `{env_name}` and `{command_name}` are set; remove one of them")
+        }
         (None, Some(command)) => KeySource::Command(command.to_vec()),
         (Some(name), None) => from_variable(environment, name),
         (None, None) => usual.map_or(KeySource::None, |name| from_variable(environment, name)),

@@ -70,7 +70,7 @@ impl LinearConfig {
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         if self.key.is_some() {
             bail!(
-                "`linear.key` in `{PATH}` would write a secret into a file; say `key_env` or \
+                "`linear.key` in `{PATH}` would store a secret in a file; use `key_env` or \
                  `key_command`"
             );
         }
@@ -82,7 +82,7 @@ impl LinearConfig {
     fn address(&self) -> anyhow::Result<ServerUrl> {
         let url = self.url.as_deref().unwrap_or(API_URL);
         let url = url.trim_end_matches('/').trim_end_matches("/graphql");
-        url.parse().map_err(|why| anyhow!("`linear.url` in `{PATH}` cannot be used: {why}"))
+        url.parse().map_err(|why| anyhow!("invalid `linear.url` in `{PATH}`: {why}"))
     }
 
     /// Returns the source of the API key.
@@ -94,7 +94,7 @@ impl LinearConfig {
             ("key_command", command),
             Some(KEY),
         );
-        source.with_context(|| format!("`linear` in `{PATH}`"))
+        source.with_context(|| format!("invalid section `linear` in `{PATH}`"))
     }
 
     /// Returns true if a key or a team is configured.
@@ -110,7 +110,7 @@ impl LinearConfig {
     /// Returns the team of new issues. Fails if none is configured.
     pub(crate) fn team(&self) -> anyhow::Result<String> {
         self.team.clone().or_else(|| self.environment.variable(TEAM)).ok_or_else(|| {
-            anyhow!("Linear needs a team: set the variable `{TEAM}`, or `linear.team` in `{PATH}`")
+            anyhow!("missing Linear team: set the variable `{TEAM}`, or `linear.team` in `{PATH}`")
         })
     }
 

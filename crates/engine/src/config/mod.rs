@@ -241,12 +241,12 @@ impl Configuration {
 
     fn exclusions(&self) -> anyhow::Result<ExclusionRules> {
         ExclusionRules::new(&self.review.ignore, self.review.max_file_kib << 10)
-            .with_context(|| format!("`review.ignore` in `{PATH}` cannot be used"))
+            .with_context(|| format!("invalid `review.ignore` in `{PATH}`"))
     }
 
     fn fail_on(&self) -> anyhow::Result<Option<Grade>> {
         let grade = self.review.fail_on.as_deref().map(parse_severity).transpose();
-        grade.map_err(|why| anyhow!("`review.fail_on` in `{PATH}`: {why}"))
+        grade.map_err(|why| anyhow!("invalid `review.fail_on` in `{PATH}`: {why}"))
     }
 
     /// Returns the configured analysers. Fails if two reviewers have the same name.
@@ -256,7 +256,7 @@ impl Configuration {
         for stored in &self.review.commands {
             let command = stored.reviewer()?;
             if names.contains(&command.name) {
-                bail!("`review.commands`: there is more than one reviewer `{}`", command.name);
+                bail!("`review.commands`: duplicate reviewer `{}`", command.name);
             }
             names.push(command.name.clone());
             commands.push(command);
@@ -276,7 +276,7 @@ impl AnalyserConfig {
 
 impl CustomAnalyser {
     fn reviewer(&self) -> anyhow::Result<CommandReviewer> {
-        let context = || format!("`review.commands`: `{}` cannot be used", self.name);
+        let context = || format!("`review.commands`: invalid analyser `{}`", self.name);
         let mut reviewer = match (&self.run, &self.form) {
             (None, None) => find_known(&self.name)?.reviewer(),
             (Some(run), Some(form)) => {
@@ -288,8 +288,8 @@ impl CustomAnalyser {
                 reviewer.args = args.to_vec();
                 reviewer
             }
-            (Some(_), None) => bail!("{}: `form` says what it prints, and is missing", context()),
-            (None, Some(_)) => bail!("{}: `run` says how it is run, and is missing", context()),
+            (Some(_), None) => bail!("{}: missing `form`, the format of its output", context()),
+            (None, Some(_)) => bail!("{}: missing `run`, its command line", context()),
         };
         if let Some(files) = &self.files {
             reviewer.files = Globs::new(files).with_context(context)?;
@@ -306,7 +306,10 @@ fn find_known(name: &str) -> anyhow::Result<&'static known_analysers::KnownAnaly
         let names: Vec<&str> =
             known_analysers::KNOWN_ANALYSERS.iter().map(|known| known.name).collect();
         let names = names.join(", ");
-        anyhow!("`review.commands`: `{name}` is not well known ({names} are); say `run` and `form`")
+        anyhow!(
+            "`review.commands`: unknown analyser `{name}`; set `run` and `form`, or use one of \
+             {names}"
+        )
     })
 }
 
@@ -329,9 +332,9 @@ fn expand_line(environment: &Environment, path: &str, line: &str) -> anyhow::Res
     while let Some(start) = rest.find("${") {
         let Some(length) = rest[start..].find('}') else { break };
         let name = &rest[start + 2..start + length];
-        let value = environment
-            .variable(name)
-            .ok_or_else(|| anyhow!("`{path}` has `${{{name}}}`, and `{name}` is not set"))?;
+        let value = environment.variable(name).ok_or_else(|| {
+            anyhow!("`{path}` uses `${{{name}}}`, but the variable `{name}` is not set")
+        })?;
         out.push_str(&rest[..start]);
         out.push_str(&value);
         rest = &rest[start + length + 1..];
@@ -508,16 +511,16 @@ fn read_effective(
 ) -> anyhow::Result<Option<String>> {
     let before = read_before(change, path)?;
     if touches(change, path) {
-        notes.push(format!("the change touches {what}; the version before it is used"));
+        notes.push(format!("the change modifies {what}; using the version before the change"));
         return Ok(before);
     }
     let now = read_optional(&change.root, path)?;
     if now != before && may_belong(change, path) {
-        notes.push(format!("{what} may belong to the change; the version before it is used"));
+        notes.push(format!("{what} may belong to the change; using the version before the change"));
         return Ok(before);
     }
     if now != before && now.is_some() {
-        notes.push(format!("{what} is not committed as it is used here"));
+        notes.push(format!("using an uncommitted version of {what}"));
     }
     Ok(now)
 }
@@ -529,7 +532,7 @@ fn read_before(change: &Change, path: &str) -> anyhow::Result<Option<String>> {
     let before = RepoPath::exact(path)?;
     match change.base().read(&before)? {
         None if change.base().exists(&before)? => {
-            bail!("`{path}` before the change is no text, or is too large")
+            bail!("cannot read `{path}` before the change: it is not text, or too large")
         }
         text => Ok(text),
     }
@@ -545,7 +548,7 @@ fn touched_settings(change: &Change, command: &CommandReviewer) -> Option<String
     // Settings files may be in any folder.
     let names = |path: &&&str| change.files.iter().any(|file| is_below_or_named(file.path(), path));
     let path = known.settings.iter().find(names)?;
-    Some(format!("the change touches `{path}`, which tells {} what to look for", known.name))
+    Some(format!("the change modifies `{path}`, which configures {}", known.name))
 }
 
 /// Reads a file of a work tree; `None` if there is none. Fails for a symbolic link out of the work
@@ -560,7 +563,9 @@ pub(crate) fn read_optional(root: &Path, path: &str) -> anyhow::Result<Option<St
     }
     match DirTree::new(root.to_owned()).read(&RepoPath::exact(path)?)? {
         Some(text) => Ok(Some(text)),
-        None => bail!("`{path}` is no text file of this repository, or is too large"),
+        None => {
+            bail!("cannot read `{path}`: it is not a text file of this repository, or too large")
+        }
     }
 }
 
@@ -594,18 +599,20 @@ fn read_effective_files(
 ) -> anyhow::Result<Vec<(String, String)>> {
     let what = files.what;
     if touches(change, files.folder) {
-        notes.push(format!("the change touches the repository's {what}; those before it are used"));
+        notes.push(format!(
+            "the change modifies the repository's {what}; using those before the change"
+        ));
         return files.before(change);
     }
     let (now, before) = (files.on_disk(&change.root)?, files.before(change)?);
     if now != before && may_belong(change, files.folder) {
         notes.push(format!(
-            "the repository's {what} may belong to the change; those before it are used"
+            "the repository's {what} may belong to the change; using those before the change"
         ));
         return Ok(before);
     }
     if !now.is_empty() && now != before {
-        notes.push(format!("the repository's {what} are not committed as they are used here"));
+        notes.push(format!("using uncommitted versions of the repository's {what}"));
     }
     Ok(now)
 }

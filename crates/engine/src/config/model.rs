@@ -111,25 +111,26 @@ impl ModelConfig {
     /// Fails if a value cannot be used. No model is called.
     pub(super) fn check(&self) -> anyhow::Result<Api> {
         if self.key.is_some() {
-            bail!("`key` would write a secret into a file; say `key_env` or `key_command`");
+            bail!("`key` would store a secret in a file; use `key_env` or `key_command`");
         }
         let Some(api) = self.api else {
             bail!(
-                "`api` is missing: anthropic, openai-chat, openai-responses, claude, codex or command"
+                "missing `api`: expected anthropic, openai-chat, openai-responses, claude, codex \
+                 or command"
             );
         };
         let is_http = matches!(api, Api::Anthropic | Api::OpenaiChat | Api::OpenaiResponses);
         if is_http && self.model.is_empty() {
-            bail!("`model` says which model is asked, and is missing");
+            bail!("missing `model`, the name of the model");
         }
         if self.usd_per_million.is_some_and(|price| !price.is_valid()) {
-            bail!("`usd_per_million` has a price that is no sum of dollars");
+            bail!("invalid price in `usd_per_million`: expected an amount in dollars");
         }
         if self.stall_seconds == Some(0) {
-            bail!("`stall_seconds` is 1 at least");
+            bail!("`stall_seconds` must be at least 1");
         }
         if api == Api::Command && self.run.as_ref().is_none_or(Vec::is_empty) {
-            bail!("`run` says how it is run, and is missing");
+            bail!("missing `run`, its command line");
         }
         Ok(api)
     }
@@ -193,7 +194,7 @@ impl ModelConfig {
             }
             Some(("json", pointer)) => AgentOutputFormat::Json(pointer.to_owned()),
             Some(("jsonl", pointer)) => AgentOutputFormat::JsonLines(pointer.to_owned()),
-            _ => bail!("`answer` is one of `text`, `json:/pointer` and `jsonl:/pointer`"),
+            _ => bail!("invalid `answer`: expected `text`, `json:/pointer` or `jsonl:/pointer`"),
         };
         let command = self.run.clone().unwrap_or_default();
         Ok(Custom { command, form, failed: self.failed.clone() })
@@ -238,7 +239,7 @@ impl ModelConfig {
                 Some(_) => format!("`models.use.{name}.url` in `{PATH}`"),
                 None => format!("the variable `{address}`"),
             };
-            bail!("{named} would send a key in the clear to `{url}`: write `https://…`");
+            bail!("{named} would send a key unencrypted to `{url}`: use `https://…`");
         }
         let maker = if self.url.is_some() { name } else { maker };
         let provider = Provider::new(maker, dialect, url.trim_end_matches('/'), key)?;

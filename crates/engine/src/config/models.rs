@@ -170,17 +170,17 @@ impl ModelsConfig {
     /// Fails if a value of the section cannot be used. No model is called.
     pub(super) fn check(&self) -> anyhow::Result<()> {
         for (name, model) in &self.named {
-            model.check().with_context(|| format!("`models.use.{name}` in `{PATH}`"))?;
+            model.check().with_context(|| format!("invalid `models.use.{name}` in `{PATH}`"))?;
         }
         if self.seconds == 0 || self.stall_seconds == 0 || self.at_a_time == 0 {
             bail!(
-                "`models.seconds`, `models.stall_seconds` and `models.at_a_time` in `{PATH}` are 1 \
-                 at least"
+                "`models.seconds`, `models.stall_seconds` and `models.at_a_time` in `{PATH}` must \
+                 be at least 1"
             );
         }
         for usd in [self.budget.run.usd, self.budget.day.usd].into_iter().flatten() {
             if usd.is_nan() || usd < 0.0 {
-                bail!("`models.budget` in `{PATH}`: {usd} is no sum of dollars");
+                bail!("`models.budget` in `{PATH}`: {usd} is not an amount in dollars");
             }
         }
         let tiers = [&self.tiers.cheap, &self.tiers.default, &self.tiers.premium];
@@ -195,7 +195,7 @@ impl ModelsConfig {
         self.named.get(name).ok_or_else(|| {
             let known: Vec<&str> = self.named.keys().map(String::as_str).collect();
             let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-            anyhow!("there is no model `{name}` under `models.use` in `{PATH}`, which has: {known}")
+            anyhow!("unknown model `{name}`; `models.use` in `{PATH}` has: {known}")
         })
     }
 
@@ -290,7 +290,7 @@ impl ModelsConfig {
         };
         stored
             .model(&self.environment, name, self.stall_timeout())
-            .with_context(|| format!("`models.use.{name}` in `{PATH}`"))
+            .with_context(|| format!("invalid `models.use.{name}` in `{PATH}`"))
     }
 
     /// Returns the budget of a run and of the day. The expenses of the day are stored outside of
@@ -321,8 +321,8 @@ fn from_environment(environment: &Environment, stall: Duration) -> anyhow::Resul
         ["gpt-5-mini", "gpt-5"].map(|model| ModelConfig::of(Api::OpenaiResponses, model))
     } else {
         bail!(
-            "no model is configured: set ANTHROPIC_API_KEY or OPENAI_API_KEY, or name models \
-             under `models.use` in `{PATH}` (`assay init` writes one to start from)"
+            "no model is configured: set ANTHROPIC_API_KEY or OPENAI_API_KEY, or name models under \
+             `models.use` in `{PATH}` (`assay init` writes a template)"
         )
     };
     let default = default.model(environment, "default", stall)?;

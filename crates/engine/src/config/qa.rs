@@ -154,13 +154,13 @@ impl QaConfig {
             .min();
         if least == Some(0) || limits.recurring < 2 {
             bail!(
-                "the limits under `qa` in `{PATH}` are 1 at the least, and \
-                 `recurring_issue_threshold` is 2"
+                "the limits under `qa` in `{PATH}` must be at least 1, and \
+                 `recurring_issue_threshold` at least 2"
             );
         }
         if !(0.5..=1.0).contains(&limits.similarity) {
             bail!(
-                "`qa.issue_similarity_threshold` in `{PATH}` is {}; it is from 0.5 to 1",
+                "invalid `qa.issue_similarity_threshold` in `{PATH}`, {}: expected 0.5 to 1",
                 limits.similarity
             );
         }
@@ -173,7 +173,7 @@ impl QaConfig {
         variable: &dyn Fn(&str) -> Option<String>,
     ) -> anyhow::Result<Option<App>> {
         let base = self.app_url.as_deref().map(str::parse).transpose();
-        let base = base.with_context(|| format!("`qa.app_url` in `{PATH}` cannot be used"))?;
+        let base = base.with_context(|| format!("invalid `qa.app_url` in `{PATH}`"))?;
         let is_on = variable("ELECTRON_MCP_ENABLED").is_some_and(|it| is_true(&it));
         let port = read_limit(variable, "ELECTRON_DEBUG_PORT", None, DEFAULT_DEBUG_PORT)?;
         let timeouts = self.page_timeouts()?;
@@ -189,7 +189,7 @@ impl QaConfig {
         if settle > settle_limit || settle_limit > MAX_SETTLE_LIMIT {
             bail!(
                 "`qa.page_settle_ms` in `{PATH}` is {}, and `qa.page_settle_limit_ms` is {}; the \
-                 limit has to be at least the settle time, and {} at the most",
+                 limit must be at least the settle time, and at most {}",
                 settle.as_millis(),
                 settle_limit.as_millis(),
                 MAX_SETTLE_LIMIT.as_millis()
@@ -202,12 +202,12 @@ impl QaConfig {
     pub(crate) fn memory(&self) -> anyhow::Result<MemorySource> {
         let configured = self.memory.url.as_deref().map(str::parse).transpose();
         let configured =
-            configured.with_context(|| format!("`qa.memory.url` in `{PATH}` cannot be used"))?;
+            configured.with_context(|| format!("invalid `qa.memory.url` in `{PATH}`"))?;
         if !self.environment.variable("GRAPHITI_ENABLED").is_some_and(|it| is_true(&it)) {
             return Ok(MemorySource::Off);
         }
         let said = self.environment.variable("GRAPHITI_MCP_URL").map(|url| url.parse()).transpose();
-        let said = said.context("`GRAPHITI_MCP_URL` cannot be used")?;
+        let said = said.context("invalid `GRAPHITI_MCP_URL`")?;
         Ok(said.or(configured).map_or(MemorySource::Ledger, MemorySource::Graphiti))
     }
 
@@ -237,12 +237,13 @@ impl FrameworkConfig {
     fn framework(&self) -> anyhow::Result<Framework> {
         let name = &self.name;
         let command = CommandLine::parse(&self.run).map_err(|error| {
-            anyhow!("`qa.frameworks` in `{PATH}`: `{name}` cannot be run: {error}")
+            anyhow!("`qa.frameworks` in `{PATH}`: cannot run `{name}`: {error}")
         })?;
         let form = ResultFormat::parse_name(&self.results).with_context(|| {
             let known = ResultFormat::ALL.map(ResultFormat::name).join(", ");
             format!(
-                "`qa.frameworks` in `{PATH}`: `{name}` has results in `{}`; known are: {known}",
+                "`qa.frameworks` in `{PATH}`: `{name}` has results in the unknown format `{}`; \
+                 known formats: {known}",
                 self.results
             )
         })?;
@@ -283,7 +284,5 @@ where
     let Some(text) = variable(name).filter(|text| !text.trim().is_empty()) else {
         return Ok(configured.unwrap_or(usual));
     };
-    text.trim()
-        .parse()
-        .map_err(|error| anyhow!("`{name}` is `{text}`, which cannot be used: {error}"))
+    text.trim().parse().map_err(|error| anyhow!("invalid value `{text}` for `{name}`: {error}"))
 }

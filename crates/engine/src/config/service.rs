@@ -67,6 +67,6 @@ impl WebhookSecret {
 pub(super) fn check_private(url: &ServerUrl, name: &str) -> anyhow::Result<()> {
     match url.is_secure() {
         true => Ok(()),
-        false => bail!("`{name}` in `{PATH}` would send a key in the clear: write `https://…`"),
+        false => bail!("`{name}` in `{PATH}` would send a key unencrypted: use `https://…`"),
     }
 }

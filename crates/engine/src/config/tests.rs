@@ -56,7 +56,7 @@ fn a_change_that_touches_the_configuration_is_held_to_the_one_before() {
     assert_eq!(edited.at_a_time, 2);
     assert_eq!(
         edited.notes,
-        ["the change touches the configuration; the version before it is used"]
+        ["the change modifies the configuration; using the version before the change"]
     );
     repository.remove(PATH);
     assert_eq!(settings(&repository, &[]).at_a_time, 2);
@@ -90,7 +90,7 @@ fn a_review_of_some_paths_takes_no_configuration_of_the_rest_of_the_change() {
     assert_eq!(settings.at_a_time, 2);
     assert_eq!(
         settings.notes,
-        ["the configuration may belong to the change; the version before it is used"]
+        ["the configuration may belong to the change; using the version before the change"]
     );
 }
 
@@ -101,7 +101,7 @@ fn rules_and_personas_of_the_change_do_not_hold() {
     let touched = settings(&repository, &[]);
     assert_eq!(
         touched.notes,
-        ["the change touches the repository's rules; those before it are used"]
+        ["the change modifies the repository's rules; using those before the change"]
     );
     repository.commit("a rule");
     repository.write("a.rs", "fn f() { g() }\n");

@@ -56,20 +56,23 @@ impl BriefFolder {
         let file = path.join(INDEX);
         let index = match fs::read_to_string(&file) {
             Ok(text) => serde_json::from_str(&text)
-                .with_context(|| format!("`{}` is no list of briefs", file.display()))?,
+                .with_context(|| format!("`{}` is not a list of briefs", file.display()))?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let is_empty = fs::read_dir(path).map_or(true, |mut all| all.next().is_none());
                 if !is_empty {
-                    bail!("`{}` holds other files; name a new or an empty folder", path.display());
+                    bail!(
+                        "`{}` contains other files; name a new or an empty folder",
+                        path.display()
+                    );
                 }
                 Index { version: VERSION, briefs: BTreeMap::new() }
             }
             Err(error) => {
-                return Err(error).with_context(|| format!("could not read `{}`", file.display()));
+                return Err(error).with_context(|| format!("cannot read `{}`", file.display()));
             }
         };
         if index.version != VERSION {
-            bail!("`{}`: version {} of this form is not known", file.display(), index.version);
+            bail!("`{}`: unsupported format version {}", file.display(), index.version);
         }
         Ok(BriefFolder { path: path.to_owned(), index: Mutex::new(index) })
     }
@@ -88,14 +91,14 @@ impl BriefFolder {
         let shown = path.display();
         let index = self.index();
         let Some(written) = index.briefs.get(&name) else {
-            bail!("`{shown}` answers a brief that was not written; move it away");
+            bail!("`{shown}` answers an unknown brief; move the file away");
         };
         if written.question != brief.question {
             fs::rename(&path, self.path.join(format!("{name}.{OUTDATED}")))
-                .with_context(|| format!("could not rename `{shown}`"))?;
+                .with_context(|| format!("cannot rename `{shown}`"))?;
             return Ok(None);
         }
-        let bytes = fs::read(&path).with_context(|| format!("could not read `{shown}`"))?;
+        let bytes = fs::read(&path).with_context(|| format!("cannot read `{shown}`"))?;
         let (text, _) = decode(&bytes);
         let is_blank = text.trim().is_empty();
         Ok((!is_blank).then(|| written.marks.replace_marks(&text)))
@@ -115,14 +118,14 @@ impl BriefFolder {
             Some(parent) => fs::create_dir_all(parent).and_then(|()| fs::write(&path, text(brief))),
             None => fs::write(&path, text(brief)),
         };
-        written.with_context(|| format!("could not write `{}`", path.display()))?;
+        written.with_context(|| format!("cannot write `{}`", path.display()))?;
         let (question, marks) = (brief.question.clone(), marks.clone());
         index.briefs.insert(name, WrittenBrief { question, marks });
         let file = self.path.join(INDEX);
         let draft = file.with_extension("part");
         fs::write(&draft, pretty(&*index))
             .and_then(|()| fs::rename(&draft, &file))
-            .with_context(|| format!("could not write `{}`", file.display()))
+            .with_context(|| format!("cannot write `{}`", file.display()))
     }
 }
 

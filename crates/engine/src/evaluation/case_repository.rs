@@ -48,7 +48,7 @@ impl CaseRepository {
     ) -> anyhow::Result<CaseRepository> {
         let change = set.join(&case.change);
         let change = ChangeFiles::read(&change).with_context(|| {
-            format!("could not read the change of the case `{}`: `{}`", case.id, change.display())
+            format!("cannot read the change of case `{}`: `{}`", case.id, change.display())
         })?;
         let repository = ThrowawayRepository::with_own_state(environment, "assay-eval-")?;
         for (path, bytes) in &change.before {
@@ -62,7 +62,7 @@ impl CaseRepository {
         for path in &change.deleted {
             let path = repository.path().join(path);
             fs::remove_file(&path)
-                .with_context(|| format!("could not delete `{}`", path.display()))?;
+                .with_context(|| format!("cannot delete `{}`", path.display()))?;
         }
         for (path, bytes) in &change.after {
             repository.write(path, bytes)?;
@@ -70,7 +70,7 @@ impl CaseRepository {
         repository.commit(&message(case, &documents))?;
         let laid_out = CaseRepository { environment: environment.clone(), repository };
         if laid_out.diff()?.is_empty() {
-            bail!("the case `{}` changes nothing", case.id);
+            bail!("case `{}` changes no file", case.id);
         }
         Ok(laid_out)
     }
@@ -115,8 +115,8 @@ impl ChangeFiles {
                 Ok(ChangeFiles { before, after: read_tree(&after)?, deleted })
             }
             (false, true) => ChangeFiles::from_patch(before, &diff),
-            (true, true) => bail!("there are `{AFTER}/` and `{DIFF}`; leave one of them out"),
-            (false, false) => bail!("there is neither `{AFTER}/` nor `{DIFF}`"),
+            (true, true) => bail!("both `{AFTER}/` and `{DIFF}` exist; remove one of them"),
+            (false, false) => bail!("missing `{AFTER}/` or `{DIFF}`"),
         }
     }
 
@@ -142,7 +142,7 @@ impl ChangeFiles {
         // A diff cannot name a path in `.git`.
         fs::write(work.path().join(".git/change.diff"), text)?;
         work.git(&["apply", "--whitespace=nowarn", "--unidiff-zero", ".git/change.diff"])
-            .context("the diff does not fit the files before the change")?;
+            .context("the diff does not apply to the files before the change")?;
         let after = read_tree(work.path())?;
         let deleted = before.keys().filter(|path| !after.contains_key(*path)).cloned().collect();
         Ok(ChangeFiles { before, after, deleted })
@@ -155,11 +155,11 @@ fn read_tree(folder: &Path) -> anyhow::Result<Files> {
     let mut open = vec![String::new()];
     while let Some(parent) = open.pop() {
         let entries = fs::read_dir(folder.join(&parent))
-            .with_context(|| format!("could not read `{}`", folder.join(&parent).display()))?;
+            .with_context(|| format!("cannot read `{}`", folder.join(&parent).display()))?;
         for entry in entries {
             let entry = entry?;
             let name = entry.file_name().into_string().map_err(|name| {
-                anyhow::anyhow!("`{}` is no name in UTF-8", name.to_string_lossy())
+                anyhow::anyhow!("the file name `{}` is not UTF-8", name.to_string_lossy())
             })?;
             let path = if parent.is_empty() { name } else { format!("{parent}/{name}") };
             let kind = entry.file_type()?;
@@ -172,7 +172,7 @@ fn read_tree(folder: &Path) -> anyhow::Result<Files> {
                 let bytes = read_bytes(&entry.path())?;
                 files.insert(check_path(&path)?, bytes);
             } else {
-                bail!("`{path}` is a link or a device; a case holds plain files");
+                bail!("`{path}` is a link or a device; a case may contain only regular files");
             }
         }
     }
@@ -184,7 +184,7 @@ fn read_bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
     if size > MAX_FILE {
         bail!("`{}` has {size} bytes; a file of a case has at most {MAX_FILE}", path.display());
     }
-    fs::read(path).with_context(|| format!("could not read `{}`", path.display()))
+    fs::read(path).with_context(|| format!("cannot read `{}`", path.display()))
 }
 
 fn read_text(path: &Path) -> anyhow::Result<String> {
@@ -213,9 +213,9 @@ fn decides_on_reviews(path: &str) -> bool {
 /// Validates a path. Fails if the path leaves the repository.
 fn check_path(path: &str) -> anyhow::Result<String> {
     let checked = RepoPath::exact(path)
-        .with_context(|| format!("`{path}` is no path inside of the repository"))?;
+        .with_context(|| format!("`{path}` is not a path inside the repository"))?;
     if checked.as_str().split('/').any(|part| part.eq_ignore_ascii_case(".git")) {
-        bail!("`{path}` lies in the folder of git");
+        bail!("`{path}` is inside the `.git` folder");
     }
     Ok(checked.to_string())
 }
@@ -230,7 +230,7 @@ fn write_purpose(
     let mut documents = Vec::new();
     for document in &case.purpose {
         let bytes = read_bytes(&set.join(document)).with_context(|| {
-            format!("could not read the purpose document `{document}` of `{}`", case.id)
+            format!("cannot read the purpose document `{document}` of `{}`", case.id)
         })?;
         let path = match document.strip_prefix(&before) {
             Some(inside) => check_path(inside)?,

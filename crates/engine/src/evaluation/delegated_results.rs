@@ -62,8 +62,7 @@ impl DelegatedResults {
     /// Removes the output of a case.
     fn remove(&self, id: &str) -> anyhow::Result<()> {
         let Some(path) = find_output(&self.folder(), id)? else { return Ok(()) };
-        std::fs::remove_file(&path)
-            .with_context(|| format!("could not replace `{}`", path.display()))
+        std::fs::remove_file(&path).with_context(|| format!("cannot replace `{}`", path.display()))
     }
 
     /// Scores the cases that are finished, and writes the report.
@@ -100,7 +99,7 @@ impl DelegatedResults {
             let mut source = |brief: &Brief| briefs.answer(&case.id, brief);
             let answered = questions
                 .ask(case, &repository, MissingAnswers::Wait, &mut source)
-                .with_context(|| format!("the case `{}`", case.id))?;
+                .with_context(|| format!("cannot score case `{}`", case.id))?;
             for question in &answered.open {
                 briefs.write(&case.id, question)?;
                 open.push(file_name(&case.id, &question.brief));

@@ -85,9 +85,7 @@ impl DelegatedSet {
     ) -> anyhow::Result<T> {
         let progress = self.progress();
         let begun = progress.begun.get(review).ok_or_else(|| {
-            anyhow!(
-                "there is no review `{review}` of this set; start_review hands out the next case"
-            )
+            anyhow!("unknown review `{review}` of this set; call start_review for the next case")
         })?;
         call(&begun.reviews)
     }
@@ -152,7 +150,7 @@ impl DelegatedReviews for DelegatedSet {
         let ReviewConclusion { synthesis, notes, .. } = &mut *ended;
         let (effort, answers) = decided.unzip();
         let output = CaseOutput::from_synthesis(&Synthesis { spent: effort, ..synthesis.clone() });
-        (self.keep)(&case, output, answers).context("the review is not kept")?;
+        (self.keep)(&case, output, answers).context("cannot store the review")?;
         notes.push(format!("{left} changes of the set are left"));
         Ok(FinishResult::Done(ended))
     }

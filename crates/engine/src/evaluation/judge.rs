@@ -52,7 +52,7 @@ impl PairJudge {
         model: &str,
         model_session: &ModelSession,
     ) -> anyhow::Result<PairJudge> {
-        let nonce = Nonce::draw().context("could not draw a random number")?;
+        let nonce = Nonce::draw().context("cannot generate a random number")?;
         let model = models.for_review(Some(model))?.of(Tier::Default).clone();
         let (thinking, time) = (models.thinking(), models.answer_timeout());
         Ok(PairJudge { client: model_session.client(), model, nonce, time, thinking })

@@ -34,7 +34,7 @@ impl Reviewers {
             if requested.is_empty() { default_reviewers(set)? } else { requested.to_vec() };
         for folder in replayed {
             if !folder.is_dir() {
-                bail!("`{}` is no folder with a recording", folder.display());
+                bail!("`{}` is not a folder with a recording", folder.display());
             }
             requested.push(EvalReviewer::Replayed(folder.clone()));
         }

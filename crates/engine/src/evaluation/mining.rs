@@ -91,7 +91,7 @@ pub fn mine(
     let mut mined = MinedCases::default();
     for commit in history.commits(most)? {
         let found = commit_candidate(history, kinds, &commit)
-            .with_context(|| format!("could not read the commit {}", commit.id))?;
+            .with_context(|| format!("cannot read the commit {}", commit.id))?;
         mined.add(found);
     }
     if kinds.contains(&CaseKind::Threads) {
@@ -584,16 +584,16 @@ impl MinedCase {
 /// Reads an export of review comments: a JSON list as GitHub's API returns it.
 pub fn read_threads(path: &Path) -> anyhow::Result<Vec<ThreadComment>> {
     let text = std::fs::read_to_string(path)
-        .with_context(|| format!("could not read `{}`", path.display()))?;
+        .with_context(|| format!("cannot read `{}`", path.display()))?;
     let threads: Vec<ThreadComment> = serde_json::from_str(&text).with_context(|| {
         format!(
-            "`{}` is no list of review comments, as `gh api repos/OWNER/REPO/pulls/comments` \
+            "`{}` is not a list of review comments, as `gh api repos/OWNER/REPO/pulls/comments` \
              prints it",
             path.display()
         )
     })?;
     if threads.is_empty() {
-        bail!("`{}` holds no review comment", path.display());
+        bail!("`{}` contains no review comments", path.display());
     }
     Ok(threads)
 }

@@ -65,7 +65,7 @@ impl PlainQuestion {
         only: Option<&str>,
         model_session: &ModelSession,
     ) -> anyhow::Result<PlainQuestion> {
-        let nonce = Nonce::draw().context("could not draw a random number")?;
+        let nonce = Nonce::draw().context("cannot generate a random number")?;
         let model = models.for_review(only)?.of(Tier::Default).clone();
         let (thinking, time) = (models.thinking(), models.answer_timeout());
         Ok(PlainQuestion { client: model_session.client(), model, nonce, time, thinking })

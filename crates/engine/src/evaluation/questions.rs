@@ -240,19 +240,19 @@ pub(crate) fn replay(
             TranscriptMatch::Answer { text, .. } => Ok(Some(text)),
             TranscriptMatch::NoReport => Ok(None),
             TranscriptMatch::OtherWording => bail!(
-                "the recording answers another wording of the question of {place}; `assay eval \
-                 rekey` carries its answers over"
+                "the recording answers another wording of the question of {place}; transfer its \
+                 answers with `assay eval rekey`"
             ),
             TranscriptMatch::Unknown => {
                 bail!(
-                    "the recording has no answer to the question of {place}; record the case anew"
+                    "the recording has no answer to the question of {place}; record the case again"
                 )
             }
         }
     };
     let questions = CaseQuestions::of(transcript);
     let answered = questions.ask(case, repository, MissingAnswers::Continue, &mut source)?;
-    let Some((output, _)) = answered.ended else { bail!("the recording holds no answer") };
+    let Some((output, _)) = answered.ended else { bail!("the recording contains no answer") };
     Ok(output)
 }
 

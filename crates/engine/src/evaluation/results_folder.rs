@@ -28,12 +28,12 @@ pub fn check_results_folder(out: &Path) -> anyhow::Result<()> {
         Ok(mut entries) => entries.next().is_none(),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => true,
         Err(error) => {
-            return Err(error).with_context(|| format!("could not use `{}`", out.display()));
+            return Err(error).with_context(|| format!("cannot use `{}`", out.display()));
         }
     };
     match is_empty || out.join(SCORE).is_file() {
         true => Ok(()),
-        false => bail!("`{}` holds other files; name a new or an empty folder", out.display()),
+        false => bail!("`{}` contains other files; name a new or an empty folder", out.display()),
     }
 }
 
@@ -62,7 +62,7 @@ pub fn write_outputs(folder: &Path, outputs: &BTreeMap<String, CaseOutput>) -> a
     // Remaining outputs of an earlier run would be taken for outputs of this run.
     if folder.is_dir() {
         fs::remove_dir_all(folder)
-            .with_context(|| format!("could not replace `{}`", folder.display()))?;
+            .with_context(|| format!("cannot replace `{}`", folder.display()))?;
     }
     outputs.iter().try_for_each(|(id, output)| write_output(folder, id, output))
 }
@@ -79,19 +79,18 @@ pub fn write_output(folder: &Path, id: &str, output: &CaseOutput) -> anyhow::Res
 /// the case with any extension.
 pub fn read_outputs(folder: &Path, cases: &[Case]) -> anyhow::Result<ReviewerResults> {
     if !folder.is_dir() {
-        bail!("`{}` is no folder with one output for each case", folder.display());
+        bail!("`{}` is not a folder with one output for each case", folder.display());
     }
     let mut results = BTreeMap::new();
     for case in cases {
         let Some(path) = find_output(folder, &case.id)? else { continue };
-        let bytes =
-            fs::read(&path).with_context(|| format!("could not read `{}`", path.display()))?;
+        let bytes = fs::read(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
         results.insert(case.id.clone(), parse_bytes(&bytes));
     }
     if results.is_empty() {
         let id = cases.first().map_or("CASE", |case| case.id.as_str());
         bail!(
-            "`{}` holds no output of any case; expected files such as `{id}.json`",
+            "`{}` contains no output of any case; expected files such as `{id}.json`",
             folder.display()
         );
     }
@@ -101,7 +100,7 @@ pub fn read_outputs(folder: &Path, cases: &[Case]) -> anyhow::Result<ReviewerRes
 
 /// Reads the output of a case; the error is the text for the result.
 pub fn read_output(path: &Path) -> Result<CaseResult, String> {
-    let bytes = fs::read(path).map_err(|error| format!("could not be read: {error}"))?;
+    let bytes = fs::read(path).map_err(|error| format!("cannot be read: {error}"))?;
     parse_bytes(&bytes)
 }
 
@@ -119,16 +118,13 @@ pub fn write_report(out: &Path, report: &EvalReport) -> anyhow::Result<()> {
 /// Reads a report. Fails if it has another format version.
 pub fn read_report(path: &Path) -> anyhow::Result<EvalReport> {
     let text = fs::read_to_string(path)
-        .with_context(|| format!("could not read the report `{}`", path.display()))?;
+        .with_context(|| format!("cannot read the report `{}`", path.display()))?;
     let report: EvalReport = serde_json::from_str(&text).with_context(|| {
-        format!("`{}` is no report of `assay eval score --format json`", path.display())
+        format!("`{}` is not a report of `assay eval score --format json`", path.display())
     })?;
     match report.version {
         VERSION => Ok(report),
-        other => bail!(
-            "`{}` has version {other} of the report's form, which is not known",
-            path.display()
-        ),
+        other => bail!("`{}` has the unsupported format version {other}", path.display()),
     }
 }
 
@@ -166,7 +162,7 @@ pub(super) fn write_file(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
         Some(parent) => fs::create_dir_all(parent).and_then(|()| fs::write(path, bytes)),
         None => fs::write(path, bytes),
     };
-    written.with_context(|| format!("could not write `{}`", path.display()))
+    written.with_context(|| format!("cannot write `{}`", path.display()))
 }
 
 #[cfg(test)]
@@ -188,7 +184,7 @@ mod tests {
         check_results_folder(&out).unwrap();
         write_file(&out.join("notes.txt"), b"").unwrap();
         let refused = check_results_folder(&out).unwrap_err().to_string();
-        assert!(refused.ends_with("holds other files; name a new or an empty folder"));
+        assert!(refused.ends_with("contains other files; name a new or an empty folder"));
         write_file(&out.join(SCORE), b"").unwrap();
         check_results_folder(&out).unwrap();
     }
@@ -207,7 +203,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let outputs = folder.path().join("tool");
         let refused = |cases: &[Case]| read_outputs(&outputs, cases).unwrap_err().to_string();
-        assert!(refused(&cases()).contains("is no folder"));
+        assert!(refused(&cases()).contains("is not a folder"));
         write_file(&outputs.join("c.json"), b"{\"findings\": []}").unwrap();
         assert!(refused(&cases()).ends_with("expected files such as `a.json`"));
         write_file(&outputs.join("b.json"), b"{\"findings\": []}").unwrap();

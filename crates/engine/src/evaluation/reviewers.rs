@@ -60,8 +60,8 @@ impl FromStr for EvalReviewer {
             ("question", _) => Ok(EvalReviewer::Question(name)),
             ("recorded", _) => Ok(EvalReviewer::Recorded(name)),
             _ => Err(format!(
-                "`{text}` is no reviewer; expected `rules`, `models`, `models=MODEL`, `question`, \
-                 `question=MODEL`, `recorded` or `recorded=NAME`"
+                "unknown reviewer `{text}`: expected `rules`, `models`, `models=MODEL`, \
+                 `question`, `question=MODEL`, `recorded` or `recorded=NAME`"
             )),
         }
     }
@@ -131,7 +131,7 @@ pub fn recorded_names(set: &Path) -> anyhow::Result<Vec<String>> {
     }
     let mut names = Vec::new();
     for entry in
-        fs::read_dir(&folder).with_context(|| format!("could not read `{}`", folder.display()))?
+        fs::read_dir(&folder).with_context(|| format!("cannot read `{}`", folder.display()))?
     {
         let entry = entry?;
         if entry.file_type()?.is_dir() {
@@ -295,7 +295,7 @@ impl EvalRun<'_> {
             || left.tokens == Some(0)
             || left.seconds == Some(0)
         {
-            bail!("not asked: the limits of the run are used up");
+            bail!("not reviewed: the limits of the run are reached");
         }
         let request = ModelOptions::with_model(model).with_default_caps(left);
         let models = Settings::on_disk(self.environment, self.root)?.models;
@@ -342,7 +342,7 @@ fn recording_output(
         return session_output(&ReviewSession::recorded(environment, &recording, root)?);
     }
     let Some(path) = find_output(folder, id)? else { bail!("there is no recording") };
-    let bytes = fs::read(&path).with_context(|| format!("could not read `{}`", path.display()))?;
+    let bytes = fs::read(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
     let (text, _) = assay_findings::read::decode(&bytes);
     Ok(CaseOutput::from_text(text.to_string(), "txt"))
 }

@@ -15,10 +15,9 @@ const CASES: &str = "cases.jsonl";
 /// Reads the cases of the set in a folder.
 pub fn read_set(folder: &Path) -> anyhow::Result<Vec<Case>> {
     let path = folder.join(CASES);
-    let text = fs::read_to_string(&path).with_context(|| {
-        format!("could not read the cases of the set from `{}`", path.display())
-    })?;
-    parse_cases(&text).with_context(|| format!("`{}` is no set of cases", path.display()))
+    let text = fs::read_to_string(&path)
+        .with_context(|| format!("cannot read the cases of the set from `{}`", path.display()))?;
+    parse_cases(&text).with_context(|| format!("`{}` is not a set of cases", path.display()))
 }
 
 /// Returns the cases with these ids; all cases if no id is given. Fails if the set does not have a
@@ -35,12 +34,11 @@ pub fn select_cases(cases: Vec<Case>, ids: &[String]) -> anyhow::Result<Vec<Case
 pub fn check_set_folder(out: &Path, root: &Path) -> anyhow::Result<()> {
     let there = out.ancestors().find(|it| it.exists()).unwrap_or(Path::new("."));
     let there = if there.as_os_str().is_empty() { Path::new(".") } else { there };
-    let there =
-        there.canonicalize().with_context(|| format!("could not use `{}`", out.display()))?;
+    let there = there.canonicalize().with_context(|| format!("cannot use `{}`", out.display()))?;
     let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
     if there.starts_with(&root) {
         bail!(
-            "`{}` is inside of the repository, which is not changed; name a folder elsewhere",
+            "`{}` is inside the repository, which must not be changed; name a folder outside of it",
             out.display()
         );
     }
@@ -60,7 +58,7 @@ pub fn write_set(out: &Path, mined: &MinedCases) -> anyhow::Result<()> {
             // Git does not store empty folders, and a case needs both.
             let side = folder.join(side);
             fs::create_dir_all(&side)
-                .with_context(|| format!("could not write `{}`", side.display()))?;
+                .with_context(|| format!("cannot write `{}`", side.display()))?;
             for (path, bytes) in files {
                 write_file(&side.join(path), bytes)?;
             }
@@ -100,7 +98,7 @@ mod tests {
     fn a_set_is_read_from_its_folder() {
         let folder = tempfile::tempdir().unwrap();
         let set = folder.path().join("django");
-        assert!(read_set(&set).unwrap_err().to_string().starts_with("could not read the cases"));
+        assert!(read_set(&set).unwrap_err().to_string().starts_with("cannot read the cases"));
         write_file(&set.join(CASES), TWO.as_bytes()).unwrap();
         assert_eq!(read_set(&set).unwrap().len(), 2);
     }
@@ -111,7 +109,7 @@ mod tests {
         let (root, set) = (folder.path().join("repository"), folder.path().join("set"));
         fs::create_dir_all(root.join("src")).unwrap();
         let refused = |out: &Path| check_set_folder(out, &root).unwrap_err().to_string();
-        assert!(refused(&root.join("src/new")).contains("is inside of the repository"));
+        assert!(refused(&root.join("src/new")).contains("is inside the repository"));
         check_set_folder(&set, &root).unwrap();
         write_file(&set.join("a"), b"").unwrap();
         assert!(refused(&set).contains("is not empty"));

@@ -37,19 +37,19 @@ impl Transcripts {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => {
-                return Err(error).with_context(|| format!("could not read `{}`", path.display()));
+                return Err(error).with_context(|| format!("cannot read `{}`", path.display()));
             }
         };
         let mut cases = BTreeMap::new();
         for (line, number) in text.lines().zip(1..) {
             let place = || format!("`{}`, line {number}", path.display());
             let Line { version, case, review } = serde_json::from_str(line)
-                .with_context(|| format!("{}: not the answers on a case", place()))?;
+                .with_context(|| format!("{}: expected the answers on a case", place()))?;
             if version != VERSION {
-                bail!("{}: version {version} of this form is not known", place());
+                bail!("{}: unsupported format version {version}", place());
             }
             if cases.contains_key(&case) {
-                bail!("{}: the answers on `{case}` are there twice", place());
+                bail!("{}: duplicate answers on case `{case}`", place());
             }
             cases.insert(case, review);
         }
@@ -71,7 +71,7 @@ impl Transcripts {
             fs::write(&draft, text)?;
             Ok(fs::rename(&draft, &path)?)
         };
-        written().with_context(|| format!("could not write `{}`", path.display()))
+        written().with_context(|| format!("cannot write `{}`", path.display()))
     }
 }
 
@@ -87,11 +87,11 @@ impl RecordingFolder {
             Ok(mut entries) => entries.next().is_none(),
             Err(error) if error.kind() == io::ErrorKind::NotFound => true,
             Err(error) => {
-                return Err(error).with_context(|| format!("could not use `{}`", folder.display()));
+                return Err(error).with_context(|| format!("cannot use `{}`", folder.display()));
             }
         };
         if !is_empty && Transcripts::read(folder)?.is_none() {
-            bail!("`{}` holds other files; name a new or an empty folder", folder.display());
+            bail!("`{}` contains other files; name a new or an empty folder", folder.display());
         }
         Ok(RecordingFolder(folder.to_owned()))
     }

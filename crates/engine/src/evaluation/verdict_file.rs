@@ -19,9 +19,9 @@ use crate::reporter::Reporter;
 /// Reads the verdicts of a file.
 pub fn read_verdicts(path: &Path) -> anyhow::Result<Verdicts> {
     let text = fs::read_to_string(path)
-        .with_context(|| format!("could not read the verdicts `{}`", path.display()))?;
+        .with_context(|| format!("cannot read the verdicts `{}`", path.display()))?;
     Verdicts::parse(&text)
-        .map_err(|error| anyhow!("`{}` holds no verdicts: {error}", path.display()))
+        .map_err(|error| anyhow!("`{}` contains no verdicts: {error}", path.display()))
 }
 
 /// Appends redacted verdicts to a file.
@@ -34,7 +34,7 @@ fn append_verdicts(path: &Path, verdicts: &[Verdict]) -> anyhow::Result<()> {
     }
     let file = fs::OpenOptions::new().create(true).append(true).open(path);
     file.and_then(|mut file| file.write_all(lines.as_bytes()))
-        .with_context(|| format!("could not write the verdicts `{}`", path.display()))
+        .with_context(|| format!("cannot write the verdicts `{}`", path.display()))
 }
 
 /// The pairs that a judge decides, and the file of verdicts.
@@ -139,7 +139,7 @@ mod tests {
     fn verdicts_are_appended_and_read_again() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("verdicts.jsonl");
-        assert!(read_verdicts(&path).unwrap_err().to_string().starts_with("could not read"));
+        assert!(read_verdicts(&path).unwrap_err().to_string().starts_with("cannot read"));
         let line = r#"{"case":"a","comment":"it breaks","label":"broken","names":true}"#;
         let verdict: Verdict = serde_json::from_str(line).unwrap();
         append_verdicts(&path, std::slice::from_ref(&verdict)).unwrap();

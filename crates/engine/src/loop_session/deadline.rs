@@ -19,7 +19,7 @@ impl LoopDeadline {
     pub(super) fn check(self) -> Result<(), StepError> {
         match self.0 {
             Some((end, seconds)) if end.has_passed() => {
-                Err(StepError::Budget(format!("{seconds} s are over")))
+                Err(StepError::Budget(format!("the time limit of {seconds} s is reached")))
             }
             Some(_) | None => Ok(()),
         }

@@ -99,7 +99,9 @@ impl<'a> JiraTicket<'a> {
     fn report(&self, delivery: &Delivery) {
         if let Delivery::DeadLettered(why, place) = delivery {
             let why = chain(why);
-            self.warn_once(format!("JIRA was not told: {why}; the message is in `{place}`"));
+            self.warn_once(format!(
+                "cannot update JIRA: {why}; the message is stored in `{place}`"
+            ));
         }
     }
 
@@ -110,11 +112,11 @@ impl<'a> JiraTicket<'a> {
             Ok(waiting) => {
                 let why = waiting.iter().find_map(|letter| letter.last_error.as_deref());
                 self.warn_once(format!(
-                    "JIRA was not told: {}; the message is kept, and sent by a later run",
+                    "cannot update JIRA: {}; the message is stored, and a later run sends it",
                     why.unwrap_or("JIRA does not answer")
                 ));
             }
-            Err(error) => self.warn_once(format!("JIRA was not told: {}", chain(&error))),
+            Err(error) => self.warn_once(format!("cannot update JIRA: {}", chain(&error))),
         }
     }
 
@@ -223,8 +225,8 @@ mod tests {
             ticket.update(&approved(), "001");
         });
         let [warned] = &warned[..] else { panic!("{warned:?}") };
-        assert!(warned.starts_with("JIRA was not told: JIRA refused "), "{warned}");
-        assert!(warned.ends_with("; the message is kept, and sent by a later run"), "{warned}");
+        assert!(warned.starts_with("cannot update JIRA: JIRA refused "), "{warned}");
+        assert!(warned.ends_with("; the message is stored, and a later run sends it"), "{warned}");
         assert_eq!(fixture.comments(), 0);
         fixture.jira.recover();
         // Before the message is due, a run warns that it waits, and sends no request.

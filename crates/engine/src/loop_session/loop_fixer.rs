@@ -158,7 +158,7 @@ impl LoopFixer<'_> {
             Stream::Stderr => complained.extend_from_slice(piece),
         });
         let status = status.map_err(|error| {
-            StepError::Round(format!("the fixer came to no end: {:#}", anyhow::Error::from(error)))
+            StepError::Round(format!("the fixer did not finish: {:#}", anyhow::Error::from(error)))
         })?;
         let report = |bytes: &[u8]| last_chars(&redact_text(&String::from_utf8_lossy(bytes)));
         if !status.success() {

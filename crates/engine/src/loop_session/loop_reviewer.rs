@@ -49,7 +49,7 @@ impl SpecReviewer for LoopReviewer<'_> {
         let reviewed = prepared.review_without_progress(ReviewMode::ReportOnly);
         match reviewed.save(&prepared) {
             Ok(kept) => kept.warning.iter().for_each(|trouble| (self.warn)(trouble)),
-            Err(error) => (self.warn)(&format!("the review could not be kept: {error:#}")),
+            Err(error) => (self.warn)(&format!("cannot store the review: {error:#}")),
         }
         let (issues, remarks) = match issues::from_review(&reviewed.synthesis, self.own_kinds) {
             ReviewIssues::Complete { issues, remarks } => (issues, remarks),

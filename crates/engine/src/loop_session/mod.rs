@@ -104,11 +104,11 @@ pub enum LoopOutcome {
 }
 
 /// The error if the state of a loop cannot be read, which is never an approval.
-pub const UNKNOWN_STATE: UnknownOutcome = UnknownOutcome("where the loop stands is not known");
+pub const UNKNOWN_STATE: UnknownOutcome = UnknownOutcome("the state of the loop is unknown");
 
 /// The error if a loop cannot continue.
 const CANNOT_CONTINUE: UnknownOutcome =
-    UnknownOutcome("the loop cannot go on, and nothing is approved");
+    UnknownOutcome("the loop cannot continue, and nothing is approved");
 
 /// Runs the loop of a spec until it ends, or returns at once if there is nothing to do.
 pub fn validate(
@@ -197,7 +197,7 @@ fn plan_resume(
     // change.
     let goes_on = begin.is_none() && loop_state.has_begun;
     if goes_on && asked_base.is_some() {
-        warn("the loop goes on with the base that it began with; `--base` is for a new one");
+        warn("the loop continues with its original base; `--base` applies only to a new loop");
     }
     let base = if goes_on { loop_state.base.clone() } else { wanted };
     Ok(ResumePlan::Continue { begin, base })
@@ -228,7 +228,7 @@ impl LoopRun<'_> {
         let (highest, current) =
             (place.highest_requirements(&change, &loop_state)?, place.requirements());
         let lowered = highest.lowered_by(&current);
-        lowered.iter().for_each(|it| warn(&format!("{}; a person has to decide", it.title)));
+        lowered.iter().for_each(|it| warn(&format!("{}; a person must decide", it.title)));
         let mut raised = highest.clone();
         raised.raise(&current);
         place.store_requirements(&raised, &change, false)?;
@@ -287,7 +287,7 @@ impl LoopRun<'_> {
         if fixer.is_only_on_branch {
             warn(
                 "`qa.fixer` is not used: only the branch under review configures a fixer, and the \
-                 configuration counts as it was before the change; commit it to the main branch and \
+                 configuration before the change applies; commit `qa.fixer` to the main branch and \
                  rebase this branch onto it",
             );
         }
@@ -340,8 +340,8 @@ fn check_implemented(change: &Change, base: Option<&str>) -> anyhow::Result<()> 
         return Ok(());
     }
     bail!(
-        "nothing but the spec was changed on top of {}; say with `--base` what it was implemented \
-         on top of",
+        "only the spec was changed on top of {}; name the commit below the implementation with \
+         `--base`",
         base.map_or("nothing".to_owned(), |base| format!("`{base}`"))
     )
 }

@@ -91,8 +91,8 @@ impl SpecLocation {
             let Some(bytes) = durable_fs::read(&path)? else { continue };
             let known: StoredRequirements = serde_json::from_slice(&bytes).with_context(|| {
                 format!(
-                    "`{}` cannot be read, so it is not known what the spec was held against; \
-                     remove it if nothing was lowered",
+                    "cannot read `{}`, so the earlier requirements of the spec are unknown; remove \
+                     the file if no requirement was lowered",
                     path.display()
                 )
             })?;
@@ -140,8 +140,8 @@ impl SpecLocation {
         if plan.is_none() && text.is_none() {
             return Ok(Requirements::default());
         }
-        let unreadable = "the spec or plan before the change cannot be read, so it is not known \
-                          what the implementation was held against";
+        let unreadable = "cannot read the spec or plan before the change, so the earlier \
+                          requirements are unknown";
         let has_plan = plan.is_some();
         let plan = ImplementationPlan::parse(plan.unwrap_or_else(|| "{}".to_owned()));
         let plan = plan.context(unreadable)?;

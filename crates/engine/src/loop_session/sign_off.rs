@@ -30,7 +30,7 @@ impl SignOffRecorder<'_> {
         loop_state: &mut LoopState,
     ) -> anyhow::Result<()> {
         if word.by.trim().is_empty() {
-            bail!("there is no name; whoever reads the journal later needs to know who vouched");
+            bail!("missing name: `--sign-off` must name the person who signs off");
         }
         match word.about {
             [] => self.approve_tree(word.by.trim(), journal, loop_state),
@@ -47,8 +47,8 @@ impl SignOffRecorder<'_> {
     ) -> anyhow::Result<()> {
         if !journal.is_own() {
             bail!(
-                "what happened so far did so on another machine, so there is nothing to decide \
-                 here; run `assay qa` without `--sign-off` first"
+                "the earlier rounds ran on another machine, so there is nothing to decide here; \
+                 run `assay qa` without `--sign-off` first"
             );
         }
         // All decisions are recorded or none: a wrong name must not leave half of them.
@@ -97,12 +97,12 @@ impl SignOffRecorder<'_> {
     /// Fails if the loop neither waits nor will wait for a person to approve the whole tree.
     fn check_effect(&self, journal: &Journal, loop_state: &LoopState) -> anyhow::Result<()> {
         if loop_state.state == LoopStatus::Approved(self.tree.clone()) && journal.is_own() {
-            bail!("the tree is approved already, so a sign-off changes nothing");
+            bail!("the tree is approved already; a sign-off has no effect");
         }
         if loop_state.is_signed_off(self.tree) && journal.is_own() {
             let by = loop_state.sign_offs.iter().rev().find(|(_, tree)| tree == self.tree);
             let by = by.map(|(by, _)| by.as_str()).unwrap_or_default();
-            bail!("{by} vouched for this very tree already, so another sign-off changes nothing");
+            bail!("{by} has signed off this tree already; another sign-off has no effect");
         }
         if loop_state.state == LoopStatus::HandedOver(Ending::AwaitsSignOff) || self.needs_person()
         {

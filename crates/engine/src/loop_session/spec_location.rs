@@ -58,10 +58,10 @@ impl SpecLocation {
     /// Moves files back that a killed run had moved aside for kept tests.
     pub fn recover(&self, warn: &dyn Fn(&str)) -> anyhow::Result<()> {
         let displaced = recover_work_tree(&self.root).map_err(|error| {
-            anyhow!("the files that kept tests stood in for cannot be moved back: {error}")
+            anyhow!("cannot move back the files that kept tests replaced: {error}")
         })?;
         for path in displaced {
-            warn(&format!("a file that stood where one of yours belongs is now in `{path}`"));
+            warn(&format!("a file at the place of one of your files was moved to `{path}`"));
         }
         Ok(())
     }
@@ -88,7 +88,7 @@ impl SpecLocation {
         let path = self.spec.folder.join(plan::NAME);
         let missing = self.plan.missing();
         if missing.is_empty() {
-            bail!("`{}` has no subtask, so nothing was implemented yet", path.display());
+            bail!("`{}` has no subtasks, so nothing was implemented yet", path.display());
         }
         let named = missing.iter().take(10).map(|subtask| {
             let title = subtask.title.as_deref().map(|title| format!(" ({title})"));
@@ -97,7 +97,7 @@ impl SpecLocation {
         let named: Vec<String> = named.collect();
         let more = match missing.len().saturating_sub(named.len()) {
             0 => String::new(),
-            more => format!(", and {more} more are not either"),
+            more => format!(", and {more} more are not completed"),
         };
         bail!("not every subtask of `{}` is completed: {}{more}", path.display(), named.join(", "))
     }

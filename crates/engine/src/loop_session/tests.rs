@@ -113,7 +113,7 @@ fn a_spec_of_which_nothing_is_implemented_is_refused() {
     fixture.repository.write("specs/001-greeting/spec.md", format!("{SPEC}\nMore.\n"));
     let place = fixture.place("001");
     let refused = check_implemented(&place.change(Some("HEAD")).unwrap(), Some("HEAD"));
-    assert!(refused.unwrap_err().to_string().starts_with("nothing but the spec was changed"));
+    assert!(refused.unwrap_err().to_string().starts_with("only the spec was changed"));
     fixture.repository.write("greeting.txt", "hello\n");
     check_implemented(&place.change(Some("HEAD")).unwrap(), Some("HEAD")).unwrap();
 }

@@ -63,7 +63,7 @@ pub(super) fn send_stored_updates(
         Ok(())
     };
     if let Err(error) = send() {
-        warn(&format!("messages to JIRA still wait: {error:#}"));
+        warn(&format!("cannot send the stored messages to JIRA: {error:#}"));
     }
 }
 
@@ -94,7 +94,7 @@ impl<'a> TicketTracker<'a> {
                 ticket
             }
             Some(Err(error)) => {
-                trouble("JIRA is not told how the loop goes on", error);
+                trouble("JIRA gets no updates of the loop", error);
                 None
             }
             None => None,
@@ -102,7 +102,7 @@ impl<'a> TicketTracker<'a> {
         let linear = match is_wanted.then(|| open_linear_ticket(place.plan(), settings)) {
             Some(Ok(linear_ticket)) => linear_ticket,
             Some(Err(error)) => {
-                trouble("Linear is not told how the loop goes on", error);
+                trouble("Linear gets no updates of the loop", error);
                 None
             }
             None => None,
@@ -125,7 +125,7 @@ impl<'a> TicketTracker<'a> {
         if let Some(linear_ticket) = &self.linear
             && let Err(error) = self.notify_linear(linear_ticket, news, &news.text(self.spec))
         {
-            (self.warn)(&format!("Linear was not told: {}", chain(&error)));
+            (self.warn)(&format!("cannot update Linear: {}", chain(&error)));
         }
     }
 

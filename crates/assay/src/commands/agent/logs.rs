@@ -41,7 +41,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let mut open = Vec::new();
     for path in &files {
         let mut file =
-            File::open(path).with_context(|| format!("could not read `{}`", path.display()))?;
+            File::open(path).with_context(|| format!("cannot read `{}`", path.display()))?;
         let length = file.metadata()?.len();
         file.seek(SeekFrom::Start(length.saturating_sub(MAX_SHOWN_BYTES)))?;
         let mut text = Vec::new();
@@ -70,12 +70,17 @@ fn files(folder: &Path, ids: &[AgentId]) -> anyhow::Result<Vec<PathBuf>> {
     if ids.is_empty() {
         let all = folder.join(log::ALL_AGENTS_FILE);
         if !all.exists() {
-            bail!("there is no log yet; `assay agent start` starts agents");
+            bail!("no agent logs found; start agents with `assay agent start`");
         }
         return Ok(vec![all]);
     }
     let mut names: Vec<String> = fs::read_dir(folder)
-        .with_context(|| format!("there are no logs in `{}` yet", folder.display()))?
+        .with_context(|| {
+            format!(
+                "cannot read the agent logs in `{}`; `assay agent start` creates them",
+                folder.display()
+            )
+        })?
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
         .collect();
     names.sort();
@@ -92,7 +97,7 @@ fn files(folder: &Path, ids: &[AgentId]) -> anyhow::Result<Vec<PathBuf>> {
         let before = files.len();
         files.extend(names.iter().filter(is_its).map(|name| folder.join(name)));
         if files.len() == before {
-            bail!("`{id}` has no log in `{}`", folder.display());
+            bail!("no log of agent `{id}` in `{}`", folder.display());
         }
     }
     Ok(files)

@@ -100,7 +100,7 @@ pub(crate) fn run(args: &Args, diagnostics: &Diagnostics) -> anyhow::Result<Exit
     let about = SupervisorInfo { pid: std::process::id(), since: process::now(), agents: names };
     let _seat = InstanceLock::acquire(&state, &about)?;
     let folder = log::folder(&place.root);
-    log::rotate(&folder).context("the logs cannot be used")?;
+    log::rotate(&folder).context("cannot rotate the logs")?;
     let supervisor = Supervisor {
         workers: worker_specs(&place.root, &team, args, diagnostics)?,
         queue: place.queue,
@@ -110,7 +110,8 @@ pub(crate) fn run(args: &Args, diagnostics: &Diagnostics) -> anyhow::Result<Exit
         log: Arc::new(open_log(&folder, "supervisor", args.json, true)?),
         shutdown: Shutdown::default(),
     };
-    shutdown::request_on_signals(&supervisor.shutdown).context("signals cannot be watched")?;
+    shutdown::request_on_signals(&supervisor.shutdown)
+        .context("cannot install the signal handlers")?;
     Ok(match supervisor.run() {
         SupervisorExit::Stopped => Exit::Ready,
         SupervisorExit::GaveUp => Exit::Incomplete,
@@ -123,7 +124,8 @@ fn worker_specs(
     args: &Args,
     diagnostics: &Diagnostics,
 ) -> anyhow::Result<Vec<WorkerSpec>> {
-    let program = std::env::current_exe().context("could not find out which program this is")?;
+    let program =
+        std::env::current_exe().context("cannot determine the path of the assay executable")?;
     let mut posts = Vec::new();
     for (agent, names) in team {
         for name in names {
@@ -144,7 +146,7 @@ fn worker_specs(
 
 fn open_log(folder: &Path, agent: &str, json: bool, echo: bool) -> anyhow::Result<Log> {
     let log = Log::open(folder, agent, log_form(json), process::clock());
-    let log = log.with_context(|| format!("the logs in `{}` cannot be used", folder.display()))?;
+    let log = log.with_context(|| format!("cannot open the logs in `{}`", folder.display()))?;
     Ok(if echo { log.with_echo(io::stderr()) } else { log })
 }
 
@@ -163,7 +165,8 @@ fn detach(
     let folder = log::folder(root);
     fs::create_dir_all(&folder)?;
     let output = fs::File::options().append(true).create(true).open(folder.join("output.log"))?;
-    let program = std::env::current_exe().context("could not find out which program this is")?;
+    let program =
+        std::env::current_exe().context("cannot determine the path of the assay executable")?;
     let mut command = Command::new(program).args(["agent", "start", "-C"]).args([root]);
     if let Some(replicas) = args.replicas {
         command = command.args(["--replicas", &replicas.get().to_string()]);
@@ -181,14 +184,14 @@ fn detach(
     let until = Deadline::after(START_TIMEOUT);
     while InstanceLock::supervisor(state).is_none() || !logs.iter().all(|log| log.exists()) {
         if until.has_passed() || !assay_sandbox::is_running(pid) {
-            bail!("the agents did not start; `logs/output.log` says why");
+            bail!("the agents did not start; `logs/output.log` shows the reason");
         }
         tail.wait(START_POLL_INTERVAL);
     }
     let names = names.join(", ");
     print(&format!(
-        "{names} work in the background; `assay agent status` shows them, `assay agent stop` stops \
-         them\n"
+        "started {names} in the background; `assay agent status` shows them, `assay agent stop` \
+         stops them\n"
     ))?;
     Ok(Exit::Ready)
 }
@@ -198,7 +201,7 @@ pub(crate) fn work(args: &WorkArgs, diagnostics: &Diagnostics) -> anyhow::Result
     let root = &args.folder;
     let settings = AgentSettings::on_disk(environment(), root)?;
     let Some(agent) = settings.roster.find(args.id.as_str()) else {
-        bail!("there is no agent `{}`; there are: {}", args.id, agent_names(&settings.roster));
+        bail!("unknown agent `{}`; configured agents: {}", args.id, agent_names(&settings.roster));
     };
     let (name, agent_id) = (args.name.clone(), agent.id.clone());
     let (pid, since) = (std::process::id(), process::now());
@@ -206,7 +209,7 @@ pub(crate) fn work(args: &WorkArgs, diagnostics: &Diagnostics) -> anyhow::Result
     let seat = InstanceLock::acquire_worker(&locks_folder(environment(), root)?, &about)?;
     let on_wait = wait_recorder(seat, about);
     let shutdown = Shutdown::default();
-    shutdown::request_on_signals(&shutdown).context("signals cannot be watched")?;
+    shutdown::request_on_signals(&shutdown).context("cannot install the signal handlers")?;
     shutdown::request_on_eof(&shutdown, io::stdin());
     let log = open_log(&log::folder(root), args.name.as_str(), args.json, args.echo)?;
     let log = Arc::new(log);
@@ -262,7 +265,7 @@ fn open_queue(
 ) -> anyhow::Result<Option<Box<dyn Queue>>> {
     let told = |error: &anyhow::Error, wait: Duration| {
         let (why, seconds) = (format!("{error:#}"), wait.as_secs());
-        log.record(Level::Warning, &format!("{why}; tried again in {seconds} s"));
+        log.record(Level::Warning, &format!("{why}; retrying in {seconds} s"));
         on_wait(Some(&why));
     };
     retry_with_backoff(shutdown, queues::is_unreachable, told, || queues::open(root, settings))

@@ -57,7 +57,7 @@ fn show_live(mut source: StatusReader) -> anyhow::Result<Exit> {
     while output::is_open() {
         // Clears the screen first.
         let table = render(&status, process::now(), TableWidth::on_stdout());
-        print(&format!("\x1b[H\x1b[2J{table}\nCtrl-C to leave\n"))?;
+        print(&format!("\x1b[H\x1b[2J{table}\nPress Ctrl-C to exit\n"))?;
         output::flush();
         watch.wait(REFRESH_INTERVAL);
         status = source.read()?;
@@ -68,8 +68,8 @@ fn show_live(mut source: StatusReader) -> anyhow::Result<Exit> {
 /// Formats the status as a table that fits the room.
 fn render(status: &AgentStatus, now: Moment, room: TableWidth) -> String {
     let mut out = match &status.supervisor {
-        Some(holder) => format!("agents run here (process {})\n\n", holder.pid),
-        None => "no agents are running here; `assay agent start` starts them\n\n".to_owned(),
+        Some(holder) => format!("agents are running (process {})\n\n", holder.pid),
+        None => "no agents are running; start them with `assay agent start`\n\n".to_owned(),
     };
     match &status.queue {
         QueueStatus::Known { agents, queues } => {
@@ -84,7 +84,7 @@ fn render(status: &AgentStatus, now: Moment, room: TableWidth) -> String {
             }
             if !over.is_empty() {
                 let over = count(over.len(), "worker");
-                out.push_str(&format!("{over} of earlier starts not shown\n"));
+                out.push_str(&format!("{over} from earlier starts not shown\n"));
             }
             let heading = ["QUEUE", "READY", "WAITING", "BLOCKED", "RUNNING", "DONE", "FAILED"];
             let rows: Vec<Vec<String>> = queues.iter().map(queue_row).collect();
@@ -97,13 +97,13 @@ fn render(status: &AgentStatus, now: Moment, room: TableWidth) -> String {
             };
             let rows: Vec<Vec<String>> = status.workers.iter().map(row).collect();
             out.push_str(&table(&["WORKER", "PROCESS", "SINCE"], &rows, room));
-            out.push_str(&format!("\nno more is known: {}\n", escape::one_line(unreadable)));
+            out.push_str(&format!("\ncannot read the queue: {}\n", escape::one_line(unreadable)));
         }
     }
     for worker in &status.workers {
         if let Some(why) = &worker.waits_because {
             let why = escape::one_line(why);
-            out.push_str(&format!("{} waits for its queue: {why}\n", worker.name));
+            out.push_str(&format!("{} is waiting for the queue: {why}\n", worker.name));
         }
     }
     out
@@ -199,12 +199,12 @@ mod tests {
             Some("2026-02-03T10:00:00Z"),
             TableWidth::Unlimited,
             expect![[r#"
-                agents run here (process 6)
+                agents are running (process 6)
 
                 AGENT             QUEUE  STATE    TASK                            SINCE  SEEN
                 qa-1.build7-3f2a  qa     working  review-qa-1738588800000-a1b2c3  60 s   60 s ago
                 qa-2.build7-3f2a  qa     stopped  -                               30 s   30 s ago
-                2 workers of earlier starts not shown
+                2 workers from earlier starts not shown
 
                 QUEUE            READY  WAITING  BLOCKED  RUNNING  DONE  FAILED
                 senior-engineer  1      0        0        1        120   0
@@ -218,12 +218,12 @@ mod tests {
             None,
             TableWidth::Unlimited,
             expect![[r#"
-                no agents are running here; `assay agent start` starts them
+                no agents are running; start them with `assay agent start`
 
                 AGENT             QUEUE  STATE    TASK                            SINCE   SEEN
                 qa-1.build7-3f2a  qa     working  review-qa-1738588800000-a1b2c3  60 s    60 s ago
                 qa-3.build7-3f2a  qa     gone     review-qa-1738588800000-a1b2c3  65 min  65 min ago
-                2 workers of earlier starts not shown
+                2 workers from earlier starts not shown
 
                 QUEUE            READY  WAITING  BLOCKED  RUNNING  DONE  FAILED
                 senior-engineer  1      0        0        1        120   0
@@ -237,12 +237,12 @@ mod tests {
             Some("2026-02-03T10:00:00Z"),
             TableWidth::Screen(50),
             expect![[r#"
-                agents run here (process 6)
+                agents are running (process 6)
 
                 AGENT      Q…  STATE    TASK        SIN…  SEEN
                 qa-1.bui…  qa  working  review-qa…  60 s  60 s ago
                 qa-2.bui…  qa  stopped  -           30 s  30 s ago
-                2 workers of earlier starts not shown
+                2 workers from earlier starts not shown
 
                 QUEUE            RE…  WAI…  BLO…  RUN…  DONE  FAI…
                 senior-engineer  1    0     0     1     120   0

@@ -43,12 +43,15 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
 
 fn stop_all(root: &Path, state: &Path) -> anyhow::Result<Exit> {
     let Some(holder) = InstanceLock::supervisor(state) else {
-        print("no agents are running here\n")?;
+        print("no agents are running\n")?;
         return Ok(Exit::Ready);
     };
     assay_sandbox::terminate(holder.pid);
     if !InstanceLock::wait_until_free(state, stop_timeout(root)) {
-        bail!("process {} has not stopped yet; `assay agent status` shows who runs", holder.pid);
+        bail!(
+            "process {} has not stopped yet; `assay agent status` shows the running agents",
+            holder.pid
+        );
     }
     print(&format!("stopped {}\n", holder.agents.join(", ")))?;
     Ok(Exit::Ready)
@@ -76,7 +79,7 @@ fn stop_some(root: &Path, state: &Path, ids: &[AgentId]) -> anyhow::Result<Exit>
         if workers.is_empty() {
             let roster = AgentSettings::on_disk(environment(), root)?.roster;
             check_known(&roster, id)?;
-            print(&format!("{id} is not running here\n"))?;
+            print(&format!("{id} is not running\n"))?;
         }
         for worker in workers {
             assay_sandbox::terminate(worker.pid);

@@ -94,7 +94,7 @@ pub(super) fn run(args: &DelegateArgs) -> anyhow::Result<Exit> {
         keep,
     ));
     let left = set.open_cases();
-    note(&format!("{left} of {} changes are to be reviewed", results.cases.len()));
+    note(&format!("{left} of {} changes still to review", results.cases.len()));
     serve_stdio(&review::server(set.clone(), env!("CARGO_PKG_VERSION")))?;
     let report = results.score()?;
     // Stdout is used by the protocol.

@@ -65,7 +65,7 @@ pub(super) fn run(args: &MineArgs) -> anyhow::Result<Exit> {
     check_set_folder(&args.out, history.root())?;
     let mut kinds: BTreeSet<CaseKind> = args.from.iter().copied().map(CaseKind::from).collect();
     if kinds.contains(&CaseKind::Threads) && args.threads.is_none() {
-        bail!("`--from threads` needs the review comments: `--threads FILE`");
+        bail!("`--from threads` requires the review comments: `--threads FILE`");
     }
     if kinds.is_empty() {
         kinds.extend([CaseKind::Reverts, CaseKind::Fixes, CaseKind::Security, CaseKind::Ledger]);
@@ -78,11 +78,11 @@ pub(super) fn run(args: &MineArgs) -> anyhow::Result<Exit> {
     };
     let mined = mine(&history, &kinds, &threads, findings, args.commits)?;
     for (reason, commits) in &mined.left_out {
-        note(&format!("left out {commits}: {reason}"));
+        note(&format!("skipped {commits}: {reason}"));
     }
     if mined.cases.is_empty() {
         bail!(
-            "no case was found in the last {} commits of `{}`; `--commits` looks at more",
+            "no cases found in the last {} commits of `{}`; search more commits with `--commits`",
             args.commits,
             history.root().display()
         );

@@ -152,7 +152,9 @@ impl ScoringArgs {
                 bail!("--words {similarity}: expected a number from 0 to 1")
             }
             0.0 if self.within.0.is_none() => {
-                bail!("--within any --words 0: a comment needs a place or words to name a label")
+                bail!(
+                    "--within any --words 0: a comment can match a label only by place or by words"
+                )
             }
             0.0 => WordRule::Ignored,
             at_least => WordRule::Lexical { at_least },

@@ -30,7 +30,7 @@ pub(super) struct RekeyArgs {
 pub(super) fn run(args: &RekeyArgs) -> anyhow::Result<Exit> {
     let cases = read_set(&args.set)?;
     let Some(mut transcripts) = Transcripts::read(&args.recording)? else {
-        bail!("`{}` holds no `{ANSWERS}`", args.recording.display());
+        bail!("`{}` contains no `{ANSWERS}`", args.recording.display());
     };
     let root = assay_change::root(&args.folder).unwrap_or_else(|_| args.folder.clone());
     let settings = review_files_on_disk(&root)?;
@@ -39,7 +39,7 @@ pub(super) fn run(args: &RekeyArgs) -> anyhow::Result<Exit> {
         let Some(transcript) = transcripts.cases.get_mut(&case.id) else { continue };
         let repository = CaseRepository::new(environment(), &args.set, case, &settings)?;
         let (rekeyed, unanswered) = rekey(case, &repository, transcript)
-            .with_context(|| format!("the case `{}`", case.id))?;
+            .with_context(|| format!("cannot rekey case `{}`", case.id))?;
         earlier += rekeyed.answers.iter().filter(|it| it.earlier_wording).count();
         open.extend(unanswered.iter().map(|it| file_name(&case.id, &it.brief)));
         *transcript = rekeyed;

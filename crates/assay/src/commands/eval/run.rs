@@ -62,7 +62,7 @@ pub(super) struct RunArgs {
 
 pub(super) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
     signals::stop_commands_on_signal();
-    let set = args.set.as_deref().context("name the set: a folder with `cases.jsonl`")?;
+    let set = args.set.as_deref().context("missing set: name a folder with `cases.jsonl`")?;
     let cases = select_cases(read_set(set)?, &args.only)?;
     let rule = args.scoring.rule()?;
     let earlier = args.scoring.earlier()?;

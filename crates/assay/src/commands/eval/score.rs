@@ -54,7 +54,7 @@ pub(super) fn run(args: &ScoreArgs) -> anyhow::Result<Exit> {
     let exit = args.scoring.exit(&report, earlier.as_ref(), &[]);
     if undecided > 0 {
         let pairs = count(undecided, "pair");
-        note(&format!("the judge left {pairs} undecided; place and words decide on them"));
+        note(&format!("the judge left {pairs} undecided; they are matched by place and words"));
     }
     Ok(if undecided > 0 && exit == Exit::Ready { Exit::Incomplete } else { exit })
 }
@@ -68,7 +68,7 @@ fn judged_rule(
     reviewers: &[ReviewerResults],
 ) -> anyhow::Result<(MatchRule, usize)> {
     let WordRule::Lexical { at_least } = args.scoring.words()? else {
-        bail!("--words 0 leaves no bar for the pairs that the judge does not decide");
+        bail!("--words 0 leaves no threshold for pairs that the judge does not decide");
     };
     let pairs = JudgedPairs { within: args.scoring.within.0, at_least };
     let judge_run = JudgeRun { pairs, file: args.scoring.verdicts.as_deref(), reporter: &Stderr };

@@ -46,17 +46,19 @@ pub(super) fn update(args: &GateArgs, update: &UpdateArgs) -> anyhow::Result<Exi
     let result = result(&update.status, update.finding.as_deref())?;
     let opened = OpenGate::with_list(args.options()?)?;
     opened.with_gate(|gate| gate.update(&update.id, result))?;
-    report_item(&opened, args.format, &update.id, "written down")
+    report_item(&opened, args.format, &update.id, "recorded")
 }
 
 /// Parses a result; the case of letters is ignored.
 fn result(status: &str, finding: Option<&str>) -> anyhow::Result<ItemResult> {
     match (status.to_ascii_uppercase().as_str(), finding) {
         ("PASS", None) => Ok(ItemResult::Pass),
-        ("PASS", Some(_)) => bail!("a PASS has no finding; say FAIL if something is wrong"),
+        ("PASS", Some(_)) => {
+            bail!("`--status PASS` takes no `--finding`; use `--status FAIL` to report a finding")
+        }
         ("FAIL", finding) => Ok(ItemResult::Fail(finding.unwrap_or_default().to_owned())),
         ("TODO", _) => Ok(ItemResult::Todo),
-        _ => bail!("`{status}` is no status; say PASS or FAIL"),
+        _ => bail!("invalid status `{status}`: expected PASS or FAIL"),
     }
 }
 
@@ -100,15 +102,15 @@ pub(super) fn read(path: &Path) -> anyhow::Result<Vec<NewItem>> {
     let bytes = if path == "-" { read_stdin()? } else { read_file(path)? };
     let shown = path.display();
     let mut list: Value = serde_json::from_slice(&bytes)
-        .with_context(|| format!("`{shown}` is no JSON, and items are a list in JSON"))?;
+        .with_context(|| format!("`{shown}` is not JSON: expected a list of items"))?;
     // The list may be in an object, as in the state file of a gate.
     if let Some(items) = list.get_mut("items") {
         list = items.take();
     }
     let items: Vec<SubmittedItem> = serde_json::from_value(list).with_context(|| {
         format!(
-            "`{shown}` is no list of items, each with `scope` and `check` and maybe `id`, \
-             `severity` and `parent`"
+            "invalid items in `{shown}`: expected a list of objects with `scope` and `check`, and \
+             optionally `id`, `severity` and `parent`"
         )
     })?;
     if let Some(number) =

@@ -125,8 +125,9 @@ struct DecomposeArgs {
 
 impl GateArgs {
     fn options(&self) -> anyhow::Result<GateOptions<'_>> {
-        let phase =
-            self.phase.context("say which gate is meant with `--phase`, such as plan-structure")?;
+        let phase = self
+            .phase
+            .context("missing `--phase`: name a gate, such as `--phase plan-structure`")?;
         Ok(GateOptions {
             environment: environment(),
             folder: &self.folder,
@@ -157,7 +158,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         Some(Step::Reconcile) => reconcile::run(gate),
         Some(Step::UpdateItem(update)) => items::update(gate, update),
         Some(Step::Accept(accept)) => items::accept(gate, accept),
-        None => bail!("say what to do with the gate; `assay gate --help` shows what there is"),
+        None => bail!("missing subcommand; `assay gate --help` lists the subcommands"),
     }
 }
 
@@ -165,7 +166,7 @@ fn decompose(args: &GateArgs, how: &DecomposeArgs) -> anyhow::Result<Exit> {
     let options = args.options()?;
     if how.reason.as_deref().is_some_and(|reason| !is_reason(reason)) {
         bail!(
-            "`--reason` has to say why the list does without items of the one before; words such as \
+            "`--reason` must state why the list drops items of the previous list; words such as \
              `because` or `n/a` alone state no reason"
         );
     }
@@ -177,19 +178,22 @@ fn decompose(args: &GateArgs, how: &DecomposeArgs) -> anyhow::Result<Exit> {
     print_notes(&opened);
     let Decomposition { state, was_there, carried, elsewhere } = build_list(&opened, how)?;
     match (was_there, how.again) {
-        (true, _) => warn("the list is the one from before; `--again` makes a new one"),
-        (false, true) => warn("this is a new list; what was verified before is verified again"),
+        (true, _) => warn("the existing list was kept; build a new list with `--again`"),
+        (false, true) => {
+            warn("this is a new list; items that were verified before are verified again")
+        }
         (false, false) => {}
     }
     for folder in elsewhere {
         warn(&format!(
-            "a gate of this plan with its files in `{folder}` was not passed; this one is held to the \
-             same items and to all that the plan asked for there"
+            "the gate of this plan with its files in `{folder}` has not passed; this gate requires \
+             the same items and everything that the plan required there"
         ));
     }
     for id in carried {
         warn(&format!(
-            "{id} of the list before stays on this one; a person lets go of it with `--reason TEXT`"
+            "{id} of the previous list stays on this list; a person can release it with `--reason \
+             TEXT`"
         ));
     }
     if state.sidecar.inputs.checklist == ChecklistSource::HandedIn {
@@ -248,8 +252,8 @@ fn propose_items(opened: &OpenGate) -> anyhow::Result<Vec<NewItem>> {
     let Some(judge) = opened.judge() else { return Ok(Vec::new()) };
     let proposed = opened.with_gate(|gate| judge.propose(opened.phase, gate.subject));
     proposed.map_err(anyhow::Error::msg).context(UnknownOutcome(
-        "no list was made, as the model that says what else to verify did not answer; \
-         `--no-models` makes one without it",
+        "cannot build the list: the model that proposes further items did not answer; \
+         `--no-models` builds the list without a model",
     ))
 }
 
@@ -265,20 +269,23 @@ fn verify(args: &GateArgs) -> anyhow::Result<Exit> {
 /// Prints the result of a verification, and warns of content that was not verified.
 fn show(opened: &OpenGate, form: Form, gate: &GateVerification) -> anyhow::Result<()> {
     for altered in &gate.status.altered {
-        warn(&format!("the list was changed by something else than assay: {altered}"));
+        warn(&format!("the list was modified by a program other than assay: {altered}"));
     }
     for id in &gate.added {
-        warn(&format!("{id} is new on the list, as there is more to look at than there was"));
+        warn(&format!("{id} was added to the list: there is more content to verify than before"));
     }
     for ForeignItems { folder, items } in &gate.elsewhere {
         for id in items {
             warn(&format!(
-                "{id} is on the list, as the gate of this plan with its files in `{folder}` owes it"
+                "{id} was added to the list: the gate of this plan with its files in `{folder}` \
+                 requires it"
             ));
         }
     }
     for id in &gate.retired {
-        warn(&format!("{id} is off the list, as what it looked at is written no more"));
+        warn(&format!(
+            "{id} was removed from the list: the content that it verified no longer exists"
+        ));
     }
     for (id, why) in &gate.unseen {
         warn(&format!("{id} was not verified: {why}"));
@@ -301,15 +308,15 @@ fn next_command(phase: Phase, outcome: &GateOutcome) -> Option<String> {
     Some(match outcome {
         GateOutcome::Pass => return None,
         GateOutcome::Fail => format!(
-            "`assay gate guide --phase {phase}` says what to fix; `assay gate verify --phase {phase}` looks \
-             again"
+            "`assay gate guide --phase {phase}` shows what to fix; `assay gate verify --phase \
+             {phase}` verifies again"
         ),
         GateOutcome::Open => format!(
-            "hand in what a reader saw of each open item with `assay gate update-item ID --phase {phase} \
+            "record the result of each open item with `assay gate update-item ID --phase {phase} \
              --status PASS`, or `--status FAIL --finding TEXT`"
         ),
         GateOutcome::Empty => format!(
-            "give the list an item with `assay gate decompose --again --phase {phase} --items FILE`"
+            "add items to the list with `assay gate decompose --again --phase {phase} --items FILE`"
         ),
         GateOutcome::Incomplete(_) => {
             format!("`assay gate status --phase {phase}` shows what is missing")
@@ -348,8 +355,8 @@ fn print_notes(opened: &OpenGate) {
 }
 
 /// The warning for a list that `--only-items` built.
-const NO_CHECKLIST_WARNING: &str = "the built-in checklist was left out of this list, so its gate does not pass unless \
-                        `gates.allow_only_items` is true";
+const NO_CHECKLIST_WARNING: &str = "this list does not contain the built-in checklist, so its gate \
+                                    does not pass unless `gates.allow_only_items` is true";
 
 /// Returns true if an error means that the state of a gate is unknown, which is not a mistake of
 /// the user.

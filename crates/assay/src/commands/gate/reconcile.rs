@@ -19,7 +19,8 @@ pub(super) fn run(args: &GateArgs) -> anyhow::Result<Exit> {
     };
     print_notes(&opened);
     opened.with_gate(|gate| {
-        let reconciled = gate.subject.reconciled().context("there is no plan")?;
+        let reconciled =
+            gate.subject.reconciled().context("missing plan: name it with `--plan FILE`")?;
         let reconciled = &Reconciliation { removed: gate.removed()?, ..reconciled.clone() };
         gate.record_look(reconciled.passes())?;
         match args.format {

@@ -38,7 +38,7 @@ impl GateObserver for ProgressPrinter<'_> {
     }
 
     fn on_restored(&mut self) {
-        warn("the fixer changed the gate's own files; they are as they were again");
+        warn("the fixer changed the gate's own files; its changes to them were reverted");
     }
 }
 

@@ -84,7 +84,7 @@ fn render_status(phase: Phase, standing: &GateStatus) -> String {
         let _ = writeln!(out, "on record: {item} {decision} by {by}: {reason}");
     }
     for ReleasedItem { id, check, reason, by, .. } in &standing.released {
-        let _ = writeln!(out, "released: {id}: {check} (let go by {by}: {reason})");
+        let _ = writeln!(out, "released: {id}: {check} (released by {by}: {reason})");
     }
     out
 }
@@ -93,10 +93,10 @@ fn summarize(standing: &GateStatus) -> String {
     let outcome = match &standing.outcome {
         GateOutcome::Pass => "passed".to_owned(),
         GateOutcome::Fail => "not passed".to_owned(),
-        GateOutcome::Open => "not verified as it is now".to_owned(),
-        GateOutcome::Empty => "nothing is on the list".to_owned(),
+        GateOutcome::Open => "current content not verified".to_owned(),
+        GateOutcome::Empty => "the list is empty".to_owned(),
         GateOutcome::Incomplete(reasons) => format!("incomplete: {}", reasons.join("; ")),
-        GateOutcome::HandedOver(reasons) => format!("a person decides, as {}", reasons.join("; ")),
+        GateOutcome::HandedOver(reasons) => format!("a person must decide: {}", reasons.join("; ")),
     };
     let state = match standing.attempt.state {
         AttemptState::Initial => "INITIAL",
@@ -154,11 +154,9 @@ fn show_all(args: &GateArgs) -> anyhow::Result<Exit> {
         Form::Json => print_json(&answers)?,
         Form::Text if lines.is_empty() => {
             worst = Exit::Incomplete;
-            print_safely("there is no gate yet; `assay gate decompose` makes one\n")?;
+            print_safely("no gates found; create one with `assay gate decompose`\n")?;
         }
-        Form::Text => {
-            print_safely(&table(&["phase", "where it stands"], &lines, TableWidth::on_stdout()))?
-        }
+        Form::Text => print_safely(&table(&["phase", "status"], &lines, TableWidth::on_stdout()))?,
     }
     Ok(worst)
 }

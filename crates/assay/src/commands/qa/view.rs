@@ -50,7 +50,7 @@ impl ProgressPrinter {
 impl LoopObserver for ProgressPrinter {
     fn on_tree_changed(&self, waited_for: &Ending) {
         print_line(&format!(
-            "{}: the tree changed since the loop stopped ({}), so it is judged anew",
+            "{}: the tree changed since the loop stopped ({}); validating it again",
             one_line(&self.spec),
             one_line(&waited_for.reason())
         ));
@@ -69,7 +69,7 @@ impl LoopObserver for ProgressPrinter {
             CheckState::Passed => (GREEN, "passed", describe_tests(outcome)),
             CheckState::Failed { why } => (RED, "failed", why.clone()),
             CheckState::NotRun { why } => (YELLOW, "not run", why.clone()),
-            CheckState::TimedOut => (RED, "too long", "it was ended".to_owned()),
+            CheckState::TimedOut => (RED, "timed out", "the check was killed".to_owned()),
         };
         let took = match outcome.duration_ms {
             // Times below a second are not interesting.
@@ -82,9 +82,7 @@ impl LoopObserver for ProgressPrinter {
         if !outcome.also.is_empty() {
             let also: Vec<&str> = outcome.also.iter().map(|kind| kind.name()).collect();
             let also = also.join(", ");
-            print_line(&format!(
-                "  {DIM}reused{DIM:#}    {also}: the same command, so it is not run again"
-            ));
+            print_line(&format!("  {DIM}reused{DIM:#}    {also}: same command, not run again"));
         }
         if self.is_verbose {
             let said = outcome.tail.lines().map(one_line);
@@ -106,12 +104,12 @@ impl LoopObserver for ProgressPrinter {
             seen.criteria.iter().for_each(|criterion| print_line(&describe_criterion(criterion)));
         }
         if seen.issues.is_empty() && seen.remarks.is_empty() {
-            print_line(&format!("  {GREEN}nothing is wrong{GREEN:#}, {criteria}"));
+            print_line(&format!("  {GREEN}no issues{GREEN:#}, {criteria}"));
             return;
         }
         if seen.issues.is_empty() {
             let found = count(seen.remarks.len(), "finding");
-            print_line(&format!("  {GREEN}nothing blocks{GREEN:#}, {found} besides, {criteria}"));
+            print_line(&format!("  {GREEN}no blocking issues{GREEN:#}, {found}, {criteria}"));
             seen.remarks
                 .iter()
                 .take(MAX_LISTED)
@@ -127,7 +125,7 @@ impl LoopObserver for ProgressPrinter {
         }
         if !seen.remarks.is_empty() {
             let found = count(seen.remarks.len(), "finding");
-            print_line(&format!("    and {found} that block nothing, in {FIX_REQUEST}"));
+            print_line(&format!("    and {found} without blocking effect, in {FIX_REQUEST}"));
         }
     }
 
@@ -141,25 +139,25 @@ impl LoopObserver for ProgressPrinter {
         if let Some(last) = last {
             let last = one_line(last.trim());
             let last = first_chars(&last, MAX_FIXER_OUTPUT);
-            print_line(&format!("  {DIM}it says   {last}{DIM:#}"));
+            print_line(&format!("  {DIM}output    {last}{DIM:#}"));
         }
     }
 
     fn on_fix_applied(&self, files: &[String], left_out: &[String]) {
         match files {
-            [] => print_line(&format!("  {YELLOW}not fixed{YELLOW:#} nothing was changed")),
+            [] => print_line(&format!("  {YELLOW}not fixed{YELLOW:#} no file was changed")),
             files => print_line(&format!("  {GREEN}fixed{GREEN:#}     {}", list_files(files))),
         }
         if !left_out.is_empty() {
             let left_out = list_files(left_out);
             print_line(&format!(
-                "  {YELLOW}left out{YELLOW:#}  {left_out}: not the fixer's to change"
+                "  {YELLOW}discarded{YELLOW:#} {left_out}: not allowed for the fixer"
             ));
         }
     }
 
     fn on_error(&self, why: &str) {
-        print_line(&format!("  {YELLOW}broke off{YELLOW:#} {}", one_line(why)));
+        print_line(&format!("  {YELLOW}aborted{YELLOW:#}   {}", one_line(why)));
     }
 }
 
@@ -191,7 +189,7 @@ fn list_files(files: &[String]) -> String {
 }
 
 fn describe_tests(outcome: &CheckOutcome) -> String {
-    let alone = || outcome.exit_code.map(|_| "by its exit code alone".to_owned());
+    let alone = || outcome.exit_code.map(|_| "exit code only".to_owned());
     let ran = outcome.tests.as_ref().map(|tests| count(tests.totals.ran(), "test"));
     let is_measured = outcome.coverage.is_some();
     let ran = if is_measured { ran } else { ran.or_else(alone) };
@@ -220,7 +218,7 @@ pub(super) fn print_outcome(
     match loop_outcome {
         LoopOutcome::AlreadyApproved => {
             print_line(&format!(
-                "{GREEN}APPROVED{GREEN:#} already, on this very tree{}",
+                "{GREEN}APPROVED{GREEN:#} already, the tree is unchanged{}",
                 tree_suffix(standing)
             ));
         }
@@ -231,7 +229,7 @@ pub(super) fn print_outcome(
             ));
         }
         LoopOutcome::Waits(ending) => {
-            print_reason("It waits for you", ending);
+            print_reason("Waiting for a person", ending);
             if standing.stopped_at.is_some() {
                 let round = standing.round;
                 print_line(&format!(
@@ -267,7 +265,7 @@ fn print_next_steps(place: &SpecLocation, ending: &Ending, standing: &LoopState)
     let command = format!("assay qa --spec {name}");
     match ending {
         Ending::AwaitsSignOff => {
-            print_line(&format!("  vouch     {command} --sign-off \"YOUR NAME\""));
+            print_line(&format!("  sign off  {command} --sign-off \"YOUR NAME\""));
         }
         // Each decision is printed below with its command.
         Ending::AwaitsDecision => {}
@@ -276,8 +274,8 @@ fn print_next_steps(place: &SpecLocation, ending: &Ending, standing: &LoopState)
             .iter()
             .for_each(|it| print_line(&format!("  to do     {}", one_line(it)))),
     }
-    print_line(&format!("  go on     {command}, after any change of the files"));
-    print_line(&format!("  resume    {command} --resume, if no file has to change"));
+    print_line(&format!("  continue  {command}, after any change of the files"));
+    print_line(&format!("  resume    {command} --resume, if no file must change"));
     let open = standing.issues();
     for issue in open.iter().filter(|issue| issue.remedy.can_be_decided()).take(MAX_LISTED) {
         let title = one_line(&issue.title).replace('"', "\\\"").replace('`', "\\`");
@@ -300,16 +298,16 @@ pub(super) fn status(place: &SpecLocation, form: Form) -> anyhow::Result<Exit> {
     };
     match &standing.state {
         LoopStatus::Approved(approved) if *approved != place.tree()? => {
-            status = status.void("what was approved has changed since");
+            status = status.void("the tree has changed since the approval");
         }
         LoopStatus::Approved(_) if is_own => {}
         LoopStatus::HandedOver(_) if standing.was_changed_while_waiting(&place.tree()?) => {
             let command = format!("assay qa --spec {}", place.spec.name);
             status = status.with_reason(&format!(
-                "the tree has changed since, and `{command}` judges it anew"
+                "the tree has changed since; `{command}` validates it again"
             ));
         }
-        _ if status.is_approved() => status = status.void("it was not approved on this machine"),
+        _ if status.is_approved() => status = status.void("not approved on this machine"),
         _ => {}
     }
     match form {

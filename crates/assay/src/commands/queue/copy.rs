@@ -28,9 +28,9 @@ pub(super) struct Args {
 pub(super) fn migrate(settings: &AgentSettings) -> anyhow::Result<Exit> {
     let told =
         match settings.configuration.queue.url.as_deref().map(PgQueue::migrate).transpose()? {
-            None => format!("the queue is in files below `{}`: nothing to migrate", queues::FOLDER),
+            None => format!("nothing to migrate: the queue is in files below `{}`", queues::FOLDER),
             Some(0) => "the tables are up to date".to_owned(),
-            Some(steps) => format!("the tables are up to date now, after {}", count(steps, "step")),
+            Some(steps) => format!("migrated the tables: {}", count(steps, "step")),
         };
     print(&(told + "\n"))?;
     Ok(Exit::Ready)
@@ -47,7 +47,7 @@ pub(super) fn run(settings: &AgentSettings, args: &Args) -> anyhow::Result<Exit>
         tasks.iter().filter(|listed| listed.task.status == TaskStatus::InProgress).count();
     if running > 0 {
         let running = count(running, "task");
-        bail!("{running} being worked on; stop the agents first, so that nothing is done twice");
+        bail!("{running} in progress; stop the agents first, so that no task runs twice");
     }
     let all = tasks.len();
     let tasks: Vec<QueuedTask> = tasks
@@ -59,8 +59,6 @@ pub(super) fn run(settings: &AgentSettings, args: &Args) -> anyhow::Result<Exit>
         new += to.restore(some.to_vec())?;
     }
     let (there, new) = (all - new, count(new, "task"));
-    print(&format!(
-        "{new} copied, {there} there already; what was copied from is left as it is\n"
-    ))?;
+    print(&format!("{new} copied, {there} already present; the source is unchanged\n"))?;
     Ok(Exit::Ready)
 }

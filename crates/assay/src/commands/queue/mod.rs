@@ -105,7 +105,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
             apply_to_each(&*open()?, &named, "cancelled", |queue, id| queue.cancel(id, &by))
         }
         Command::Retry(named) => {
-            apply_to_each(&*open()?, &named, "waiting again", |queue, id| queue.retry(id))
+            apply_to_each(&*open()?, &named, "queued again", |queue, id| queue.retry(id))
         }
         Command::Prune(args) => {
             let removed = open_to_read()?.prune(args.older.duration())?;
@@ -135,7 +135,7 @@ fn open_waiting(
             Err(error) if queues::is_unreachable(&error) && since.elapsed() + delay < MAX_WAIT => {
                 if retries == 0 {
                     let seconds = MAX_WAIT.as_secs();
-                    super::warn(&format!("{error:#}; waiting for it, up to {seconds} s"));
+                    super::warn(&format!("{error:#}; retrying for up to {seconds} s"));
                 }
                 never.wait(delay);
                 retries += 1;

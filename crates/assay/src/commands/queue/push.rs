@@ -85,7 +85,7 @@ fn pull_request(text: &str) -> Result<(RepositoryName, u64), String> {
         let (repository, number) = text.split_once('#')?;
         Some((repository.parse().ok()?, number.parse().ok().filter(|number| *number > 0)?))
     };
-    read().ok_or_else(|| format!("`{text}` is no pull request such as `owner/repo#7`"))
+    read().ok_or_else(|| format!("`{text}` is not a pull request such as `owner/repo#7`"))
 }
 
 pub(super) fn run(
@@ -123,7 +123,7 @@ pub(super) fn run(
         true => print_json(&tasks.iter().map(|new| &new.task).collect::<Vec<_>>())?,
         false => {
             let lines =
-                tasks.iter().map(|new| format!("{} waits in `{}`\n", new.task.id, new.queue));
+                tasks.iter().map(|new| format!("queued {} in `{}`\n", new.task.id, new.queue));
             print(&lines.collect::<String>())?;
         }
     }
@@ -162,8 +162,12 @@ fn pull_review_task(
 }
 
 fn task_from_args(args: Args, user: &str) -> anyhow::Result<QueuedTask> {
-    let queue = args.queue.context("a task needs `--queue`, such as `--queue qa`")?;
-    let kind = args.kind.context("a task needs `--type`, such as `--type review`")?;
+    let queue = args
+        .queue
+        .context("missing `--queue`: name the queue of the task, such as `--queue qa`")?;
+    let kind = args
+        .kind
+        .context("missing `--type`: name the kind of the task, such as `--type review`")?;
     let id = args.id.map_or_else(|| TaskId::generate(&kind, queue.as_str(), process::now()), Ok)?;
     let mut task = Task::new(id, kind, args.title.unwrap_or_default(), process::now());
     task.description = args.description;

@@ -153,7 +153,9 @@ pub(super) fn complete(queue: &dyn Queue, args: CompleteArgs) -> anyhow::Result<
         (None, Some(id), Some(agent), Some(fence)) => {
             LeaseArgs { id, agent, fence, json: args.json }
         }
-        (None, ..) => bail!("name a task with `--agent` and `--fence`, or give `--leases FILE`"),
+        (None, ..) => {
+            bail!("missing task: name a task with `--agent` and `--fence`, or use `--leases FILE`")
+        }
     };
     settle(queue, &held, settlement)
 }

@@ -85,11 +85,11 @@ pub(super) fn list(
         print("no tasks\n")?;
     } else {
         let rows: Vec<Vec<String>> = listed.iter().map(row).collect();
-        let heading = ["QUEUE", "ID", "TYPE", "PRIO", "STANDING", "TITLE"];
+        let heading = ["QUEUE", "ID", "TYPE", "PRIO", "STATE", "TITLE"];
         print(&table(&heading, &rows, TableWidth::on_stdout()))?;
     }
     if more {
-        print(&format!("and more; `--limit {}` shows more of them\n", args.limit.max(1) * 10))?;
+        print(&format!("more tasks exist; show them with `--limit {}`\n", args.limit.max(1) * 10))?;
     }
     warn_of_stray_entries(&stray_entries()?)?;
     Ok(Exit::Ready)
@@ -99,7 +99,7 @@ pub(super) fn list(
 fn warn_of_stray_entries(stray_entries: &StrayEntries) -> anyhow::Result<()> {
     let StrayEntries { set_aside, doubtful } = stray_entries;
     for (file, reason) in doubtful {
-        print(&escape::escape_hidden(&format!("`{file}` is no task: {reason}\n")))?;
+        print(&escape::escape_hidden(&format!("`{file}` is not a task: {reason}\n")))?;
     }
     if set_aside.is_empty() {
         return Ok(());
@@ -109,7 +109,8 @@ fn warn_of_stray_entries(stray_entries: &StrayEntries) -> anyhow::Result<()> {
     if set_aside.len() > MAX_NAMES {
         names.push_str(", …");
     }
-    let summary = format!("{files} set aside as no task, with the reason, in `{folder}/malformed`");
+    let summary =
+        format!("{files} without a valid task moved to `{folder}/malformed`, each with the reason");
     print(&escape::escape_hidden(&format!("{summary}: {names}\n")))
 }
 
@@ -132,11 +133,11 @@ fn short_state(claim_state: &ClaimState, task: &Task) -> String {
         ClaimState::Ready => "ready".into(),
         ClaimState::Backoff { seconds } => match scheduled_time(task) {
             Some(at) => format!("from {at}"),
-            None => format!("rests {seconds} s"),
+            None => format!("retry in {seconds} s"),
         },
         ClaimState::Waiting { on } => format!("waits for {}", on.len()),
         ClaimState::Blocked { .. } => "blocked".into(),
-        ClaimState::Leased { by, .. } => format!("held by {by}"),
+        ClaimState::Leased { by, .. } => format!("leased by {by}"),
         ClaimState::Done => task.status.to_string(),
     }
 }
@@ -152,8 +153,8 @@ fn full_state(claim_state: &ClaimState, task: &Task) -> String {
         ClaimState::Ready if task.kind.is_escalation() => "waits for a person".into(),
         ClaimState::Ready => "ready to be claimed".into(),
         ClaimState::Backoff { seconds } => match scheduled_time(task) {
-            Some(at) => format!("waits for its time, {at}"),
-            None => format!("rests for {seconds} s after a failure"),
+            Some(at) => format!("scheduled for {at}"),
+            None => format!("failed; retry in {seconds} s"),
         },
         ClaimState::Waiting { on } => {
             let on: Vec<String> = on.iter().map(|id| format!("`{id}`")).collect();
@@ -161,7 +162,7 @@ fn full_state(claim_state: &ClaimState, task: &Task) -> String {
         }
         ClaimState::Blocked { reason } => format!("blocked: {reason}"),
         ClaimState::Leased { by, seconds } => {
-            format!("held by {by}, for {seconds} s unless renewed")
+            format!("leased by {by} for {seconds} s unless renewed")
         }
         ClaimState::Done => task.status.to_string(),
     }
@@ -178,12 +179,12 @@ pub(super) fn show(queue: &dyn Queue, args: &ShowArgs) -> anyhow::Result<Exit> {
     let mut line = |name: &str, value: &str| {
         text.push_str(&format!("  {name:<15} {}\n", escape::one_line(value)));
     };
-    line("standing", &full_state(claim_state, task));
+    line("state", &full_state(claim_state, task));
     line("type", task.kind.as_str());
     line("priority", &task.priority.get().to_string());
     line("created", &format!("{} by {}", task.created_at, author_name(&task.created_by)));
     if let Some(every) = task.repeat_every {
-        line("comes again", &format!("every {every}"));
+        line("repeats", &format!("every {every}"));
     }
     if !task.depends_on.is_empty() {
         let names: Vec<&str> = task.depends_on.iter().map(TaskId::as_str).collect();
@@ -206,7 +207,7 @@ pub(super) fn show(queue: &dyn Queue, args: &ShowArgs) -> anyhow::Result<Exit> {
         }
     }
     for attempt in &task.attempts {
-        line("tried", &format!("{} by {}: {}", attempt.ended_at, attempt.by, attempt.outcome));
+        line("attempt", &format!("{} by {}: {}", attempt.ended_at, attempt.by, attempt.outcome));
     }
     if let Some(summary) = &task.result_summary {
         line("result", summary);
@@ -215,7 +216,7 @@ pub(super) fn show(queue: &dyn Queue, args: &ShowArgs) -> anyhow::Result<Exit> {
         text.push_str(&format!("\n{}\n", task.description.trim_end()));
     }
     if !task.acceptance_criteria.is_empty() {
-        text.push_str("\nDone well when:\n");
+        text.push_str("\nAcceptance criteria:\n");
         for criterion in &task.acceptance_criteria {
             text.push_str(&format!("  - {criterion}\n"));
         }
@@ -231,7 +232,7 @@ fn finding_lines(key: &str, value: &Value) -> Option<Vec<String>> {
     let mut lines: Vec<String> = listed.take(MAX_FINDINGS).collect();
     let more = list.len().saturating_sub(MAX_FINDINGS);
     if more > 0 {
-        lines.push(format!("and {more} more; `--json` has all of them"));
+        lines.push(format!("and {more} more; `--json` shows all findings"));
     }
     if lines.is_empty() {
         lines.push("none".to_owned());
@@ -255,7 +256,7 @@ fn finding_line(finding: &Value, number: usize) -> String {
 }
 
 fn author_name(name: &str) -> &str {
-    if name.is_empty() { "somebody" } else { name }
+    if name.is_empty() { "unknown" } else { name }
 }
 
 pub(super) fn stats(
@@ -269,7 +270,7 @@ pub(super) fn stats(
         return Ok(Exit::Ready);
     }
     if counts.is_empty() {
-        print("no queue has any tasks yet; `assay queue push` makes one\n")?;
+        print("no queue has tasks; add a task with `assay queue push`\n")?;
         return Ok(Exit::Ready);
     }
     let row = |count: &assay_store::queue::QueueCounts| {
@@ -287,7 +288,7 @@ pub(super) fn stats(
     let all: usize = counts.iter().map(|count| count.blocked).sum();
     if all > 0 {
         let blocked = count(all, "task");
-        print(&format!("{blocked} blocked; `assay queue show ID` says by what\n"))?;
+        print(&format!("{blocked} blocked; `assay queue show ID` shows the reason\n"))?;
     }
     warn_of_stray_entries(&stray_entries()?)?;
     Ok(Exit::Ready)

@@ -64,7 +64,7 @@ pub(super) fn run(queue: &dyn Queue, args: &Args) -> anyhow::Result<Exit> {
         let now = match read_tasks(queue, args) {
             Ok(now) => now,
             Err(error) if queues::is_unreachable(&error) => {
-                super::super::warn(&format!("{error:#}; it is tried again"));
+                super::super::warn(&format!("{error:#}; retrying"));
                 std::thread::park_timeout(POLL_INTERVAL);
                 continue;
             }

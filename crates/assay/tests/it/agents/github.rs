@@ -278,7 +278,7 @@ fn a_task_becomes_a_pull_request_that_is_reviewed_mended_and_approved() {
         1. HIGH: Breakpoint left in the code (shop.py:2)
         https://github.com/octo/demo/pull/1
         --
-        More was pushed to the pull request: https://github.com/octo/demo/pull/1
+        New commits were pushed to the pull request: https://github.com/octo/demo/pull/1
         --
         Review: Ready: no open finding, and every reviewer answered.
         No findings.
@@ -369,7 +369,7 @@ fn whoever_posts_a_review_is_told_what_came_of_it_and_not_of_what_waited_before(
     // The commit that is fetched first is not the last one any more when the review is posted.
     let review = ["review", "--pr", &format!("{REPO}#1"), "--post"];
     let ran = fixture.assay(&review);
-    let moved_on = format!("the review is not posted: {REPO}#1 has moved on to {}", &last[..12]);
+    let moved_on = format!("cannot post the review: {REPO}#1 has moved on to {}", &last[..12]);
     assert!(ran.stderr.contains(&moved_on), "{}", ran.stderr);
     assert_eq!((ran.code, fixture.github.reviews(REPO, 1).len()), (3, 0));
 
@@ -380,7 +380,7 @@ fn whoever_posts_a_review_is_told_what_came_of_it_and_not_of_what_waited_before(
     fs::write(fixture.outbox().join("somebody/odd.json"), odd.to_string()).unwrap();
     let ran = fixture.assay(&review);
     assert!(ran.stderr.contains(&format!("the review stands on {REPO}#1")), "{}", ran.stderr);
-    let before = "warning: what was to be told before could not be: it is no letter";
+    let before = "warning: cannot send an earlier message: it is no letter";
     assert!(ran.stderr.contains(before), "{}", ran.stderr);
     assert_eq!((ran.code, fixture.github.reviews(REPO, 1).len()), (0, 1), "{}", ran.stderr);
 }

@@ -243,7 +243,7 @@ fn what_is_wrong_is_told_before_anything_is_started() {
     let ran = assay(&repository, &["agent", "start", "nobody"]);
     assert_eq!(ran.code, 2);
     assert!(
-        ran.stderr.contains("there is no agent `nobody`; there are: qa, engineer, architect"),
+        ran.stderr.contains("unknown agent `nobody`; configured agents: qa, engineer, architect"),
         "{}",
         ran.stderr
     );

@@ -46,7 +46,11 @@ fn agents_are_seen_and_stopped_without_their_postgres() {
     assert!(status.get("agents").is_none(), "nobody knows who else works: {status}");
     let table = with_url(&repository, &["agent", "status", "--once"], &url);
     assert_eq!(table.code, 3);
-    assert!(table.stdout.contains("no more is known: the queue's database"), "{}", table.stdout);
+    assert!(
+        table.stdout.contains("cannot read the queue: the queue's database"),
+        "{}",
+        table.stdout
+    );
     assert!(names.iter().all(|name| table.stdout.contains(name.as_str().unwrap())));
 
     let second = names[1].as_str().unwrap();
@@ -71,7 +75,7 @@ fn commands_wait_for_a_postgres_that_restarts() {
     let mut stderr = BufReader::new(child.stderr.take().unwrap());
     let mut told = String::new();
     stderr.read_line(&mut told).unwrap();
-    assert!(told.contains("waiting for it, up to 20 s"), "{told}");
+    assert!(told.contains("retrying for up to 20 s"), "{told}");
     server.resume().unwrap();
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{told}");
@@ -99,7 +103,7 @@ fn agents_wait_for_a_postgres_that_takes_no_writes_and_say_so() {
     });
     assert!(waits.contains("takes no writes now"), "{waits}");
     let table = with_url(&repository, &["agent", "status", "--once"], &url).stdout;
-    assert!(table.contains(" waits for its queue: the queue's database"), "{table}");
+    assert!(table.contains(" is waiting for the queue: the queue's database"), "{table}");
     assert_eq!(agents.stop(), 0);
     let agents = Agents::start_with(&repository, &["qa"], &variables);
     assert_eq!(agents.stop(), 0);

@@ -86,7 +86,7 @@ fn a_github_that_does_not_answer_costs_only_the_text_and_is_told() {
         let args = ["review", "--pr", &format!("{REPO}#1"), "--models"];
         assay_with(fixture.repository.path(), &args, b"", &variables)
     });
-    let told = "readers are not told the text of the pull request: could not read pull request";
+    let told = "reviewers do not get the text of the pull request: cannot read pull request";
     let all = ran.stdout + &ran.stderr;
     assert!(all.contains(told), "{all}");
     assert!(!questions(&model).is_empty());

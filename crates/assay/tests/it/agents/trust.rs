@@ -23,7 +23,7 @@ fn what_an_earlier_commit_of_a_branch_configures_is_not_run() {
     drop_in(&repository, "engineer", &task);
     let line = agents.heard("Fix ");
     assert!(!marker.exists(), "{line}");
-    assert!(line.contains("nobody knows what the change was made on top of"), "{line}");
+    assert!(line.contains("the base of the change is unknown"), "{line}");
 }
 
 /// A `claude` that records its arguments, and does its task.

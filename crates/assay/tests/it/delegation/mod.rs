@@ -364,7 +364,7 @@ fn a_review_that_is_not_in_the_ledger_says_so() {
     case.repository.write(".assay/ledger.db", "no ledger");
     let outcome = finish(folder, &review);
     let notes = outcome["notes"].as_array().unwrap();
-    assert!(notes[0].as_str().unwrap().contains("the ledger is not used"), "{outcome}");
+    assert!(notes[0].as_str().unwrap().contains("cannot read the ledger"), "{outcome}");
 }
 
 /// Reviews with personas that report nothing. Returns the number of open and of gone findings.

@@ -184,8 +184,8 @@ fn a_set_is_not_written_into_the_repository_or_over_other_files() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("mine.txt"), "x").unwrap();
     for (out, said) in [
-        (repository.path().join("set"), "is inside of the repository"),
-        (repository.path().join(".git/set"), "is inside of the repository"),
+        (repository.path().join("set"), "is inside the repository"),
+        (repository.path().join(".git/set"), "is inside the repository"),
         (folder.path().to_owned(), "is not empty"),
     ] {
         let ran = mine(&repository, &out, &[]);
@@ -198,5 +198,5 @@ fn a_set_is_not_written_into_the_repository_or_over_other_files() {
     let empty = Repository::new();
     let ran = mine(&empty, &folder.path().join("new"), &[]);
     assert_eq!(ran.code, 2, "{}", ran.stderr);
-    assert!(ran.stderr.contains("no case was found"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("no cases found"), "{}", ran.stderr);
 }

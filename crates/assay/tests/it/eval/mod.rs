@@ -107,19 +107,22 @@ fn wrong_input_is_explained() {
         ],
     );
     for (args, said) in [
-        (vec!["score", "nowhere", "one"], "could not read the cases of the set"),
+        (vec!["score", "nowhere", "one"], "cannot read the cases of the set"),
         (vec!["score", "bad", "one"], "line 1: missing field `change`"),
-        (vec!["score", "set", "set/cases.jsonl"], "is no folder with one output for each case"),
+        (vec!["score", "set", "set/cases.jsonl"], "is not a folder with one output for each case"),
         (vec!["score", "set", "two"], "two outputs for the case `a`"),
-        (vec!["score", "set", "empty"], "holds no output of any case"),
-        (vec!["score", "set", "one", "--words", "0", "--within", "any"], "needs a place or words"),
+        (vec!["score", "set", "empty"], "contains no output of any case"),
+        (
+            vec!["score", "set", "one", "--words", "0", "--within", "any"],
+            "only by place or by words",
+        ),
         (vec!["score", "set", "one", "--words", "2"], "expected a number from 0 to 1"),
         (
             vec!["score", "set", "one", "--verdicts", "set/cases.jsonl"],
-            "holds no verdicts: line 1: ",
+            "contains no verdicts: line 1: ",
         ),
-        (vec!["score", "set", "one", "--verdicts", "nowhere"], "could not read the verdicts"),
-        (vec!["compare", "one/a.json", "one/a.json"], "is no report of `assay eval score"),
+        (vec!["score", "set", "one", "--verdicts", "nowhere"], "cannot read the verdicts"),
+        (vec!["compare", "one/a.json", "one/a.json"], "is not a report of `assay eval score"),
     ] {
         let ran = assay_in(folder.path(), &[&["eval"][..], &args].concat(), b"");
         assert_eq!(ran.code, 2, "{args:?}: {}", ran.stderr);

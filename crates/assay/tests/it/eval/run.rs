@@ -210,8 +210,8 @@ fn a_case_that_cannot_be_laid_out_is_named_and_writes_nothing_outside() {
     let escape = "--- /dev/null\n+++ b/../../escaped\n@@ -0,0 +1 @@\n+x\n";
     let into_git = "--- /dev/null\n+++ b/.git/hooks/post-commit\n@@ -0,0 +1 @@\n+x\n";
     for (diff, said) in [
-        (escape, "is no path inside of the repository"),
-        (into_git, "lies in the folder of git"),
+        (escape, "is not a path inside the repository"),
+        (into_git, "is inside the `.git` folder"),
         ("no diff at all\n", "the diff changes no text"),
     ] {
         let (_, ran) = eval(&[("set/changes/clean.diff", diff)], &["--case", "clean"]);
@@ -250,16 +250,16 @@ fn a_diff_is_applied_to_the_files_before_and_deleted_files_go() {
     let ran = assay_in(folder.path(), &["eval", "set"], b"");
     assert_eq!(ran.code, 3, "{}\n{}", ran.stdout, ran.stderr);
     assert!(ran.stdout.contains("names `z.py`, which is not in `before/`"), "{}", ran.stdout);
-    assert!(ran.stdout.contains("the diff does not fit"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("the diff does not apply"), "{}", ran.stdout);
 }
 
 #[test]
 fn wrong_arguments_are_explained() {
     for (args, said) in [
-        (&["--reviewers", "everybody"][..], "`everybody` is no reviewer"),
+        (&["--reviewers", "everybody"][..], "unknown reviewer `everybody`"),
         (&["--reviewers", "recorded"], "the set has no folder `recordings/`"),
         (&["--case", "nowhere"], "the set has no case `nowhere`"),
-        (&["--out", "set"], "holds other files; name a new or an empty folder"),
+        (&["--out", "set"], "contains other files; name a new or an empty folder"),
         (&["--record"], "--out"),
         (&["--repeat", "0"], "--repeat"),
     ] {

@@ -330,7 +330,7 @@ const ATTACKS: &[Attack] = &[
             let again = step(repository, &["decompose", "--again"]);
             assert_eq!(again.code, 0, "{}", again.stderr);
             assert!(
-                again.stderr.contains("person-001 of the list before stays"),
+                again.stderr.contains("person-001 of the previous list stays"),
                 "{}",
                 again.stderr
             );
@@ -390,7 +390,7 @@ const ATTACKS: &[Attack] = &[
             for reason in ["because", "n/a", "", "because because."] {
                 let again = step(repository, &["decompose", "--again", "--reason", reason]);
                 assert_eq!(again.code, 2, "`{reason}`");
-                assert!(again.stderr.contains("`--reason` has to say why"), "{}", again.stderr);
+                assert!(again.stderr.contains("`--reason` must state why"), "{}", again.stderr);
             }
         },
         told: "There is no owner",
@@ -453,7 +453,7 @@ const ATTACKS: &[Attack] = &[
             let other = other.path().to_str().unwrap();
             let made = ["decompose", "--plan", "plan.md", "--state-dir", other];
             let made = step(repository, &made);
-            assert!(made.stderr.contains("was not passed; this one is held"), "{}", made.stderr);
+            assert!(made.stderr.contains("has not passed; this gate requires"), "{}", made.stderr);
             for args in [["verify", "--state-dir", other], ["status", "--state-dir", other]] {
                 let ran = step(repository, &args);
                 assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
@@ -577,7 +577,7 @@ fn a_list_without_the_built_in_checklist_says_so_and_is_no_pass() {
     repository.write("mine.json", r#"[{"id": "mine", "scope": "*", "check": "It is text"}]"#);
     let made = ["decompose", "--plan", "plan.md", "--only-items", "--items", "mine.json"];
     let made = step(&repository, &made);
-    assert!(made.stderr.contains("the built-in checklist was left out"), "{}", made.stderr);
+    assert!(made.stderr.contains("does not contain the built-in checklist"), "{}", made.stderr);
     assert_eq!(step(&repository, &["update-item", "mine", "--status", "PASS"]).code, 0);
     for args in [&["verify"][..], &["status"], &["run"]] {
         let ran = step(&repository, args);

@@ -56,7 +56,11 @@ fn a_list_belongs_to_the_plan_that_it_was_made_from() {
     assert_eq!(step(&["run", "--plan", "plan.md"]).code, 0);
     let other = step(&["verify", "--plan", "other.md"]);
     assert_eq!(other.code, 2, "{}", other.stdout);
-    assert!(other.stderr.contains("this list is about the plan `plan.md`"), "{}", other.stderr);
+    assert!(
+        other.stderr.contains("this list was built for the plan `plan.md`"),
+        "{}",
+        other.stderr
+    );
     assert_eq!(step(&["decompose", "--again", "--plan", "other.md"]).code, 0);
     assert_eq!(step(&["verify"]).code, 0);
 }

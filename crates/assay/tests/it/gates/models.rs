@@ -114,7 +114,7 @@ fn a_model_that_does_not_answer_leaves_no_list_and_no_pass() {
         &[("FAKE_KEY", "wrong")],
     );
     assert_eq!(ran.code, 3, "{}", ran.stderr);
-    assert!(ran.stderr.contains("`--no-models` makes one without it"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("`--no-models` builds the list without a model"), "{}", ran.stderr);
     let without = case.gate(&["run", "--plan", "plan.md", "--no-models"]);
     assert_eq!(without.code, 0, "{}{}", without.stdout, without.stderr);
 }

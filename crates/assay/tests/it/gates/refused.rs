@@ -25,11 +25,11 @@ fn what_makes_no_sense_is_refused_and_changes_nothing() {
         ran.stderr
     };
     expect![[r#"
-        error: `DONE` is no status; say PASS or FAIL
+        error: invalid status `DONE`: expected PASS or FAIL
     "#]]
     .assert_eq(&refused(&["update-item", "qa-001", "--status", "DONE"]));
     expect![[r#"
-        error: a PASS has no finding; say FAIL if something is wrong
+        error: `--status PASS` takes no `--finding`; use `--status FAIL` to report a finding
     "#]]
     .assert_eq(&refused(&["update-item", "qa-001", "--status", "PASS", "--finding", "ok"]));
     expect![[r#"
@@ -56,7 +56,7 @@ fn what_makes_no_sense_is_refused_and_changes_nothing() {
     let no_phase = gate(&repository, &["verify"]);
     assert_eq!(no_phase.code, 2);
     expect![[r#"
-        error: say which gate is meant with `--phase`, such as plan-structure
+        error: missing `--phase`: name a gate, such as `--phase plan-structure`
     "#]]
     .assert_eq(&no_phase.stderr);
 }

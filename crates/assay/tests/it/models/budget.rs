@@ -112,7 +112,7 @@ fn a_review_ends_when_its_time_is_over() {
     assert!(told.iter().any(|told| ran.stdout.contains(told)), "{}", ran.stdout);
     let ran = case.review(&["--max-usd", "some"]);
     assert_eq!(ran.code, 2);
-    assert!(ran.stderr.contains("`some` is no sum of dollars"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("`some` is not an amount in dollars"), "{}", ran.stderr);
 }
 
 #[test]

@@ -138,7 +138,7 @@ fn a_key_in_the_configuration_is_refused() {
     let case = Case::new("      key: sk-test-written-down\n");
     let ran = case.review(&[]);
     assert_eq!((ran.code, ran.stdout.as_str(), case.asked()), (2, "", 0));
-    let told = "`key` would write a secret into a file; say `key_env` or `key_command`";
+    let told = "`key` would store a secret in a file; use `key_env` or `key_command`";
     assert!(ran.stderr.contains(told), "{}", ran.stderr);
     assert!(!ran.stderr.contains("sk-test-written-down"), "{}", ran.stderr);
     let both = Case::new("      key_command: [\"true\"]\n").review(&[]);

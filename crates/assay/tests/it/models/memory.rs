@@ -126,7 +126,7 @@ fn a_server_that_is_away_costs_a_warning_and_nothing_else() {
     ] {
         let (ran, _) = case.told(&[ON, ("GRAPHITI_MCP_URL", url)]);
         assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.stderr);
-        let told = "warning: what earlier runs learned is taken from the ledger instead: ";
+        let told = "warning: cannot read memories from Graphiti, using the ledger instead: ";
         assert!(ran.stderr.starts_with(told) && ran.stderr.contains(why), "{}", ran.stderr);
         let (is, was) = (ran.json(), usual.json());
         assert_eq!((ran.code, &is["verdict"]), (usual.code, &was["verdict"]));
@@ -160,7 +160,7 @@ fn an_address_that_is_none_is_refused() {
     let at_fault = case("");
     let ran = at_fault.run_with(&["review"], &[ON, ("GRAPHITI_MCP_URL", "ftp://example.org/")]);
     assert_eq!(ran.code, 2, "{}", ran.stdout);
-    assert!(ran.stderr.contains("`GRAPHITI_MCP_URL` cannot be used"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("invalid `GRAPHITI_MCP_URL`"), "{}", ran.stderr);
     assert!(ran.stderr.contains("it is no address such as `http://localhost:8000/mcp`"));
     let case = case("qa: { memory: { url: \"https://ada:pw@example.org/mcp\" } }\n");
     let ran = case.run(&["review"]);

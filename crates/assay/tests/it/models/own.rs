@@ -62,7 +62,11 @@ fn a_change_does_not_choose_who_reads_it() {
     let mut told = bodies.filter(|body| body.contains("You are the `correctness` reviewer"));
     assert!(told.all(|body| body.contains("You read code the way")), "it is the shipped one");
     let ran = case.review(&[]);
-    assert!(ran.stdout.contains("the change touches the repository's personas;"), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("the change modifies the repository's personas;"),
+        "{}",
+        ran.stdout
+    );
     let ran = case.run(&["review", "--persona", "house"]);
     assert_eq!(ran.code, 2);
 }

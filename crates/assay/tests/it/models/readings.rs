@@ -88,7 +88,7 @@ fn a_purpose_in_a_file_is_read_and_one_that_is_missing_is_an_error() {
     case.review(&["--purpose", "@purpose.txt"]);
     assert!(questions(&case)[0].contains("A label names the currency."));
     for (purpose, told) in [
-        ("@nosuch.txt", "could not read the purpose from `nosuch.txt`"),
+        ("@nosuch.txt", "cannot read the purpose from `nosuch.txt`"),
         ("  ", "`--purpose` is empty; give a text, or a file as `@FILE`"),
     ] {
         let ran = case.review(&["--purpose", purpose]);

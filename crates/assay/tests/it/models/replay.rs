@@ -143,7 +143,7 @@ fn two_runs_are_compared_and_the_prompt_is_named_as_the_cause() {
         .collect();
     let ran = case.run(&["diff", &ids[0], &ids[1]]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
-    for line in ["gone     testing doubts line 9 (shop.py:9)", "the prompt of `testing` is another"]
+    for line in ["removed  testing doubts line 9 (shop.py:9)", "the prompt of `testing` is another"]
     {
         assert!(ran.stdout.contains(line), "{line}\n{}", ran.stdout);
     }

@@ -105,7 +105,7 @@ fn what_it_would_cost_is_told_without_asking_anybody() {
         ran.stdout.lines().filter(|line| line.contains("1 call to fake/fake-1, about "));
     assert_eq!(estimates.count(), 3, "{}", ran.stdout);
     let total = ran.stdout.lines().last().unwrap();
-    assert!(total.starts_with("in all 3 calls, about "), "{}", ran.stdout);
+    assert!(total.starts_with("total: 3 calls, about "), "{}", ran.stdout);
     assert!(total.contains(" at most; nothing was sent."), "{}", ran.stdout);
     let ran = case.review(&["--roster"]);
     for line in [
@@ -113,7 +113,7 @@ fn what_it_would_cost_is_told_without_asking_anybody() {
         "  reads  correctness: reads every change",
         "  reads  intent: its commits say what it is for, is in python",
         "  reads  testing: is in python, adds ",
-        "  rests  migration: nothing here for it: ",
+        "  skips  migration: nothing here for it: ",
     ] {
         assert!(ran.stdout.contains(line), "{line}\n{}", ran.stdout);
     }
@@ -127,7 +127,8 @@ fn a_persona_that_is_not_there_is_told_with_those_that_are() {
     for name in ["nosuch", "validator"] {
         let ran = case.run(&["review", "--persona", name]);
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
-        let told = format!("there is no persona `{name}`; there are: adversarial, agent-surface, ");
+        let told =
+            format!("unknown persona `{name}`; known personas: adversarial, agent-surface, ");
         assert!(ran.stderr.contains(&told), "{}", ran.stderr);
     }
     assert_eq!(case.asked(), 0);
@@ -148,8 +149,8 @@ fn a_model_that_is_not_configured_is_told() {
     let case = Case::new("");
     let ran = case.run(&["review", "--models=other"]);
     assert_eq!(ran.code, 2);
-    assert!(ran.stderr.contains("there is no model `other`"), "{}", ran.stderr);
-    assert!(ran.stderr.contains("which has: fake"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("unknown model `other`"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("has: fake"), "{}", ran.stderr);
     let repository = changed("{}\n", &[("shop.py".to_owned(), AFTER.to_owned())]);
     let no_keys = [("ANTHROPIC_API_KEY", ""), ("OPENAI_API_KEY", "")];
     let ran = assay_with(repository.path(), &["review", "--models"], b"", &no_keys);

@@ -115,7 +115,7 @@ fn a_decision_without_effect_is_refused_with_the_reason() {
         (&["--sign-off", "Ada", "--for", first], "--because"),
         (&["--sign-off", "Ada", "--because", WHY], "--for"),
         (&["--for", first, "--because", WHY], "--sign-off"),
-        (&["--sign-off", " ", "--for", first, "--because", WHY], "there is no name"),
+        (&["--sign-off", " ", "--for", first, "--because", WHY], "missing name"),
         (&["--sign-off", "Ada"], "has no effect here: the risk is not `critical`"),
     ] {
         let ran = fixture.ends(2, args);

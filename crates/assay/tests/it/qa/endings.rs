@@ -41,7 +41,7 @@ fn too_many_rounds_end_with_a_person() {
     let kinds: Vec<String> = fixture.issues().into_iter().map(|(kind, _)| kind).collect();
     assert_eq!(kinds, ["acceptance_criteria", "unit_test"]);
     let again = fixture.ends(4, &[]);
-    assert!(again.stdout.contains("It waits for you: 2 rounds were made"), "{}", again.stdout);
+    assert!(again.stdout.contains("Waiting for a person: 2 rounds were made"), "{}", again.stdout);
     assert_eq!(fixture.events_of("review_begun").len(), 2, "nothing was run");
 }
 
@@ -97,7 +97,7 @@ fn a_fixer_that_takes_too_long_uses_up_the_budget() {
         let pipe = fixture.pipe("never");
         fixture.has_fixer(&format!("read word < '{}'\n", pipe.display()));
         fixture.ends(4, args);
-        fixture.is_handed_over("budget", "the budget is used up: 1 s are over");
+        fixture.is_handed_over("budget", "the budget is used up: the time limit of 1 s is reached");
     }
 }
 
@@ -107,7 +107,7 @@ fn a_check_that_takes_too_long_uses_up_the_budget() {
     let pipe = fixture.pipe("never");
     fixture.repository.write("test.sh", format!("read word < '{}'\n", pipe.display()));
     fixture.ends(4, &["--max-seconds", "1"]);
-    fixture.is_handed_over("budget", "the budget is used up: 1 s are over");
+    fixture.is_handed_over("budget", "the budget is used up: the time limit of 1 s is reached");
 }
 
 #[test]

@@ -20,12 +20,12 @@ fn a_reviewer_that_has_to_answer_and_dies_ends_the_loop_with_nothing_known() {
     fixture.repository.git(&["commit", "--quiet", "--message", "a reviewer"]);
     fixture.repository.write("greet.py", "def greet(name):\n    return f\"hello {name}\"\n");
     let ran = fixture.ends(3, &[]);
-    assert!(ran.stdout.contains("broke off"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("aborted"), "{}", ran.stdout);
     fixture.is_handed_over("errors", "3 rounds broke down, the last one because");
     assert_eq!(words(&fixture), ["error", "error", "error"]);
     assert!(fixture.paper("qa_report.md").contains("- Verdict: ERROR\n"));
     let again = fixture.ends(4, &[]);
-    assert!(again.stdout.contains("It waits for you: 3 rounds broke down"), "{}", again.stdout);
+    assert!(again.stdout.contains("Waiting for a person: 3 rounds broke down"), "{}", again.stdout);
 }
 
 #[test]

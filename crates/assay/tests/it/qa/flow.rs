@@ -66,10 +66,10 @@ fn a_loop_that_waits_says_that_the_tree_is_unchanged_and_which_command_goes_on()
     let events = fixture.events().len();
     let ran = fixture.ends(4, &[]);
     for said in [
-        "It waits for you: 1 round was made",
+        "Waiting for a person: 1 round was made",
         "  tree      not changed since the loop stopped in round 1\n",
-        "  go on     assay qa --spec 001-greeting, after any change of the files\n",
-        "  resume    assay qa --spec 001-greeting --resume, if no file has to change\n",
+        "  continue  assay qa --spec 001-greeting, after any change of the files\n",
+        "  resume    assay qa --spec 001-greeting --resume, if no file must change\n",
     ] {
         assert!(ran.stdout.contains(said), "{said}: {}", ran.stdout);
     }
@@ -86,7 +86,7 @@ fn a_loop_that_waits_goes_on_by_itself_once_a_person_changed_the_tree() {
     assert!(status.stdout.contains("`assay qa --spec 001-greeting`"), "{}", status.stdout);
     let ran = fixture.ends(0, &[]);
     let said = "001-greeting: the tree changed since the loop stopped (1 round was made, and no more \
-                are), so it is judged anew\n";
+                are); validating it again\n";
     assert!(ran.stdout.starts_with(said), "{}", ran.stdout);
     assert_eq!(fixture.events_of("epoch_begun")[1]["why"], "tree_changed");
     fixture.is_approved();
@@ -205,8 +205,8 @@ fn a_criterion_that_names_a_test_which_does_not_run_is_work_for_the_fixer() {
 fn one_run_of_a_command_counts_for_all_kinds_of_check_that_name_it() {
     let fixture = QaFixture::with_fixer(MEND);
     let ran = fixture.ends(0, &[]);
-    let said = "  passed    unit: sh test.sh: 2 tests\n  reused    integration: the same command, so it \
-                is not run again\n";
+    let said = "  passed    unit: sh test.sh: 2 tests\n  reused    integration: same command, not \
+                run again\n";
     assert!(ran.stdout.contains(said), "{}", ran.stdout);
     let report = fixture.paper("qa_report.md");
     assert!(report.contains("the run also counts as integration"), "{report}");

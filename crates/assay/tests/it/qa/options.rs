@@ -19,7 +19,7 @@ fn verbose_prints_what_checks_say_and_the_evidence() {
 fn a_model_that_is_asked_for_and_not_there_is_an_error_at_once() {
     let fixture = QaFixture::with(SPEC, PLAN, "true\n", "");
     let ran = fixture.ends(2, &["--model", "nosuch"]);
-    assert!(ran.stderr.contains("there is no model `nosuch`"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("unknown model `nosuch`"), "{}", ran.stderr);
     assert!(!fixture.has_paper("qa_journal.jsonl"), "nothing was run");
     // A model that is named as its provider names it needs no configuration, but a key.
     let ran = fixture.ends(3, &["--model", "claude-sonnet-4-5-20250929"]);

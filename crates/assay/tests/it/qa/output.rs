@@ -75,7 +75,7 @@ fn the_status_says_where_a_spec_stands_from_never_to_approved() {
     fixture.repository.write("greeting.txt", "hello\ngoodbye\n\n");
     let void = status();
     let reason = "QA Status: PENDING\nQA Sessions: 3\nLast Check: 2026-02-12T10:30:00Z\n\
-                  Reason: what was approved has changed since\n";
+                  Reason: the tree has changed since the approval\n";
     assert!(void.contains(reason), "{void}");
 }
 

@@ -38,7 +38,7 @@ fn subtasks_that_are_not_completed_are_named() {
     let none = QaFixture::with(SPEC, "{\"phases\": []}", MEND, "");
     let ran = none.ends(2, &[]);
     assert!(
-        ran.stderr.contains("has no subtask, so nothing was implemented yet"),
+        ran.stderr.contains("has no subtasks, so nothing was implemented yet"),
         "{}",
         ran.stderr
     );
@@ -120,6 +120,6 @@ fn a_spec_of_which_nothing_was_implemented_is_refused() {
     fixture.repository.write("specs/001-greeting/spec.md", super::SPEC);
     fixture.repository.write("specs/001-greeting/implementation_plan.json", super::PLAN);
     let ran = fixture.ends(2, &["--base", "HEAD"]);
-    assert!(ran.stderr.contains("nothing but the spec was changed on top of"), "{}", ran.stderr);
-    assert!(ran.stderr.contains("say with `--base`"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("only the spec was changed on top of"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("with `--base`"), "{}", ran.stderr);
 }

@@ -80,7 +80,7 @@ fn what_changed_since_somebody_vouched_has_to_be_vouched_for_again() {
 fn whoever_vouches_has_a_name_and_vouches_for_what_is_there() {
     let fixture = awaiting();
     let nobody = fixture.ends(2, &["--sign-off", " "]);
-    assert!(nobody.stderr.contains("there is no name"), "{}", nobody.stderr);
+    assert!(nobody.stderr.contains("missing name"), "{}", nobody.stderr);
     // The tree has changed, so it must be validated first.
     fixture.repository.write("tested.txt", "");
     let ran =

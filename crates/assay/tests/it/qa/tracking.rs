@@ -150,13 +150,17 @@ fn services_that_are_away_change_nothing_but_what_is_warned_of() {
     let ran = followed.ends(0, &[], "9");
     followed.fixture.is_approved();
     assert!(
-        ran.stderr.contains("JIRA was not told: JIRA at `http://127.0.0.1:1/`"),
+        ran.stderr.contains("cannot update JIRA: JIRA at `http://127.0.0.1:1/`"),
         "{}",
         ran.stderr
     );
-    assert!(ran.stderr.contains("the message is kept, and sent by a later run"), "{}", ran.stderr);
-    assert!(ran.stderr.contains("Linear was not told: "), "{}", ran.stderr);
-    assert!(!ran.stdout.contains("was not told"));
+    assert!(
+        ran.stderr.contains("the message is stored, and a later run sends it"),
+        "{}",
+        ran.stderr
+    );
+    assert!(ran.stderr.contains("cannot update Linear: "), "{}", ran.stderr);
+    assert!(!ran.stdout.contains("cannot update"));
 }
 
 /// Moves the next attempt of all stored messages into the past.
@@ -177,7 +181,7 @@ fn what_jira_did_not_hear_is_sent_by_the_next_run_once_and_in_order() {
     let followed = TrackedLoop::with_fixer(MEND);
     (0..200).for_each(|_| followed.jira.fail("/rest/api", jira::Fault::Before(503)));
     let ran = followed.ends(0, &[], "9");
-    let kept = "; the message is kept, and sent by a later run";
+    let kept = "; the message is stored, and a later run sends it";
     assert_eq!(ran.stderr.matches(kept).count(), 1, "{}", ran.stderr);
     assert_eq!(followed.jira.comments(&followed.ticket).len(), 0);
     followed.jira.recover();
@@ -198,11 +202,11 @@ fn what_a_service_does_not_understand_is_warned_of() {
     followed.jira.set(&followed.ticket, "status", "Done".into());
     followed.linear.fail("AssayCreateIssue", Fault::Before(500));
     let ran = followed.ends(0, &[], "9");
-    let warned = "JIRA was not told: `PROJ-1` cannot be moved to `Code Review`: it is in `Done`, and \
+    let warned = "cannot update JIRA: `PROJ-1` cannot be moved to `Code Review`: it is in `Done`, and \
                   offered are none";
     assert!(ran.stderr.contains(warned), "{}", ran.stderr);
     assert!(
-        ran.stderr.contains("Linear was not told: Linear refused `POST /graphql`"),
+        ran.stderr.contains("cannot update Linear: Linear refused `POST /graphql`"),
         "{}",
         ran.stderr
     );
