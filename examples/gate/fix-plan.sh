@@ -1,5 +1,5 @@
 #!/bin/sh
-# Mends the plan beside it, as the guidance on its standard input says.
+# Fixes `plan.md` by the instructions on standard input.
 guidance=$(cat)
 case $guidance in *decision:DL-001*)
     sed 's/is an argument | |/is an argument | Nothing has to be configured |/' plan.md > fixed.md

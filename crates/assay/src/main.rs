@@ -43,45 +43,45 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Reviews a change and reports whether it is ready
+    /// Review a change and report whether it is ready
     Review(commands::review::Args),
-    /// Applies the safe fixes of a review, and nothing else
+    /// Apply the safe fixes of a review, and nothing else
     Fix(commands::fix::Args),
-    /// Replays a recorded run offline
+    /// Replay a recorded run offline
     Replay(commands::replay::Args),
-    /// Shows the differences between two runs, and their causes
+    /// Show the differences between two runs, and their causes
     Diff(commands::diff::Args),
-    /// Starts, stops and shows worker agents
+    /// Start, stop and show worker agents
     #[command(subcommand)]
     Agent(commands::agent::Agent),
-    /// Runs quality gates on a plan or a change
+    /// Run quality gates on a plan or a change
     Gate(commands::gate::Args),
-    /// Validates the implementation of a spec, and fixes it until it is approved
+    /// Validate the implementation of a spec, and fix it until it is approved
     Qa(commands::qa::Args),
-    /// Writes a commented configuration
+    /// Write a commented configuration
     Init(commands::init::Args),
-    /// Shows installed and missing programs and settings, and how to get them
+    /// Show installed and missing programs and settings, and how to get them
     Doctor(commands::doctor::Args),
-    /// Measures reviewers on changes whose defects are known
+    /// Measure reviewers on changes whose defects are known
     Eval(Box<commands::eval::Eval>),
-    /// Creates a small flawed change in a throw-away repository and reviews it
+    /// Create a small flawed change in a throw-away repository and review it
     Demo,
-    /// Lists and manages findings; low-level commands for scripts
+    /// List and manage findings; low-level commands for scripts
     #[command(subcommand)]
     Findings(commands::findings::Step),
-    /// Serves tools to agents and editors over MCP
+    /// Serve tools to agents and editors over MCP
     Mcp(commands::mcp::Args),
-    /// Manages tasks for agents
+    /// Manage tasks for agents
     Queue(commands::queue::Args),
-    /// Listens for webhooks and builds that request reviews of pull requests
+    /// Listen for webhooks and builds that request reviews of pull requests
     Serve(commands::serve::Args),
-    /// Polls for open pull requests, and queues their reviews
+    /// Poll for open pull requests, and queue their reviews
     WatchPrs(commands::watch_prs::Args),
-    /// Prints the JSON Schema of the input or output of a command for scripts
+    /// Print the JSON Schema of the input or output of a command for scripts
     Schema(commands::schema::Args),
-    /// Prints a completion script for a shell
+    /// Print a completion script for a shell
     Completions(commands::shell::CompletionArgs),
-    /// Prints the manual page
+    /// Print the manual page
     Man,
 }
 

@@ -9,25 +9,25 @@ use assay_engine::models::ModelOptions;
 /// The options of a command for models, as the user typed them.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct ModelArgs {
-    /// Let personas read the change: with the configured models, or with this one
+    /// Let personas read the change, with the configured models or with MODEL
     #[arg(long, value_name = "MODEL", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     models: Option<String>,
-    /// Ask no model, even if the configuration says so
+    /// Use no model, even if the configuration enables models
     #[arg(long, conflicts_with_all = ["models", "persona"])]
     no_models: bool,
     /// Let only these personas read the change, whatever their triggers
     #[arg(long, value_name = "NAME", num_args = 1.., value_delimiter = ',')]
     persona: Vec<String>,
-    /// Let each persona read the change on its own, instead of a few readings for all concerns
+    /// Let each persona read the change separately, instead of a few readings for all concerns
     #[arg(long, conflicts_with_all = ["no_models", "persona"])]
     each_persona: bool,
     /// State the purpose of the change for models: a text, or a file as `@FILE`
     #[arg(long, value_name = "TEXT|@FILE")]
     purpose: Option<String>,
-    /// Spend no more dollars than this
+    /// Spend at most this many US dollars
     #[arg(long, value_name = "USD", value_parser = dollars)]
     max_usd: Option<f64>,
-    /// Use no more tokens than this
+    /// Use at most this many tokens
     #[arg(long, value_name = "N")]
     max_tokens: Option<u64>,
     /// Wait at most this many seconds for models

@@ -31,17 +31,17 @@ use crate::process;
 /// Subcommands of `assay findings`.
 #[derive(Subcommand)]
 pub(crate) enum Step {
-    /// Lists the findings of all reviews so far, with their states
+    /// List the findings of all reviews so far, with their states
     List(ledger::ListArgs),
-    /// Shows the history of a finding: reviewers, times and decisions
+    /// Show the history of a finding: reviewers, times and decisions
     Show(ledger::ShowArgs),
-    /// Dismisses findings, so that later reviews do not report them
+    /// Dismiss findings, so that later reviews do not report them
     Dismiss(ledger::DismissArgs),
-    /// Reopens dismissed findings, so that later reviews report them again
+    /// Reopen dismissed findings, so that later reviews report them again
     Reopen(ledger::ReopenArgs),
-    /// Accepts a ledger that assay did not write here, once you have checked it
+    /// Accept a ledger that assay did not write here, after you have checked it
     Adopt(ledger::AdoptArgs),
-    /// Parses the raw text of a reviewer from stdin
+    /// Parse the raw text of a reviewer from stdin
     Parse {
         /// The vocabulary of severities in the output
         #[arg(long, value_enum, default_value = "auto")]
@@ -50,23 +50,23 @@ pub(crate) enum Step {
         #[arg(long)]
         root: Option<PathBuf>,
     },
-    /// Validates a persona report from stdin against its schema
+    /// Validate a persona report from stdin against its schema
     Validate {
         /// The schema to validate against
         #[arg(long, value_enum, default_value = "full")]
         tier: TierArg,
     },
-    /// Merges, grounds, gates and routes reports, and computes the verdict
+    /// Merge, ground, gate and route reports, and compute the verdict
     Synthesize(SynthesizeArgs),
-    /// Renders a synthesis or a list of findings from stdin in another format
+    /// Render a synthesis or a list of findings from stdin in another format
     Render(RenderArgs),
-    /// Compares two findings, `{"a": …, "b": …}` on stdin, and reports whether they are the same
+    /// Compare two findings, `{"a": …, "b": …}` on stdin, and report whether they are the same
     Same {
         /// The comparison to use
         #[arg(long, value_enum, default_value = "alike")]
         measure: MeasureArg,
     },
-    /// Finds recurring issues in `{"current": […], "history": […]}` on stdin
+    /// Find recurring issues in `{"current": […], "history": […]}` on stdin
     Recurring,
 }
 

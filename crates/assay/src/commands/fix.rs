@@ -15,7 +15,7 @@ use crate::terminal;
 /// Arguments of `assay fix`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The run whose fixes are applied; the newest if none is given
+    /// The run whose fixes are applied [default: the newest run]
     run: Option<String>,
     /// Print the fixes without applying them; exits 1 if there are any
     #[arg(long)]

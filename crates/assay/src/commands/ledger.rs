@@ -57,7 +57,7 @@ pub(crate) struct ListArgs {
 /// Arguments of `assay findings show`.
 #[derive(clap::Args)]
 pub(crate) struct ShowArgs {
-    /// The id of the finding, or the beginning of it
+    /// The id of the finding, or a prefix of the id
     id: String,
     /// The output format
     #[arg(long, value_enum, default_value = "terminal")]
@@ -70,13 +70,13 @@ pub(crate) struct ShowArgs {
 /// Arguments of `assay findings dismiss`.
 #[derive(clap::Args)]
 pub(crate) struct DismissArgs {
-    /// The ids of the findings, or the beginnings of them
+    /// The ids of the findings, or prefixes of the ids
     #[arg(required = true, value_name = "ID")]
     ids: Vec<String>,
     /// The reason, which `assay findings show` prints
     #[arg(long, value_name = "TEXT")]
     reason: String,
-    /// The last day of the dismissal, such as `2026-12-31`; without it, the dismissal has no end
+    /// The last day of the dismissal, such as `2026-12-31` [default: no end]
     #[arg(long, value_name = "DAY", value_parser = day)]
     until: Option<Day>,
     /// Run as if started in this folder
@@ -87,7 +87,7 @@ pub(crate) struct DismissArgs {
 /// Arguments of `assay findings reopen`.
 #[derive(clap::Args)]
 pub(crate) struct ReopenArgs {
-    /// The ids of the findings, or the beginnings of them
+    /// The ids of the findings, or prefixes of the ids
     #[arg(required = true, value_name = "ID")]
     ids: Vec<String>,
     /// Run as if started in this folder
@@ -105,11 +105,11 @@ pub(crate) struct AdoptArgs {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum StateArg {
-    /// Present when a review last looked for it
+    /// Found by the last review that looked for it
     Open,
-    /// Not found by a later review
+    /// No longer found by a later review
     Gone,
-    /// Dismissed by a decision
+    /// Dismissed by a decision of a person
     Dismissed,
     /// All findings
     All,

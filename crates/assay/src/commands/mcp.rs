@@ -39,10 +39,10 @@ pub(crate) struct Args {
     /// The variable with the token, instead of a file
     #[arg(long, value_name = "NAME", requires = "http", conflicts_with = "token_file")]
     token_env: Option<String>,
-    /// Require no token; only if other machines cannot reach the server
+    /// Require no token; allowed only if other machines cannot reach the server
     #[arg(long, requires = "http", conflicts_with_all = ["token_file", "token_env"])]
     no_token: bool,
-    /// A host name under which other machines may reach the server; without one, none may
+    /// Allow requests of other machines to this host name [default: requests of this machine only]
     #[arg(long, value_name = "NAME", requires = "http")]
     allow_host: Vec<String>,
     /// The debugging port of the app, for `electron` [default: ELECTRON_DEBUG_PORT, or 9222]

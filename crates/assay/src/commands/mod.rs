@@ -40,7 +40,7 @@ pub(crate) enum ModeArg {
     Interactive,
     /// Write nothing, not even the run
     ReportOnly,
-    /// Apply the safe fixes and review again
+    /// Apply the safe fixes, and review the change again
     Autofix,
     /// Print JSON, and on the last line whether the review is complete
     Headless,

@@ -13,7 +13,7 @@ use crate::process::state_of;
 /// Arguments of `assay replay`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The id of the run; the newest if none is given
+    /// The id of the run [default: the newest run]
     run: Option<String>,
     /// The output format
     #[arg(long, value_enum, default_value = "terminal")]

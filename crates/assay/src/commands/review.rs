@@ -47,7 +47,7 @@ pub(crate) struct Args {
     /// Also show findings that are folded as less likely, in the terminal
     #[arg(long)]
     all_findings: bool,
-    /// Set the behaviour of the review; without it, the review is printed and stored
+    /// Set the behaviour of the review [default: print and store the review]
     #[arg(long, value_enum)]
     mode: Option<ModeArg>,
     /// List the reviewers of the change with the reasons, and review nothing
@@ -68,13 +68,13 @@ pub(crate) struct Args {
     /// Record the review to DIR, so that it can be replayed anywhere
     #[arg(long, value_name = "DIR", conflicts_with = "replay")]
     record: Option<PathBuf>,
-    /// Replay the review that was recorded in DIR, and ask no model
+    /// Replay the review that was recorded in DIR, and call no model
     #[arg(long, value_name = "DIR", conflicts_with_all = [
         "base", "staged", "commit", "pr", "untracked", "paths", "models", "no_models", "persona",
         "accept", "mode",
     ])]
     replay: Option<PathBuf>,
-    /// Accept all findings into the baseline, for this reason
+    /// Accept all findings into the baseline, with this reason
     #[arg(long, value_name = "REASON", conflicts_with_all = ["mode", "roster", "dry_run"])]
     accept: Option<String>,
 }

@@ -15,7 +15,7 @@ static NAMES: LazyLock<Vec<&str>> =
 /// Arguments of `assay schema`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The name of the schema; without it, all names are listed
+    /// The name of the schema [default: list all names]
     #[arg(value_parser = clap::builder::PossibleValuesParser::new(NAMES.iter()))]
     name: Option<String>,
 }

@@ -32,7 +32,7 @@ pub(crate) struct Args {
     /// The variable with the token, instead of a file
     #[arg(long, value_name = "NAME", conflicts_with = "token_file")]
     token_env: Option<String>,
-    /// A host name under which other machines may reach the server; without one, none may
+    /// Allow requests of other machines to this host name [default: requests of this machine only]
     #[arg(long, value_name = "NAME")]
     allow_host: Vec<String>,
     /// Run as if started in this folder

@@ -117,8 +117,8 @@ fn a_review_is_queued_once_the_server_has_room() {
     ]);
     let (said, code) = queue(repository.path(), &server.url, &[]);
     expect![[r#"
-        the server cannot take it now (status 503); tried again in 0 s
-        the server took it: {"task":"review-octo.demo-7"} 
+        the server is not available (status 503); retrying in 0 s
+        the server queued the review: {"task":"review-octo.demo-7"} 
     "#]]
     .assert_eq(&said);
     assert_eq!(code, 0);
@@ -140,7 +140,7 @@ fn a_refusal_fails_the_job_and_gives_no_orders_to_the_runner() {
     ]);
     let (said, code) = queue(repository.path(), &server.url, &[("HEAD_COMMIT", "")]);
     expect![[r#"
-        ::error title=assay::the server refuses with status 422: no such agent ::add-path::/evil 100%25 ***
+        ::error title=assay::the server refused the request with status 422: no such agent ::add-path::/evil 100%25 ***
     "#]]
     .assert_eq(&said);
     assert_eq!(code, 1);
@@ -165,7 +165,7 @@ fn a_value_that_looks_like_a_command_is_refused_and_not_run() {
     }
     for value in hostile {
         let (said, code) = run("review", repository.path(), &[("BASE", value)]);
-        assert_eq!((code, said.contains("the base is not here")), (2, true), "{said}");
+        assert_eq!((code, said.contains("the base is not in the clone")), (2, true), "{said}");
         assert_eq!(run("asked", repository.path(), &[("MODE", value)]).1, 1);
     }
 }
@@ -189,5 +189,5 @@ fn a_change_is_reviewed_and_the_exit_code_decides() {
     let (said, code) = review(&[("GITHUB_BASE_REF", "main")]);
     assert_eq!((code, said.contains("`fetch-depth: 0`")), (2, true), "{said}");
     let (said, code) = review(&[]);
-    assert_eq!((code, said.contains("this is no pull request")), (2, true), "{said}");
+    assert_eq!((code, said.contains("missing `base`")), (2, true), "{said}");
 }

@@ -23,7 +23,7 @@ const MAX_WAIT: Duration = Duration::from_secs(5);
 /// Arguments of `assay agent logs`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The agents or workers; all if none is named
+    /// The agents or workers [default: all]
     #[arg(value_name = "ID")]
     ids: Vec<AgentId>,
     /// Keep printing new lines as they are written

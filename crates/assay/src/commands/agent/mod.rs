@@ -23,19 +23,19 @@ use crate::process::environment;
 /// Subcommands of `assay agent`.
 #[derive(Subcommand)]
 pub(crate) enum Agent {
-    /// Starts agents and restarts them if they exit, until Ctrl-C or `assay agent stop`
+    /// Start agents and restart them if they exit, until Ctrl-C or `assay agent stop`
     Start(start::Args),
-    /// Stops agents: running tasks are finished or returned to the queue
+    /// Stop agents: running tasks are finished or returned to the queue
     Stop(stop::Args),
-    /// Shows the agents and their current tasks
+    /// Show the agents and their current tasks
     Status(status::Args),
-    /// Pauses agents: they claim no further tasks, running tasks are finished
+    /// Pause agents: they claim no further tasks, running tasks are finished
     Pause(SelectionArgs),
-    /// Resumes paused agents
+    /// Resume paused agents
     Resume(SelectionArgs),
-    /// Prints the logs of agents
+    /// Print the logs of agents
     Logs(logs::Args),
-    /// Runs one worker; started by `assay agent start`
+    /// Run one worker; started by `assay agent start`
     #[command(hide = true)]
     Work(start::WorkArgs),
 }
@@ -60,7 +60,7 @@ pub(crate) struct SelectionArgs {
     /// The agents, such as `qa`, or single workers, such as `qa-2`
     #[arg(value_name = "ID", required_unless_present = "all")]
     ids: Vec<AgentId>,
-    /// All agents
+    /// Select all agents
     #[arg(long, conflicts_with = "ids")]
     all: bool,
     /// Run as if started in this folder

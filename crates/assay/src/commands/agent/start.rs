@@ -46,7 +46,7 @@ const MAX_REASON: usize = 1_000;
 /// Arguments of `assay agent start`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The agents to start; all enabled agents if none is named
+    /// The agents to start [default: all enabled agents]
     #[arg(value_name = "ID")]
     ids: Vec<AgentId>,
     /// Start this many workers of each named agent, or of `qa` if none is named

@@ -24,7 +24,7 @@ const REPORT_MARGIN: Duration = Duration::from_secs(60);
 /// Arguments of `assay agent stop`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The agents, such as `qa`, or single workers, such as `qa-2`; all if none is named
+    /// The agents, such as `qa`, or single workers, such as `qa-2` [default: all]
     #[arg(value_name = "ID")]
     ids: Vec<AgentId>,
     /// Run as if started in this folder

@@ -22,7 +22,7 @@ pub(super) struct MineArgs {
     /// The folder for the set: new or empty, and outside of the repository
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// The sources of cases; all if none is named
+    /// The sources of cases [default: all]
     #[arg(long, value_enum, value_name = "KIND", num_args = 1.., value_delimiter = ',')]
     from: Vec<CaseKindArg>,
     /// Review comments of pull requests, as `gh api repos/OWNER/REPO/pulls/comments` prints them
@@ -38,7 +38,7 @@ pub(super) struct MineArgs {
 enum CaseKindArg {
     /// Changes that were reverted
     Reverts,
-    /// Changes that a later fix had to correct, found by blame
+    /// Changes that a later fix corrected, found by blame
     Fixes,
     /// Security fixes, reverted
     Security,

@@ -23,7 +23,7 @@ use clap::{Subcommand, ValueEnum};
 use super::{note, print, print_json};
 use crate::exit::Exit;
 
-/// Measures reviewers on changes whose defects are known
+/// Measure reviewers on changes whose defects are known
 #[derive(clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Eval {
@@ -35,15 +35,15 @@ pub(crate) struct Eval {
 
 #[derive(Subcommand)]
 enum EvalCommand {
-    /// Scores the outputs of review tools against the labels of a set
+    /// Score the outputs of review tools against the labels of a set
     Score(score::ScoreArgs),
-    /// Compares two reviewers that were scored on the same set, case by case
+    /// Compare two reviewers that were scored on the same set, case by case
     Compare(compare::CompareArgs),
-    /// Builds a set of faulty changes from the history of a repository
+    /// Build a set of faulty changes from the history of a repository
     Mine(mine::MineArgs),
-    /// Serves the changes of a set to an agent over MCP (stdin and stdout), and scores its reviews
+    /// Serve the changes of a set to an agent over MCP (stdin and stdout), and score its reviews
     Delegate(delegate::DelegateArgs),
-    /// Transfers the answers of a recording to the questions of this version
+    /// Transfer the answers of a recording to the questions of this version
     Rekey(rekey::RekeyArgs),
 }
 
@@ -94,7 +94,7 @@ struct ScoringArgs {
 /// Options for the computation of figures.
 #[derive(clap::Args, Clone, Copy)]
 struct FigureArgs {
-    /// The weight of recall relative to precision
+    /// The weight of recall relative to precision, for the F measure
     #[arg(long, default_value_t = 1.0)]
     beta: f64,
     /// The number of bootstrap draws for intervals

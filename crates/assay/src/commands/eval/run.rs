@@ -44,10 +44,10 @@ pub(super) struct RunArgs {
     /// Review each case this many times, and report the variation
     #[arg(long, value_name = "N", default_value = "1")]
     repeat: NonZeroUsize,
-    /// Spend no more dollars than this on each reviewer
+    /// Spend at most this many US dollars on each reviewer
     #[arg(long, value_name = "USD")]
     max_usd: Option<f64>,
-    /// Use no more tokens than this for each reviewer
+    /// Use at most this many tokens for each reviewer
     #[arg(long, value_name = "N")]
     max_tokens: Option<u64>,
     /// Stop each reviewer after this many seconds

@@ -28,7 +28,7 @@ pub(super) struct ScoreArgs {
     /// Folders, one for each reviewer, with one output per case: `CASE.json`, `.sarif`, `.txt` …
     #[arg(required = true, value_name = "FINDINGS")]
     outputs: Vec<PathBuf>,
-    /// Ask this model which comments match which labels, instead of comparing words;
+    /// Let this model decide which comments match which labels, instead of comparing words;
     /// `--verdicts FILE` stores its verdicts, and pairs with a stored verdict are not asked about
     #[arg(long, value_name = "MODEL")]
     judge: Option<String>,

@@ -43,22 +43,22 @@ pub(crate) struct Args {
 
 #[derive(Subcommand)]
 enum Step {
-    /// Builds the list of items to verify
+    /// Build the list of items to verify
     Decompose(DecomposeArgs),
-    /// Verifies the items of the list, and prints whether the gate passes
+    /// Verify the items of the list, and print whether the gate passes
     Verify,
-    /// Prints instructions for the failed items
+    /// Print instructions for the failed items
     Guide,
-    /// Builds the list, verifies the items and fixes failures, until the gate passes or needs a
+    /// Build the list, verify the items and fix failures, until the gate passes or needs a
     /// person
     Run,
-    /// Shows the status of a gate; without `--phase`, of all gates
+    /// Show the status of a gate; without `--phase`, of all gates
     Status,
-    /// Compares the plan with the change, milestone by milestone
+    /// Compare the plan with the change, milestone by milestone
     Reconcile,
-    /// Records the result of an item, for scripts
+    /// Record the result of an item, for scripts
     UpdateItem(items::UpdateArgs),
-    /// Accepts a failed item, with a reason
+    /// Accept a failed item, with a reason
     Accept(items::AcceptArgs),
 }
 
@@ -80,13 +80,13 @@ struct GateArgs {
     /// The base of the change; later steps use the same base
     #[arg(long, value_name = "REF", global = true)]
     base: Option<String>,
-    /// Ask a model to verify items that code cannot: the configured model, or this one
+    /// Let a model verify the items that code cannot verify: the configured model, or MODEL
     #[arg(
         long, value_name = "MODEL", num_args = 0..=1, require_equals = true,
         default_missing_value = "", global = true
     )]
     models: Option<String>,
-    /// Ask no model, even if the configuration says so
+    /// Use no model, even if the configuration enables models
     #[arg(long, conflicts_with = "models", global = true)]
     no_models: bool,
     /// The output format
@@ -112,7 +112,7 @@ struct DecomposeArgs {
     /// Drop the open requirements of the current list, for this reason
     #[arg(long, value_name = "TEXT", requires = "again")]
     reason: Option<String>,
-    /// The person who drops them [default: you]
+    /// The person who drops the requirements [default: the git user]
     #[arg(long, value_name = "NAME", requires = "reason")]
     by: Option<String>,
     /// Add items from this JSON file, or from stdin if it is `-`

@@ -21,7 +21,7 @@ use crate::process::environment;
 /// Arguments of `assay qa`.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Args {
-    /// The beginning of the name of the spec's folder in `specs` or `.auto-claude/specs`
+    /// The name of the spec's folder in `specs` or `.auto-claude/specs`, or a prefix of the name
     #[arg(long, value_name = "NAME", required_unless_present_any = ["watch", "metrics"])]
     spec: Option<String>,
     /// Print the status, and run nothing
@@ -46,13 +46,13 @@ pub(crate) struct Args {
     /// Print metrics of all loops so far: rounds to approval, effect of fixes, time spent
     #[arg(long, conflicts_with_all = ["status", "resume", "sign_off", "watch"])]
     metrics: bool,
-    /// The branch or commit below the implementation
+    /// The branch or commit that the implementation is based on
     #[arg(long, value_name = "REF")]
     base: Option<String>,
     /// The output format
     #[arg(long, value_enum, default_value = "text")]
     format: Form,
-    /// Ask this model: a name of `models.use`, or a name such as `claude-sonnet-4-5-20250929`
+    /// Use this model: a name of `models.use`, or a name such as `claude-sonnet-4-5-20250929`
     #[arg(long, value_name = "MODEL", conflicts_with_all = ["models", "no_models"])]
     model: Option<String>,
     #[command(flatten)]

@@ -41,33 +41,33 @@ pub(crate) struct Args {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Adds a task to a queue
+    /// Add a task to a queue
     Push(push::Args),
-    /// Lists tasks in the order in which they would be claimed
+    /// List tasks in the order in which they would be claimed
     List(view::ListArgs),
-    /// Shows a task
+    /// Show a task
     Show(view::ShowArgs),
-    /// Prints changes of tasks as they happen
+    /// Print changes of tasks as they happen
     Watch(watch::Args),
-    /// Counts the tasks of every queue
+    /// Count the tasks of every queue
     Stats(view::StatsArgs),
-    /// Cancels tasks that wait or run
+    /// Cancel tasks that wait or run
     Cancel(TaskIds),
-    /// Queues failed or cancelled tasks again
+    /// Queue failed or cancelled tasks again
     Retry(TaskIds),
-    /// Removes tasks that were completed, given up or cancelled long ago
+    /// Remove tasks that were completed, failed or cancelled long ago
     Prune(PruneArgs),
-    /// Updates the tables of the queue's database
+    /// Update the tables of the queue's database
     Migrate,
-    /// Copies all tasks from one store to another
+    /// Copy all tasks from one store to another
     Copy(copy::Args),
-    /// Claims the next tasks, for scripts
+    /// Claim the next tasks, for scripts
     Claim(steps::ClaimArgs),
-    /// Renews the lease of a claimed task, for scripts
+    /// Renew the lease of a claimed task, for scripts
     Renew(steps::RenewArgs),
-    /// Completes claimed tasks, for scripts
+    /// Complete claimed tasks, for scripts
     Complete(steps::CompleteArgs),
-    /// Marks a claimed task as failed, for scripts
+    /// Mark a claimed task as failed, for scripts
     Fail(steps::FailArgs),
 }
 

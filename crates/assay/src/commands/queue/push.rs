@@ -25,7 +25,7 @@ pub(super) struct Args {
     /// The agent for the task, instead of a queue
     #[arg(long = "for", value_name = "AGENT", conflicts_with = "queue")]
     agent: Option<String>,
-    /// Review the last commit of this pull request; a review that is queued already is not added
+    /// Review the last commit of this pull request; a review that is already queued is not added
     /// again
     #[arg(long, value_name = "OWNER/REPO#N", value_parser = pull_request,
           conflicts_with_all = ["kind", "context", "id", "file", "repeat_every"])]
@@ -54,10 +54,10 @@ pub(super) struct Args {
     /// The earliest time for the task, such as 2026-02-03T02:00:00Z
     #[arg(long = "run-at", value_name = "TIME")]
     run_at: Option<Moment>,
-    /// Repeat the task this long after its time, such as 6h or 1d, once it is completed or given up
+    /// Repeat the task at this interval, such as 6h or 1d, once it is completed or has failed
     #[arg(long = "every", value_name = "TIME")]
     repeat_every: Option<Interval>,
-    /// The id of the task; generated if it is missing
+    /// The id of the task [default: a generated id]
     #[arg(long, value_name = "ID")]
     id: Option<TaskId>,
     /// Read one task or a list of tasks from this JSON file, or from stdin if it is `-`
