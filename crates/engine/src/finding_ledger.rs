@@ -207,7 +207,7 @@ fn find_key(ledger: &Ledger, id: &str) -> anyhow::Result<FindingKey> {
         IdMatch::Ambiguous(ids) => {
             let some: Vec<&str> = ids.iter().take(5).map(String::as_str).collect();
             let more = if ids.len() > some.len() { " and others" } else { "" };
-            bail!("ambiguous id `{id}`: it begins {}{more}; use a longer prefix", some.join(", "))
+            bail!("ambiguous id `{id}`: matches {}{more}; use a longer prefix", some.join(", "))
         }
     }
 }
