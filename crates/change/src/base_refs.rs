@@ -75,7 +75,7 @@ impl BaseRefs {
             };
             moved.push(match now {
                 Some(now) => format!("`{name}` (to {})", abbreviate(&now)),
-                None => format!("`{name}` (which it removed)"),
+                None => format!("`{name}` (deleted)"),
             });
         }
         Ok(moved)

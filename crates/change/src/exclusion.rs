@@ -27,7 +27,7 @@ pub struct Exclusion {
 
 /// The error of an invalid glob.
 #[derive(Debug, thiserror::Error)]
-#[error("`{glob}` is no glob: {message}")]
+#[error("invalid glob `{glob}`: {message}")]
 pub struct GlobError {
     glob: String,
     message: String,

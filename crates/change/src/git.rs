@@ -342,7 +342,7 @@ impl Git {
         let commits: Option<Vec<Option<String>>> = printed.lines().map(answered_commit).collect();
         commits.filter(|commits| commits.len() == names.len()).ok_or_else(|| GitError::Failed {
             command: args[0].to_owned(),
-            message: "not all names were answered".to_owned(),
+            message: "git did not report a result for every name".to_owned(),
             code: None,
         })
     }

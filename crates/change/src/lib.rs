@@ -367,7 +367,7 @@ fn open_automatic(git: Git, selection: &Selection) -> Result<Change, GitError> {
     let head = git.head_or_empty()?;
     if head == git.empty_tree {
         // All files that git tracks are new.
-        let title = "everything, as nothing is committed".to_owned();
+        let title = "all files, since nothing is committed yet".to_owned();
         return against_worktree(git, &head, title, selection);
     }
     let title = "uncommitted changes".to_owned();

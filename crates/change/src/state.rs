@@ -57,29 +57,32 @@ impl RefusalReason {
     fn describe(self, path: &str) -> String {
         match self {
             RefusalReason::Tracked => format!(
-                "it came with the repository, since git tracks it; `git rm -r --cached {path}` if \
-                 it is your own"
+                "the path is tracked in git, and assay does not trust committed state; run `git rm \
+                 -r --cached {path}` if the state is your own"
             ),
             RefusalReason::Link => {
-                "it is a link, or lies behind one; put a folder of its own there, or \
-                             remove the link"
+                "the path is a symbolic link, or is behind one; create a real folder there, or \
+                 remove the link"
                     .to_owned()
             }
             RefusalReason::Repository => {
-                "it is a repository of its own, or lies in one; move it away".to_owned()
+                "the path is another git repository, or is inside of one; move it away".to_owned()
             }
             RefusalReason::Unsealed => format!(
-                "this version of assay did not write it on this machine at this place; look at it, \
-                 and {}",
+                "this version of assay did not write the state on this machine at this path; check \
+                 its content, and {}",
                 remedy(path)
             ),
             RefusalReason::Changed => {
-                format!("something else than assay changed it; look at it, and {}", remedy(path))
+                format!(
+                    "another program changed the state; check its content, and {}",
+                    remedy(path)
+                )
             }
             RefusalReason::Retired => format!(
-                "messages wait outside of the work tree now, and what lies here may be forged; \
-                 nothing of it is sent. Post those reviews again with `assay review --pr … --post`, \
-                 and delete it with `rm -r {path}`"
+                "the outbox is outside of the work tree now, and messages in this folder may be \
+                 forged, so they are not sent. Post the reviews again with `assay review --pr … \
+                 --post`, and delete the folder with `rm -r {path}`"
             ),
         }
     }
@@ -90,7 +93,7 @@ impl RefusalReason {
 fn remedy(path: &str) -> String {
     let delete = format!("delete it with `rm -r {path}`");
     match Path::new(path).extension().is_some_and(|end| end == "db") {
-        true => format!("{delete}, or take it over as it is with `assay findings adopt`"),
+        true => format!("{delete}, or adopt it with `assay findings adopt`"),
         false => delete,
     }
 }
@@ -108,8 +111,8 @@ pub enum StateError {
     },
     /// There is no state home outside of the work tree.
     #[error(
-        "assay has no folder for its seals outside of the work tree, so `{path}` cannot be used: \
-         {why}; set `XDG_STATE_HOME` or `HOME` to a folder that can be written"
+        "cannot use `{path}`: no state folder for its seals outside of the work tree: {why}; set \
+         `XDG_STATE_HOME` or `HOME` to a writable folder"
     )]
     NoHome {
         /// The state that was requested.
@@ -118,7 +121,7 @@ pub enum StateError {
         why: String,
     },
     /// A file cannot be read or written.
-    #[error("could not use `{path}`")]
+    #[error("cannot access `{path}`")]
     File {
         /// The file or folder.
         path: PathBuf,
@@ -156,9 +159,9 @@ impl State {
     pub fn new(root: &Path, home: Option<&Path>) -> State {
         let real_root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
         let home = match home {
-            None => Err("neither variable is set to an absolute path".to_owned()),
+            None => Err("neither variable is an absolute path".to_owned()),
             Some(home) => match resolve_links(home).starts_with(&real_root) {
-                true => Err(format!("`{}` lies inside of the work tree", home.display())),
+                true => Err(format!("`{}` is inside of the work tree", home.display())),
                 false => Ok(home.to_owned()),
             },
         };
@@ -182,7 +185,7 @@ impl State {
         let home = self.home.clone().map_err(no_home)?;
         let folder = self.folder_of(&home, name);
         make_private(&folder)
-            .map_err(|error| no_home(format!("`{}` cannot be made: {error}", folder.display())))?;
+            .map_err(|error| no_home(format!("cannot create `{}`: {error}", folder.display())))?;
         Ok(folder)
     }
 

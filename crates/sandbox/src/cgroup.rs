@@ -372,7 +372,7 @@ mod tests {
         assert_eq!(answer, "hello\n");
         assert_eq!(watched(&shell("cat; exit 3").processes(50)).unwrap().0, Some(3));
         let error = Command::new("no-such-program").processes(9).run().unwrap_err();
-        assert_eq!(error.to_string(), "could not start `no-such-program`");
+        assert_eq!(error.to_string(), "cannot start `no-such-program`");
     }
 
     #[test]

@@ -94,7 +94,7 @@ pub enum KeyError {
     Unusable(String),
     /// The key command did not end within the caller's time limit, which was shorter than the
     /// command's own.
-    #[error("there is no key yet: the key command `{0}` did not end in time")]
+    #[error("cannot read the key: the key command `{0}` did not end in time")]
     TimedOut(String),
 }
 
@@ -254,14 +254,14 @@ impl KeySource {
             KeySource::Variable { name, value } => value
                 .clone()
                 .filter(|key| !key.reveal().is_empty())
-                .ok_or_else(|| unusable(format!("there is no key: set the variable `{name}`")))?,
+                .ok_or_else(|| unusable(format!("missing key: set the variable `{name}`")))?,
             KeySource::Command(words) => run(words, time)?,
         };
         match key.is_sendable() {
             true => Ok(Some(key)),
-            false => {
-                Err(unusable(format!("the key from {self} is no key: it has other characters")))
-            }
+            false => Err(unusable(format!(
+                "invalid key from {self}: expected printable ASCII characters only"
+            ))),
         }
     }
 }
@@ -277,20 +277,20 @@ fn run(words: &[String], time: Duration) -> Result<Key, KeyError> {
             return KeyError::TimedOut(program.clone());
         }
         let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}"));
-        unusable(format!("there is no key: {error}{}", cause.unwrap_or_default()))
+        unusable(format!("cannot read the key: {error}{}", cause.unwrap_or_default()))
     })?;
     // The output is not shown: it may be the key, or part of it.
     if !finished.status.success() {
         let ended = finished.status;
         return Err(unusable(format!(
-            "there is no key: the key command `{program}` ended with {ended}"
+            "cannot read the key: the key command `{program}` failed with {ended}"
         )));
     }
     let key = Key::new(&String::from_utf8_lossy(&finished.stdout));
     match key.reveal().is_empty() {
-        true => {
-            Err(unusable(format!("there is no key: the key command `{program}` printed nothing")))
-        }
+        true => Err(unusable(format!(
+            "cannot read the key: the key command `{program}` printed nothing"
+        ))),
         false => Ok(key),
     }
 }
@@ -327,16 +327,17 @@ mod tests {
     #[test]
     fn what_gives_no_key_is_named() {
         let cases = [
-            (variable(None), "there is no key: set the variable `SOME_KEY`"),
-            (variable(Some("")), "there is no key: set the variable `SOME_KEY`"),
+            (variable(None), "missing key: set the variable `SOME_KEY`"),
+            (variable(Some("")), "missing key: set the variable `SOME_KEY`"),
             (
                 variable(Some("a\nb")),
-                "the key from the variable `SOME_KEY` is no key: it has other characters",
+                "invalid key from the variable `SOME_KEY`: expected printable ASCII characters \
+                 only",
             ),
-            (shell("true"), "there is no key: the key command `sh` printed nothing"),
+            (shell("true"), "cannot read the key: the key command `sh` printed nothing"),
             (
                 shell("echo half; exit 3"),
-                "there is no key: the key command `sh` ended with exit status: 3",
+                "cannot read the key: the key command `sh` failed with exit status: 3",
             ),
             (KeySource::Command(vec![]), "the key command is empty: configure a program"),
         ];
@@ -344,7 +345,7 @@ mod tests {
             assert_eq!(read(source), Err(message.into()));
         }
         let missing = read(KeySource::Command(vec!["no-such-program".into()])).unwrap_err();
-        assert!(missing.starts_with("there is no key: could not start `no-such-program`: "));
+        assert!(missing.starts_with("cannot read the key: cannot start `no-such-program`: "));
     }
 
     /// A key command that records each run, and prints the content of a file, if there is any.
@@ -435,7 +436,7 @@ mod tests {
         assert_eq!(error, KeyError::TimedOut("sh".to_owned()));
         assert_eq!(
             error.to_string(),
-            "there is no key yet: the key command `sh` did not end in time"
+            "cannot read the key: the key command `sh` did not end in time"
         );
         std::fs::write(file, "").unwrap();
         assert_eq!(keys.get(COMMAND_TIMEOUT).unwrap().unwrap().reveal(), "key");

@@ -168,7 +168,7 @@ pub enum Stream {
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// The command could not be started.
-    #[error("could not start `{program}`")]
+    #[error("cannot start `{program}`")]
     Start {
         /// The program.
         program: String,
@@ -200,7 +200,7 @@ pub enum RunError {
         bytes: usize,
     },
     /// The exit status could not be read.
-    #[error("lost sight of `{program}`")]
+    #[error("cannot read the exit status of `{program}`")]
     StatusUnavailable {
         /// The program.
         program: String,
@@ -447,7 +447,7 @@ mod tests {
     #[test]
     fn a_program_that_is_not_there_is_named() {
         let error = Command::new("no-such-program").run().unwrap_err();
-        assert_eq!(error.to_string(), "could not start `no-such-program`");
+        assert_eq!(error.to_string(), "cannot start `no-such-program`");
     }
 
     #[test]

@@ -47,7 +47,9 @@ impl AccessRules {
                 command.spawn()
             };
             let thread = std::thread::Builder::new().spawn_scoped(scope, start)?;
-            thread.join().map_err(|_| io::Error::other("the starting thread broke down"))?
+            thread
+                .join()
+                .map_err(|_| io::Error::other("the thread that starts processes panicked"))?
         })
     }
 }

@@ -96,7 +96,7 @@ impl PathTrie {
             }
             if open.len() > most {
                 let why =
-                    format!("there is too much beside what is hidden in `{}`", path.display());
+                    format!("too many entries beside the hidden paths in `{}`", path.display());
                 return Err(io::Error::other(why));
             }
             let children = node.children.iter();

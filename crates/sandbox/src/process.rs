@@ -161,8 +161,10 @@ impl ProcessRegistry {
     ) -> io::Result<(Child, Group)> {
         let mut groups = self.groups();
         let why = match (groups.refused, kind) {
-            (RefusedKinds::All, _) => Some("everything is being stopped"),
-            (RefusedKinds::Interruptible, LeaderKind::Interruptible) => Some("it was interrupted"),
+            (RefusedKinds::All, _) => Some("assay is shutting down"),
+            (RefusedKinds::Interruptible, LeaderKind::Interruptible) => {
+                Some("the run was interrupted")
+            }
             (RefusedKinds::None | RefusedKinds::Interruptible, _) => None,
         };
         if let Some(why) = why {
@@ -607,7 +609,7 @@ mod tests {
         assert_eq!(child.wait().unwrap().signal(), Some(Signal::KILL.as_raw()));
         let never = || unreachable!("nothing is started");
         let error = running.start(LeaderKind::Command, ProcessMarker::new(), never).unwrap_err();
-        assert_eq!(error.to_string(), "everything is being stopped");
+        assert_eq!(error.to_string(), "assay is shutting down");
     }
 
     #[test]
@@ -624,7 +626,7 @@ mod tests {
         assert!(other.try_wait().unwrap().is_none());
         let (mut later, _) = start(LeaderKind::Command).unwrap();
         let error = start(LeaderKind::Interruptible).unwrap_err();
-        assert_eq!(error.to_string(), "it was interrupted");
+        assert_eq!(error.to_string(), "the run was interrupted");
         running.stop_all();
         other.wait().unwrap();
         later.wait().unwrap();

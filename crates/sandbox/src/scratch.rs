@@ -153,7 +153,7 @@ impl Drop for ScratchRegistration {
 }
 
 fn shutting_down_error() -> io::Error {
-    io::Error::new(io::ErrorKind::Interrupted, "everything is being stopped")
+    io::Error::new(io::ErrorKind::Interrupted, "assay is shutting down")
 }
 
 #[cfg(test)]

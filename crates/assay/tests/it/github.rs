@@ -188,10 +188,7 @@ fn without_a_token_or_with_a_wrong_one_the_tools_say_so() {
         told.iter().map(|answer| refusal(&answer["result"]).to_owned()).collect::<Vec<_>>()
     };
     for refusal in told(&[("GITHUB_TOKEN", TOKEN)]) {
-        assert_eq!(
-            refusal,
-            "GitHub cannot be used: there is no key: set the variable `DEMO_TOKEN`"
-        );
+        assert_eq!(refusal, "GitHub cannot be used: missing key: set the variable `DEMO_TOKEN`");
     }
     assert_eq!(fixture.asked(), [""; 0]);
     for refusal in told(&[("DEMO_TOKEN", "t-wrong-and-secret")]) {

@@ -618,7 +618,7 @@ fn what_a_repository_brings_along_is_no_answer_and_no_run_of_ours() {
     assert_eq!(forged.received.len(), 2, "answers that something else changed are not used");
     assert_eq!(forged.synthesis["residual_risks"], json!(["Not finished"]));
     let told = forged.synthesis["reports"].to_string();
-    assert!(told.contains("is not used: something else than assay changed it"), "{told}");
+    assert!(told.contains("is not used: another program changed the state"), "{told}");
     let kept = review_by(&server, &repository, &TWO);
     assert_eq!(kept.received.len(), 0, "those that assay kept since are used");
     assert_eq!(kept.synthesis["residual_risks"], json!(["Not finished"]));

@@ -137,6 +137,6 @@ fn without_a_key_a_tool_says_what_to_set() {
     let repository = configured(&fake, "cloud");
     let get = [call(1, "jira_get_issue", &json!({ "issue_key": "PROJ-1" }))];
     let refused = tool(&run(repository.path(), &[], &get, &[("JIRA_API_TOKEN", "")])).unwrap_err();
-    assert_eq!(refused, "JIRA cannot be used: there is no key: set the variable `JIRA_API_TOKEN`");
+    assert_eq!(refused, "JIRA cannot be used: missing key: set the variable `JIRA_API_TOKEN`");
     assert_eq!(fake.asked(), [""; 0]);
 }

@@ -274,7 +274,7 @@ fn the_filters_take_what_is_asked_for() {
     assert_eq!(count(&["--age", "1h"]), 0);
 }
 
-const CHANGED: &str = "`.assay/ledger.db` is not used: something else than assay changed it";
+const CHANGED: &str = "`.assay/ledger.db` is not used: another program changed the state";
 
 #[test]
 fn a_ledger_that_cannot_be_used_costs_a_review_nothing_and_dismisses_nothing() {
@@ -304,7 +304,7 @@ fn a_ledger_that_cannot_be_used_costs_a_review_nothing_and_dismisses_nothing() {
     check("a folder", CHANGED, 2);
     fs::remove_dir(&path).unwrap();
     std::os::unix::fs::symlink(repository.path().join("elsewhere.db"), &path).unwrap();
-    check("a link", "`.assay/ledger.db` is not used: it is a link", 2);
+    check("a link", "`.assay/ledger.db` is not used: the path is a symbolic link", 2);
     assert!(!repository.path().join("elsewhere.db").exists());
     fs::remove_file(&path).unwrap();
     fs::write(&path, &good).unwrap();
@@ -364,7 +364,7 @@ fn a_ledger_that_comes_with_the_repository_is_not_used() {
     repository.write(".assay/ledger.db-wal", "");
     repository.git(&["add", "--force", ".assay/ledger.db-wal"]);
     let ran = run(&repository, &["findings", "list"]);
-    let told = "`.assay/ledger.db-wal` is not used: it came with the repository";
+    let told = "`.assay/ledger.db-wal` is not used: the path is tracked in git";
     assert!(ran.stderr.contains(told), "{}", ran.stderr);
 }
 
@@ -390,8 +390,8 @@ fn a_ledger_that_comes_in_a_submodule_is_not_used() {
         let raised = ran.json()["findings"].to_string();
         assert!(raised.contains("shell-injection"), "{raised}");
         let why = match is_bare {
-            true => "is not used: it came with the repository",
-            false => "`.assay` is not used: it is a repository of its own",
+            true => "is not used: the path is tracked in git",
+            false => "`.assay` is not used: the path is another git repository",
         };
         assert!(ran.stderr.contains(why), "{}", ran.stderr);
         assert_eq!(run(&repository, &["replay"]).code, 2);

@@ -327,6 +327,6 @@ fn the_token_stays_the_same() {
     assert!(ignored.lines().any(|line| line == "/*"), "{ignored}");
     fs::write(&token, "a-token-that-others-know\n").unwrap();
     let ran = assay_with(folder.path(), &["mcp", "task-queue", "--http", "127.0.0.1:0"], b"", &[]);
-    let told = "`.assay/mcp/task-queue.token` is not used: something else than assay changed it";
+    let told = "`.assay/mcp/task-queue.token` is not used: another program changed the state";
     assert!(ran.code == 2 && ran.stderr.contains(told), "{}", ran.stderr);
 }

@@ -211,7 +211,7 @@ fn paths_mean_what_they_mean_in_the_folder_that_is_given() {
     assert_eq!(told(&ran), ["sub/a.rs:1 LOW rust/dbg-in-expression"]);
     let ran = assay_in(&inside, &["review", "nothing.rs"], b"");
     assert_eq!(ran.code, 2);
-    assert!(ran.stderr.contains("`nothing.rs` is no file or folder"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("unknown path `nothing.rs`"), "{}", ran.stderr);
 }
 
 #[test]

@@ -454,7 +454,7 @@ fn a_wrong_configuration_is_named_with_its_place() {
     for (text, expected) in [
         ("review:\n  ignored: []\n", "ignored"),
         ("review:\n  fail_on: odd\n", "review.fail_on"),
-        ("review:\n  ignore: [\"[\"]\n", "`[` is no glob"),
+        ("review:\n  ignore: [\"[\"]\n", "invalid glob `[`"),
         ("review:\n  commands: [nothing-known]\n", "unknown analyser `nothing-known`"),
         ("review:\n  commands: [ruff, ruff]\n", "duplicate reviewer `ruff`"),
         ("review:\n  commands:\n    - name: x\n      run: [x]\n", "missing `form`"),

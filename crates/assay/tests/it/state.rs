@@ -45,7 +45,7 @@ fn a_run_that_came_from_elsewhere_is_neither_applied_nor_shown() {
                 let log = newest_run(repository).join("log");
                 fs::write(log, "forged\n").unwrap();
             },
-            "something else than assay changed it",
+            "another program changed the state",
         ),
         (
             "added",
@@ -57,14 +57,14 @@ fn a_run_that_came_from_elsewhere_is_neither_applied_nor_shown() {
                     fs::copy(&file, forged.join(file.file_name().unwrap())).unwrap();
                 }
             },
-            "did not write it on this machine",
+            "did not write the state on this machine",
         ),
         (
             "tracked",
             |repository| {
                 repository.git(&["add", "--force", ".assay/runs"]);
             },
-            "it came with the repository",
+            "the path is tracked in git",
         ),
         (
             "linked",
@@ -73,14 +73,14 @@ fn a_run_that_came_from_elsewhere_is_neither_applied_nor_shown() {
                 fs::rename(&runs, &real).unwrap();
                 symlink(real, runs).unwrap();
             },
-            "it is a link",
+            "the path is a symbolic link",
         ),
         (
             "a repository",
             |repository| {
                 fs::create_dir(path(repository, ".assay/runs/.git")).unwrap();
             },
-            "it is a repository of its own",
+            "the path is another git repository",
         ),
     ];
     for (form, forge, reason) in forms {
@@ -129,7 +129,7 @@ fn an_older_ledger_that_is_put_back_dismisses_nothing() {
     fs::copy(&copy, &ledger).unwrap();
     let ran = run(&repository, &["review"]);
     assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
-    let told = "`.assay/ledger.db` is not used: something else than assay changed it";
+    let told = "`.assay/ledger.db` is not used: another program changed the state";
     assert!(format!("{}{}", ran.stdout, ran.stderr).contains(told), "{}{}", ran.stdout, ran.stderr);
     let ran = run(&repository, &["findings", "list"]);
     assert_eq!(ran.code, 2, "an unusable ledger is no empty one: {}", ran.stdout);
@@ -151,7 +151,8 @@ fn without_a_state_home_a_review_is_made_and_the_user_is_told_that_it_is_not_kep
     repository.write("a.py", FLAWED);
     repository.commit("after");
     let inside = path(&repository, "state").display().to_string();
-    for (home, why) in [("", "neither variable is set"), (&inside, "lies inside of the work tree")]
+    for (home, why) in
+        [("", "neither variable is an absolute path"), (&inside, "is inside of the work tree")]
     {
         let none = [("XDG_STATE_HOME", home), ("HOME", "")];
         let ran = assay_with(repository.path(), &["review"], b"", &none);

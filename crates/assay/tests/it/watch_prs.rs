@@ -271,7 +271,7 @@ fn what_cannot_be_looked_at_is_incomplete_and_what_is_wrong_here_is_said() {
     let bare = assay_with(fixture.repository.path(), &["watch-prs", "--once"], b"", &[]);
     expect![[r#"
         error: cannot use GitHub
-          because: there is no key: set the variable `FAKE_TOKEN`
+          because: missing key: set the variable `FAKE_TOKEN`
         [exit 2]
     "#]]
     .assert_eq(&said(&bare));

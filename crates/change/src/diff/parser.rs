@@ -158,7 +158,7 @@ impl Parser {
             }
             let has_sign = matches!(line, [] | [b'+' | b'-' | b' ' | b'\r', ..]);
             let reason = match has_sign {
-                true => "the hunk has more lines than its head says",
+                true => "the hunk has more lines than its header states",
                 false => "the hunk ends before its last line",
             };
             self.give_up(Unread::Broken, reason);
@@ -294,7 +294,7 @@ impl Parser {
     /// Marks a file as broken if its name was truncated, since the rest could be any name.
     fn check_whole(&mut self) {
         if self.is_cut {
-            self.give_up(Unread::Broken, "the name of the file is too long");
+            self.give_up(Unread::Broken, "the file name is too long");
         }
     }
 
@@ -372,10 +372,13 @@ impl Parser {
         let Some((old, new)) = hunk_header(line) else {
             match line {
                 [b'@', b'@', b'@', ..] => {
-                    self.give_up(Unread::Merge, "the hunk has more than one side before");
+                    self.give_up(
+                        Unread::Merge,
+                        "the hunk is part of a merge diff with more than one parent",
+                    );
                 }
                 [b'@', b'@', ..] => {
-                    self.give_up(Unread::Broken, "the head of the hunk is broken");
+                    self.give_up(Unread::Broken, "the hunk header is invalid");
                 }
                 _ => return false,
             }
@@ -385,7 +388,7 @@ impl Parser {
         self.next = (old.start, new.start);
         let ends = [old, new].map(|side| side.start.checked_add(side.count));
         if ends.contains(&None) {
-            self.give_up(Unread::Broken, "the numbers of the lines are too high");
+            self.give_up(Unread::Broken, "the line numbers are too high");
         }
         let Some(file) = self.files.last_mut() else { return false };
         if matches!(file.content, Content::Text | Content::Link) {

@@ -64,7 +64,7 @@ pub fn reconstruct(diff: &str) -> Result<ReconstructedFiles, ReconstructError> {
         let Some((old, new)) = sides.get_mut(line.file) else { continue };
         let (old_number, new_number) = line.numbers;
         if old_number.max(new_number) > MAX_LINE_NUMBER {
-            let reason = "the number of the line is too high";
+            let reason = "the line number is too high";
             return Err(ReconstructError { line: line.line, reason });
         }
         let text = String::from_utf8_lossy(&line.text);

@@ -14,7 +14,7 @@ pub enum GitError {
         folder: PathBuf,
     },
     /// The index that git named to a hook does not exist.
-    #[error("there is no index `{index}`, which the variable `GIT_INDEX_FILE` names")]
+    #[error("cannot read the index: `GIT_INDEX_FILE` names `{index}`, which does not exist")]
     NoIndex {
         /// The path in the variable.
         index: PathBuf,
@@ -26,7 +26,10 @@ pub enum GitError {
         folder: PathBuf,
     },
     /// The work tree that the repository configures is elsewhere.
-    #[error("the repository of `{folder}` takes `{root}` for its work tree, where it does not lie")]
+    #[error(
+        "the repository of `{folder}` has its work tree at `{root}`, which has no `.git`; check \
+         `core.worktree`"
+    )]
     StrayWorkTree {
         /// The folder that was given.
         folder: PathBuf,
@@ -35,8 +38,8 @@ pub enum GitError {
     },
     /// The repository belongs to another user, whose settings git would apply.
     #[error(
-        "`{root}` belongs to another user; `git config --global --add safe.directory {quoted}` \
-         trusts that repository and no other",
+        "`{root}` belongs to another user; to trust only this repository, run `git config --global \
+         --add safe.directory {quoted}`",
         quoted = shell_word(root)
     )]
     NotYours {
@@ -44,28 +47,27 @@ pub enum GitError {
         root: PathBuf,
     },
     /// The commit or branch does not exist.
-    #[error("`{name}` is no commit or branch of this repository")]
+    #[error("unknown commit or branch `{name}` in this repository")]
     UnknownRevision {
         /// The name that was given.
         name: String,
     },
     /// The file or folder does not exist.
-    #[error("`{path}` is no file or folder of this repository")]
+    #[error("unknown path `{path}`: no such file or folder in this repository")]
     UnknownPath {
         /// The path that was given.
         path: String,
     },
     /// The history is too shallow: the parent of a commit is missing.
-    #[error(
-        "this clone ends at `{commit}`: its parent is not there; `git fetch --deepen 1` gets it"
-    )]
+    #[error("shallow clone: the parent of `{commit}` is missing; run `git fetch --deepen 1`")]
     CutOff {
         /// The commit whose parent is missing.
         commit: String,
     },
     /// The history is too shallow: the common commit of two branches is missing.
     #[error(
-        "this clone ends before `{base}` and `{tip}` meet; `git fetch --unshallow` gets the rest"
+        "shallow clone: the common ancestor of `{base}` and `{tip}` is missing; run `git fetch \
+         --unshallow`"
     )]
     EndsTooEarly {
         /// The base of the comparison.
@@ -74,7 +76,7 @@ pub enum GitError {
         tip: String,
     },
     /// No remote belongs to this repository.
-    #[error("no remote of this repository is `{repository}`; there {remotes}")]
+    #[error("no remote of this repository is `{repository}`; remotes: {remotes}")]
     UnknownRemote {
         /// The repository that was given, `OWNER/REPO`.
         repository: String,
@@ -83,8 +85,8 @@ pub enum GitError {
     },
     /// The remote has no ref of the pull request, or none yet.
     #[error(
-        "`{repository}` has no pull request {number}: `refs/pull/{number}/head` is not there; check \
-         the number, or wait if it was opened just now"
+        "`{repository}` has no pull request {number}: `refs/pull/{number}/head` does not exist; \
+         check the number, or wait if the pull request was just opened"
     )]
     UnknownPull {
         /// The repository of the pull request, `OWNER/REPO`.
@@ -94,8 +96,8 @@ pub enum GitError {
     },
     /// The branch on the remote has commits that the pushed one does not follow.
     #[error(
-        "pushing to branch `{branch}` of `{repository}` was refused, as the branch has other commits \
-         by now: {refusal}; work on its head again"
+        "cannot push to branch `{branch}` of `{repository}`, which has new commits: {refusal}; \
+         repeat the work on the new head"
     )]
     BranchMoved {
         /// The repository, `OWNER/REPO`.
@@ -107,8 +109,8 @@ pub enum GitError {
     },
     /// The remote does not allow the push.
     #[error(
-        "pushing to branch `{branch}` of `{repository}` was refused: {refusal}; allow it (rights of \
-         the token, protection of the branch, hooks of the server), or push by hand"
+        "cannot push to branch `{branch}` of `{repository}`: {refusal}; check the rights of the \
+         token, the branch protection and the server hooks, or push by hand"
     )]
     PushRefused {
         /// The repository, `OWNER/REPO`.
@@ -119,15 +121,15 @@ pub enum GitError {
         refusal: String,
     },
     /// The name is not valid for a branch.
-    #[error("`{name}` is no name for a branch")]
+    #[error("invalid branch name `{name}`")]
     BadBranch {
         /// The name that was given.
         name: String,
     },
     /// The branch is checked out elsewhere with uncommitted changes.
     #[error(
-        "branch `{branch}` is checked out in `{folder}` with changes that are not committed; \
-         commit them, or switch to another branch there"
+        "branch `{branch}` is checked out in `{folder}` with uncommitted changes; commit the \
+         changes, or switch to another branch there"
     )]
     BusyBranch {
         /// The name of the branch.
@@ -136,13 +138,13 @@ pub enum GitError {
         folder: PathBuf,
     },
     /// A program that worked in the folder replaced its repository.
-    #[error("`{folder}/.git` is not what git put there, so nothing of it is committed")]
+    #[error("`{folder}/.git` was replaced after the checkout; nothing was committed")]
     Replaced {
         /// The path of the folder.
         folder: PathBuf,
     },
     /// Another process changed a file of the patch in the meantime.
-    #[error("`{file}` was changed by somebody else meanwhile")]
+    #[error("another process changed `{file}` meanwhile")]
     Moved {
         /// The path of the file.
         file: String,
@@ -161,13 +163,13 @@ pub enum GitError {
         code: Option<i32>,
     },
     /// A folder for the tree could not be created.
-    #[error("could not make a folder for the files of the change")]
+    #[error("cannot create a folder for the files of the change")]
     Layout {
         /// The error of the operating system.
         source: std::io::Error,
     },
     /// The change is a recording, without the folder that it was made in.
-    #[error("the change is on record only, without the folder that it was made in")]
+    #[error("the change is a recording; the folder of its repository is not available")]
     OnRecordOnly,
 }
 

@@ -226,10 +226,9 @@ fn format_remotes(remotes: &BTreeMap<String, String>) -> String {
         Some(repository) => format!("`{name}` ({repository})"),
         None => format!("`{name}`"),
     });
-    match remotes.len() {
-        0 => "are none".to_owned(),
-        1 => format!("is {}", known.collect::<String>()),
-        _ => format!("are {}", known.collect::<Vec<_>>().join(", ")),
+    match remotes.is_empty() {
+        true => "none".to_owned(),
+        false => known.collect::<Vec<_>>().join(", "),
     }
 }
 

@@ -175,8 +175,8 @@ fn a_copied_folder_has_no_authority_in_another_tree() {
     );
     assert_eq!(
         error.to_string(),
-        "`.assay/runs/one` is not used: this version of assay did not write it on this machine at \
-         this place; look at it, and delete it with `rm -r .assay/runs/one`"
+        "`.assay/runs/one` is not used: this version of assay did not write the state on this \
+         machine at this path; check its content, and delete it with `rm -r .assay/runs/one`"
     );
 }
 

@@ -320,17 +320,17 @@ fn inside<'t>(name: &str) -> Result<RepoPath, DiffFaultKind<'t>> {
         Err(DiffFaultKind::BadPath { path: name.to_owned(), reason: reason.to_owned() })
     };
     if name.chars().any(char::is_control) {
-        return refuse("it holds a control character");
+        return refuse("the path has a control character");
     }
     if name.len() > MAX_PATH {
-        return refuse("it is too long");
+        return refuse("the path is too long");
     }
     if let Err(error) = RepoPath::exact(name) {
         return refuse(&error.to_string());
     }
     let parts: Vec<&str> = name.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
     if parts.iter().any(|part| part.eq_ignore_ascii_case(".git")) {
-        return refuse("it belongs to git");
+        return refuse("the path is inside of `.git`");
     }
     RepoPath::exact(&parts.join("/")).or_else(|error| refuse(&error.to_string()))
 }

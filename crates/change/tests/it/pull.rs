@@ -95,7 +95,8 @@ fn what_is_not_there_is_named() {
         "owner/repo",
         8,
         expect![
-            "`owner/repo` has no pull request 8: `refs/pull/8/head` is not there; check the number, or wait if it was opened just now"
+            "`owner/repo` has no pull request 8: `refs/pull/8/head` does not exist; check the \
+             number, or wait if the pull request was just opened"
         ],
     );
     check(
@@ -103,7 +104,8 @@ fn what_is_not_there_is_named() {
         "owner/other",
         7,
         expect![
-            "no remote of this repository is `owner/other`; there are `fork` (somebody/fork), `upstream` (Owner/repo)"
+            "no remote of this repository is `owner/other`; remotes: `fork` (somebody/fork), \
+             `upstream` (Owner/repo)"
         ],
     );
     pull_fixture.clone.git(&["remote", "remove", "fork"]);
@@ -112,7 +114,7 @@ fn what_is_not_there_is_named() {
         &pull_fixture,
         "owner/repo",
         7,
-        expect!["no remote of this repository is `owner/repo`; there are none"],
+        expect!["no remote of this repository is `owner/repo`; remotes: none"],
     );
 }
 
@@ -131,8 +133,11 @@ fn a_branch_of_the_remote_moves_on_and_never_back() {
     let refused = push("HEAD").unwrap_err();
     assert!(matches!(refused, GitError::BranchMoved { .. }), "{refused}");
     let told = refused.to_string();
-    assert!(told.starts_with("pushing to branch `fix/it` of `owner/repo` was refused"), "{told}");
-    assert!(told.contains("! [rejected]") && told.ends_with("; work on its head again"), "{told}");
+    assert!(told.starts_with("cannot push to branch `fix/it` of `owner/repo`"), "{told}");
+    assert!(
+        told.contains("! [rejected]") && told.ends_with("; repeat the work on the new head"),
+        "{told}"
+    );
     assert_eq!(git(&place, &["rev-parse", "fix/it"]), first);
     let odd = assay_change::push(clone.path(), "owner/repo", "HEAD", "a..b").unwrap_err();
     assert!(odd.to_string().contains("a..b"), "{odd}");
@@ -153,10 +158,10 @@ fn a_push_that_the_remote_forbids_is_told_in_its_words_with_the_remedy() {
     assert!(matches!(refused, GitError::PushRefused { .. }), "{refused}");
     let told = refused.to_string();
     let parts = [
-        "pushing to branch `fix` of `owner/repo` was refused: ",
+        "cannot push to branch `fix` of `owner/repo`: ",
         "remote: GH006: Protected branch update failed",
         "(pre-receive hook declined)",
-        "; allow it (rights of the token, protection of the branch, hooks of the server), or push",
+        "; check the rights of the token, the branch protection and the server hooks, or push",
     ];
     for part in parts {
         assert!(told.contains(part), "{part}: {told}");

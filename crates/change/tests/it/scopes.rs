@@ -106,7 +106,7 @@ fn a_repository_without_commits_is_all_new() {
     repository.git(&["add", "a"]);
     let title = |title: &str| format!("{title}\n\"a\" +1 -0\n");
     for (scope, name) in [
-        (Scope::Automatic, "everything, as nothing is committed"),
+        (Scope::Automatic, "all files, since nothing is committed yet"),
         (Scope::Staged, "staged changes"),
     ] {
         let change = open(repository.path(), scope);
@@ -170,7 +170,7 @@ fn a_clone_that_ends_too_early_says_so() {
         let error = assay_change::open(&clone, &scope, &Selection::default()).unwrap_err();
         error.to_string()
     };
-    assert!(error(commits("HEAD")).contains("its parent is not there"));
+    assert!(error(commits("HEAD")).contains("shallow clone: the parent of "));
     assert!(error(against("origin/main")).contains("`git fetch --unshallow`"));
     git(&clone, &["fetch", "--quiet", "--unshallow"]);
     let change = open(&clone, against("origin/main"));
@@ -235,7 +235,8 @@ fn what_is_no_work_tree_is_told_apart() {
     stray.git(&["config", "core.worktree", "/"]);
     assert_eq!(
         error(stray.path()),
-        "the repository of `FOLDER` takes `/` for its work tree, where it does not lie"
+        "the repository of `FOLDER` has its work tree at `/`, which has no `.git`; check \
+         `core.worktree`"
     );
     let broken = Repository::new();
     broken.write(".git/config", "[");
@@ -252,7 +253,7 @@ fn a_repository_of_another_user_is_not_opened() {
     }
     assert_eq!(
         error(repository.path()),
-        "`FOLDER` belongs to another user; `git config --global --add safe.directory FOLDER` \
-         trusts that repository and no other"
+        "`FOLDER` belongs to another user; to trust only this repository, run `git config --global \
+         --add safe.directory FOLDER`"
     );
 }

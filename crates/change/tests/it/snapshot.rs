@@ -160,7 +160,7 @@ fn what_somebody_else_changed_meanwhile_is_left_alone() {
     repository.write("b.txt", "somebody else\n");
     let error =
         bench.patch().unwrap().apply(repository.path(), EXCLUDE_NONE).unwrap_err().to_string();
-    assert_eq!(error, "`b.txt` was changed by somebody else meanwhile");
+    assert_eq!(error, "another process changed `b.txt` meanwhile");
     assert_eq!(read(&repository, "a.txt"), "one\n");
 }
 

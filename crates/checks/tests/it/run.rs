@@ -92,10 +92,10 @@ fn a_command_stands_by_how_it_ends() {
             false: FAILED: it exits with 1, and says nothing
             echo broken >&2; exit 3: FAILED: it exits with 3: broken
             kill -9 $$: FAILED: it was ended by signal 9
-            no-such-program: NOT RUN: could not start `no-such-program`: it is not installed, or not where programs are looked for
+            no-such-program: NOT RUN: cannot start `no-such-program`: it is not installed, or not where programs are looked for
             no-such-program; exit $?: NOT RUN: something it needs is not there: sh: 1: no-such-program: not found
-            ./not-there: NOT RUN: could not start `./not-there`: it is not installed, or not where programs are looked for
-            exit 0: NOT RUN: could not start `exit`: it is not installed, or not where programs are looked for
+            ./not-there: NOT RUN: cannot start `./not-there`: it is not installed, or not where programs are looked for
+            exit 0: NOT RUN: cannot start `exit`: it is not installed, or not where programs are looked for
         "#]],
     );
 }

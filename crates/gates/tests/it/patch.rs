@@ -366,7 +366,7 @@ fn no_diff_leaves_the_repository() {
             ! 11: `../up` is no path to change: the path leaves the repository
             ! 111: `/etc/passwd` is no path to change: the path is absolute and lies outside the repository
             ! 211: `a/../../up` is no path to change: the path leaves the repository
-            ! 311: `.GIT/hooks/x` is no path to change: it belongs to git
+            ! 311: `.GIT/hooks/x` is no path to change: the path is inside of `.git`
             - => a/b [- +1-1]
               "x\n"
         "#]],

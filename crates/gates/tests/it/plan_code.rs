@@ -339,7 +339,7 @@ fn a_long_path_is_cut_in_what_is_told_of_it() {
         "plan-code/named",
         &[&diff(&"a/".repeat(3_000))],
         expect![[r#"
-        MUST * | Check that every diff names files of the repository | FAILS: line 11 of the plan: `a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/…` is no path to change: it is too long.
+        MUST * | Check that every diff names files of the repository | FAILS: line 11 of the plan: `a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/…` is no path to change: the path is too long.
     "#]],
     );
 }

@@ -537,5 +537,5 @@ fn without_a_key_nothing_is_sent() {
     let model = HttpModel::new(Arc::new(provider), ModelDescription::of(ModelId::new("fake", "m")));
     let failure = ask_within(&model, Duration::from_secs(60)).unwrap_err();
     assert_eq!(failure.class, FailureClass::Authentication);
-    assert_eq!(failure.message, "`fake/m`: there is no key: set the variable `SOME_KEY`");
+    assert_eq!(failure.message, "`fake/m`: missing key: set the variable `SOME_KEY`");
 }

@@ -224,7 +224,10 @@ fn a_run_that_something_else_changed_is_refused_and_not_passed_over() {
     record.save(&state(&repository), "2").unwrap();
     fs::write(first.with_file_name("2").join("fixes.json"), "forged").unwrap();
     let told = runs::find(&state(&repository), None).unwrap_err().to_string();
-    assert!(told.starts_with("`.assay/runs/2` is not used: something else than assay"), "{told}");
+    assert!(
+        told.starts_with("`.assay/runs/2` is not used: another program changed the state"),
+        "{told}"
+    );
     fs::create_dir(first.with_file_name("3")).unwrap();
     let told = runs::find(&state(&repository), None).unwrap_err().to_string();
     assert!(told.starts_with("`.assay/runs/3` is not used: this version of assay"), "{told}");

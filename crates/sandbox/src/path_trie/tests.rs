@@ -243,7 +243,7 @@ fn too_much_beside_what_is_hidden_is_an_error() {
     trie.hide(&home.path().canonicalize().unwrap().join(".netrc"));
     assert!(trie.walk(MAX_PATHS).is_ok());
     let error = trie.walk(1).unwrap_err().to_string();
-    assert!(error.starts_with("there is too much beside what is hidden in `/`"), "{error}");
+    assert!(error.starts_with("too many entries beside the hidden paths in `/`"), "{error}");
 }
 
 #[test]

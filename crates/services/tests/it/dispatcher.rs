@@ -419,7 +419,7 @@ fn a_token_that_is_refused_or_missing_may_be_renewed() {
     "#]]);
     post.check_waiting(expect![[r#"
         pull-octo.demo-1 review-HEAD-1 rests 30 s: GitHub refused `ReviewState` with status 401: Bad credentials (the token is wrong, or too old)
-        ticket-PROJ-1 task-1 rests 30 s: JIRA cannot be used: there is no key: set the variable `JIRA_TOKEN`
+        ticket-PROJ-1 task-1 rests 30 s: JIRA cannot be used: missing key: set the variable `JIRA_TOKEN`
     "#]]);
     post.dispatcher.jira = Some(client(&post.jira, keys(fake_jira::TOKEN)));
     post.deliver_after(

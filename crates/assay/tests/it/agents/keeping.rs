@@ -79,7 +79,7 @@ fn a_pull_request_that_is_nowhere_is_given_up_and_told_to_a_person() {
     agents.heard("It is given up; escalation-test-review-task tells a person");
     let task = read(&repository, "queues/qa/test-review-task.json");
     assert_eq!(task["status"], "failed");
-    let error = "no remote of this repository is `owner/repo`; there are none";
+    let error = "no remote of this repository is `owner/repo`; remotes: none";
     assert_eq!((&task["last_error"], &task["retry_count"]), (&json!(error), &json!(0)));
     let told = waiting(&repository, "architect", "escalation-test-review-task");
     assert_eq!((&told["status"], &told["needs_human_review"]), (&json!("pending"), &json!(true)));

@@ -11,7 +11,7 @@ use super::github::{AgentFixture, REPO};
 use super::*;
 
 /// The warning to the user.
-const TOLD: &str = "`.assay/outbox` is not used: messages wait outside of the work tree now";
+const TOLD: &str = "`.assay/outbox` is not used: the outbox is outside of the work tree now";
 
 /// The path of a forged message.
 const FORGED: &str = ".assay/outbox/pull-octo.demo-1/review.json";

@@ -82,9 +82,9 @@ fn a_push_that_passes_the_second_time_leaves_one_commit() {
     hook(&fixture, "test -e refused || { touch refused; echo 'cannot lock ref' >&2; exit 1; }");
     drop_in(&fixture.repository, "engineer", &fix_task(&fixture.ticket));
     let mut agents = fixture.agents(&["engineer"]);
-    let refused = agents.heard("pushing to branch `feature/prices` of `octo/demo` was refused");
+    let refused = agents.heard("cannot push to branch `feature/prices` of `octo/demo`");
     assert!(refused.contains("remote: cannot lock ref"), "{refused}");
-    assert!(refused.contains("work on its head again"), "{refused}");
+    assert!(refused.contains("repeat the work on the new head"), "{refused}");
     agents.heard("Pushed ");
     completed(&fixture.repository, "engineer", "fix-by-hand");
     assert_eq!(agents.stop(), 0);
@@ -104,9 +104,9 @@ fn a_push_that_is_forbidden_is_told_with_its_remedy_and_leaves_no_commit() {
     assert_eq!(agents.stop(), 0);
     let error = task["last_error"].as_str().unwrap();
     for part in [
-        "pushing to branch `feature/prices` of `octo/demo` was refused",
+        "cannot push to branch `feature/prices` of `octo/demo`",
         "remote: GH006: Protected branch update failed",
-        "allow it (rights of the token, protection of the branch, hooks of the server)",
+        "check the rights of the token, the branch protection and the server hooks",
     ] {
         assert!(error.contains(part), "{error}");
     }
@@ -159,7 +159,7 @@ fn a_review_waits_for_a_pull_request_that_is_not_there_yet() {
     drop_in(&fixture.repository, "qa", &review_task("early", &context));
     let mut agents = fixture.agents(&["qa"]);
     let early = agents.heard("`octo/demo` has no pull request 1");
-    assert!(early.contains("`refs/pull/1/head` is not there"), "{early}");
+    assert!(early.contains("`refs/pull/1/head` does not exist"), "{early}");
     agents.heard("It is tried again in ");
     fixture.open_pull("feature/prices", "def total(prices):\n    return sum(prices, 0)\n");
     agents.heard("Approved: ");
@@ -193,5 +193,8 @@ fn a_person_waits_a_few_seconds_for_a_pull_request_and_is_told_what_to_check() {
     assert_eq!(waits, ["1 s", "2 s", "4 s"], "{}", ran.stderr);
     let last = ran.stderr.lines().last().unwrap();
     assert!(last.contains("`octo/demo` has no pull request 9"), "{last}");
-    assert!(last.contains("check the number, or wait if it was opened just now"), "{last}");
+    assert!(
+        last.contains("check the number, or wait if the pull request was just opened"),
+        "{last}"
+    );
 }

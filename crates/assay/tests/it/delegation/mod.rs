@@ -306,7 +306,7 @@ fn nothing_but_reports_counts_from_before_the_end() {
     recording["answers"][0]["report"]["votes"] = json!([]);
     fs::write(&file, recording.to_string()).unwrap();
     let refused = call(folder, "finish_review", &json!({ "review": review })).unwrap_err();
-    assert!(refused.contains("is not used: something else than assay changed it"), "{refused}");
+    assert!(refused.contains("is not used: another program changed the state"), "{refused}");
     fs::write(&file, whole).unwrap();
 
     let outcome = finish(folder, &review);

@@ -265,7 +265,7 @@ const ATTACKS: &[Attack] = &[
     Attack {
         name: "the iteration of the record is edited",
         act: |repository| edit_record(repository, |record| record["iteration"] = json!(9)),
-        told: "something else than assay changed it",
+        told: "another program changed the state",
     },
     Attack {
         name: "the severity in the record is edited",
@@ -274,14 +274,14 @@ const ATTACKS: &[Attack] = &[
                 record["items"]["person-001"]["severity"] = json!("MAY");
             });
         },
-        told: "something else than assay changed it",
+        told: "another program changed the state",
     },
     Attack {
         name: "the checklist of the record is edited",
         act: |repository| {
             edit_record(repository, |record| record["made_from"]["checklist"] = json!("handed-in"));
         },
-        told: "something else than assay changed it",
+        told: "another program changed the state",
     },
     Attack {
         name: "the record is that of another phase",
@@ -291,7 +291,7 @@ const ATTACKS: &[Attack] = &[
             let other = repository.file(".assay/gates/qr-plan-docs.state.json");
             fs::copy(other, record_path(repository)).unwrap();
         },
-        told: "something else than assay changed it",
+        told: "another program changed the state",
     },
     Attack {
         name: "both files come from another repository that passed",
@@ -301,7 +301,7 @@ const ATTACKS: &[Attack] = &[
             fs::copy(list_path(&other), list_path(repository)).unwrap();
             fs::copy(record_path(&other), record_path(repository)).unwrap();
         },
-        told: "something else than assay changed it",
+        told: "another program changed the state",
     },
     Attack {
         name: "both files are copied into a folder for state",
@@ -312,7 +312,7 @@ const ATTACKS: &[Attack] = &[
             }
             let verified = step(repository, &["verify", "--state-dir", "copied"]);
             assert_eq!(verified.code, 3, "{}", verified.stdout);
-            assert!(verified.stderr.contains("did not write it"), "{}", verified.stderr);
+            assert!(verified.stderr.contains("did not write the state"), "{}", verified.stderr);
         },
         told: "There is no owner",
     },

@@ -119,7 +119,7 @@ fn without_a_state_that_can_be_read_nothing_is_known() {
     for args in [&["verify"][..], &["run"], &["status"], &["decompose", "--again"]] {
         let ran = step(args);
         assert_eq!(ran.code, 3, "{args:?}: {}{}", ran.stdout, ran.stderr);
-        let told = "`.assay/gates/qr-plan-structure.state.json` is not used: something else than";
+        let told = "`.assay/gates/qr-plan-structure.state.json` is not used: another program";
         assert!(ran.stderr.contains(told), "{args:?}: {}", ran.stderr);
     }
     fs::write(&beside, verified).unwrap();

@@ -120,9 +120,9 @@ fn a_key_that_is_missing_or_wrong_is_told_with_where_it_comes_from() {
         assay_with(folder, &["review", "--models"], b"", variables)
     };
     for (variables, told) in [
-        (&[][..], "there is no key: set the variable `FAKE_KEY`"),
-        (&[("FAKE_KEY", "")], "there is no key: set the variable `FAKE_KEY`"),
-        (&[("FAKE_KEY", "sk\u{7}ringing")], "the key from the variable `FAKE_KEY` is no key"),
+        (&[][..], "missing key: set the variable `FAKE_KEY`"),
+        (&[("FAKE_KEY", "")], "missing key: set the variable `FAKE_KEY`"),
+        (&[("FAKE_KEY", "sk\u{7}ringing")], "invalid key from the variable `FAKE_KEY`"),
         (&[("FAKE_KEY", "sk-another-one")], "does not accept the key"),
     ] {
         let ran = review(variables);

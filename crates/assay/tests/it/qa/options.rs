@@ -23,7 +23,7 @@ fn a_model_that_is_asked_for_and_not_there_is_an_error_at_once() {
     assert!(!fixture.has_paper("qa_journal.jsonl"), "nothing was run");
     // A model that is named as its provider names it needs no configuration, but a key.
     let ran = fixture.ends(3, &["--model", "claude-sonnet-4-5-20250929"]);
-    assert!(ran.stdout.contains("`anthropic/claude-sonnet-4-5-20250929`: there is no key"));
+    assert!(ran.stdout.contains("`anthropic/claude-sonnet-4-5-20250929`: missing key"));
 }
 
 #[test]

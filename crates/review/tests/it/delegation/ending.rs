@@ -42,7 +42,7 @@ fn a_review_that_something_else_changed_is_refused() {
     recording["terms"]["fail_on"] = json!(null);
     fs::write(&file, recording.to_string()).unwrap();
     let error = case.try_open().err().unwrap().to_string();
-    let refused = format!("`.assay/delegated/{ID}` is not used: something else than assay");
+    let refused = format!("`.assay/delegated/{ID}` is not used: another program changed the state");
     assert!(error.starts_with(&refused), "{error}");
     fs::write(&file, whole).unwrap();
     expect![[r#"

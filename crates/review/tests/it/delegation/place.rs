@@ -11,7 +11,7 @@ fn what_came_with_the_repository_is_refused() {
     case.repository.git(&["add", "--force", ".assay/delegated"]);
     let error = case.try_open().err().unwrap().to_string();
     assert!(
-        error.contains("`.assay/delegated` is not used: it came with the repository"),
+        error.contains("`.assay/delegated` is not used: the path is tracked in git"),
         "{error}"
     );
     assert!(case.try_start().is_err());

@@ -16,7 +16,7 @@ fn a_check_that_moves_the_main_branch_has_failed() {
             "`refs/heads/main` (to ",
         ),
         ("git update-ref refs/remotes/origin/main HEAD", "`refs/remotes/origin/main` (to "),
-        ("git update-ref -d refs/heads/main", "`refs/heads/main` (which it removed)"),
+        ("git update-ref -d refs/heads/main", "`refs/heads/main` (deleted)"),
         ("git update-ref refs/heads/main main~1", "`refs/heads/main` (to "),
     ] {
         let main = [("check.sh", runner(script)), ("greeting.txt", "hello\n".to_owned())];
