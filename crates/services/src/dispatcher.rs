@@ -361,7 +361,7 @@ impl Dispatcher {
                 if let Some(update) = then {
                     self.enqueue(&OutboundMessage::Ticket(update.clone()))?;
                 }
-                Ok(Delivery::Sent(format!("the review stands on {place}: {words}")))
+                Ok(Delivery::Sent(format!("posted the review on {place}: {words}")))
             }
             PostOutcome::Superseded(moved) => Ok(Delivery::Superseded(format!("{place} {moved}"))),
         }
@@ -373,8 +373,8 @@ impl Dispatcher {
         let jira = self.jira.as_ref().ok_or(DeliveryError::NotConfigured(JIRA))?;
         let comment = || jira.comment_once(key, &CommentMarker::from_text(marker), text);
         let said = match if *is_commented { CommentOutcome::Existing } else { comment()? } {
-            CommentOutcome::Created => "was told",
-            CommentOutcome::Existing => "had been told",
+            CommentOutcome::Created => "received the comment",
+            CommentOutcome::Existing => "already had the comment",
         };
         let moved = match transition {
             Some(transition) => {
@@ -458,9 +458,9 @@ fn describe_report(report: &PostReport) -> String {
     let counted = [
         (*added, "new"),
         (*resolved, "resolved"),
-        (*reopened, "opened again"),
-        (*refused, "in the summary, as no comment was taken"),
-        (*not_permitted, "left as they are, as it is not permitted to change them"),
+        (*reopened, "reopened"),
+        (*refused, "in the summary, since GitHub rejected the comment"),
+        (*not_permitted, "unchanged, since a change is not permitted"),
     ];
     let words: Vec<String> = counted
         .iter()
@@ -468,7 +468,7 @@ fn describe_report(report: &PostReport) -> String {
         .map(|(count, label)| format!("{count} {label}"))
         .collect();
     match words.is_empty() {
-        true => "nothing had to be changed".to_owned(),
+        true => "nothing to change".to_owned(),
         false => words.join(", "),
     }
 }

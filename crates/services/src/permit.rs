@@ -7,11 +7,11 @@ use std::collections::BTreeSet;
 
 /// The error for an action that an agent may not carry out.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("agent `{agent}` may not {what}: it needs {needs}, see `config/agents.yaml`")]
+#[error("agent `{agent}` may not {what}: {reason}; see `config/agents.yaml`")]
 pub struct PermissionDenied {
     agent: String,
     what: String,
-    needs: String,
+    reason: String,
 }
 
 /// An action that needs a permission.
@@ -31,10 +31,10 @@ impl Capability {
     /// Returns the description of the action, and the permission that it needs.
     fn describe(self) -> (&'static str, &'static str) {
         match self {
-            Capability::WriteOnGithub => ("write on GitHub", "github"),
+            Capability::WriteOnGithub => ("write to GitHub", "github"),
             Capability::Push => ("push to GitHub", "push"),
-            Capability::WriteInJira => ("write in JIRA", "jira"),
-            Capability::CreateTickets => ("make tickets in JIRA", "create_tickets"),
+            Capability::WriteInJira => ("write to JIRA", "jira"),
+            Capability::CreateTickets => ("create tickets in JIRA", "create_tickets"),
         }
     }
 }
@@ -79,7 +79,7 @@ impl Permit {
                 Err(PermissionDenied {
                     agent: name.clone(),
                     what: what.to_owned(),
-                    needs: format!("the permission `{needs}`"),
+                    reason: format!("missing permission `{needs}`"),
                 })
             }
         }
@@ -98,11 +98,11 @@ impl Permit {
             Permit::Agent { name, transitions, .. } => {
                 let listed = transitions.iter().map(|name| format!("`{name}`"));
                 let listed = listed.collect::<Vec<_>>().join(", ");
-                let known = if listed.is_empty() { "none is".to_owned() } else { listed };
+                let known = if listed.is_empty() { "none".to_owned() } else { listed };
                 Err(PermissionDenied {
                     agent: name.clone(),
                     what: format!("make the transition `{}`", transition.trim()),
-                    needs: format!("it among its `jira` transitions ({known} there)"),
+                    reason: format!("its `jira` transitions are: {known}"),
                 })
             }
         }
@@ -119,14 +119,13 @@ mod tests {
         assert_eq!(qa.check(Capability::WriteInJira), Ok(()));
         assert_eq!(
             qa.check(Capability::Push).unwrap_err().to_string(),
-            "agent `qa` may not push to GitHub: it needs the permission `push`, see \
-             `config/agents.yaml`"
+            "agent `qa` may not push to GitHub: missing permission `push`; see `config/agents.yaml`"
         );
         assert_eq!(qa.check_transition(" approved"), Ok(()));
         assert_eq!(
             qa.check_transition("Done").unwrap_err().to_string(),
-            "agent `qa` may not make the transition `Done`: it needs it among its `jira` \
-             transitions (`approved` there), see `config/agents.yaml`"
+            "agent `qa` may not make the transition `Done`: its `jira` transitions are: \
+             `approved`; see `config/agents.yaml`"
         );
     }
 

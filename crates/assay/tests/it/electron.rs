@@ -74,8 +74,9 @@ fn without_an_app_every_tool_says_how_to_start_it() {
         call(4, "read_electron_logs", &json!({})),
     ];
     let expected = format!(
-        "nothing listens at `127.0.0.1:{port}`: start the app with `--remote-debugging-port={port}`, \
-         or set `ELECTRON_DEBUG_PORT` to the debugging port that it has"
+        "cannot connect to `127.0.0.1:{port}`: no program listens there; start the app with \
+         `--remote-debugging-port={port}`, or set `ELECTRON_DEBUG_PORT` to the debugging port of \
+         the app"
     );
     for result in results(folder.path(), &[], port, &lines) {
         assert_eq!(refusal(&result), expected);
@@ -127,8 +128,8 @@ fn a_command_that_does_not_fit_is_refused_before_anything_is_done() {
         `command` has to be one of click_by_text, click_by_selector, fill_input, select_option, navigate_to_hash, send_keyboard_shortcut, get_page_structure, debug_elements, verify_form_state. Nothing was done; correct it and call `send_command_to_electron` again.
         `command` has to be one of click_by_text, click_by_selector, fill_input, select_option, navigate_to_hash, send_keyboard_shortcut, get_page_structure, debug_elements, verify_form_state. Nothing was done; correct it and call `send_command_to_electron` again.
         the `args` of `click_by_text` do not fit: unknown field `txt`, expected `text`. Nothing was done.
-        the `args` of `fill_input` do not fit: it needs one of `selector`, `placeholder` and `label`. Nothing was done.
-        the `args` of `send_keyboard_shortcut` do not fit: `Hyper+X` is no shortcut such as `Enter`, `Ctrl+N` or `Shift+ArrowDown`: only Ctrl, Shift, Alt and Cmd can be held down. Nothing was done.
+        the `args` of `fill_input` do not fit: expected one of `selector`, `placeholder` and `label`. Nothing was done.
+        the `args` of `send_keyboard_shortcut` do not fit: invalid shortcut `Hyper+X`, expected one such as `Enter`, `Ctrl+N` or `Shift+ArrowDown`: only Ctrl, Shift, Alt and Cmd can be held down. Nothing was done.
         `args` has to be of type object. Nothing was done; correct it and call `send_command_to_electron` again.
         `name` is too long: 60 characters at the most. Nothing was done; correct it and call `take_screenshot` again."#]].assert_eq(&told.join("\n"));
 }
@@ -202,10 +203,10 @@ mod on_chromium {
         assert!(ignored.contains("\n/*\n") && !ignored.contains("e2e"), "{ignored}");
 
         let told = say(command(1, "click_by_text", &json!({ "text": "Ordr" })));
-        assert!(refusal(&told).ends_with("; there is \"Order\""), "{told}");
+        assert!(refusal(&told).ends_with("; most similar: \"Order\""), "{told}");
         let elsewhere = json!({ "command": "get_page_structure", "window": "nope" });
         let told = say(call(1, "send_command_to_electron", &elsewhere));
-        assert!(refusal(&told).starts_with("there is no window `nope`"), "{told}");
+        assert!(refusal(&told).starts_with("unknown window `nope`"), "{told}");
     }
 
     #[test]
@@ -229,7 +230,7 @@ mod on_chromium {
         );
         let told = server
             .say(&eval(4, "open('/', 'second'); window.close(); await new Promise(() => {})"));
-        assert_eq!(refusal(&told["result"]), "the page is gone: it was closed");
+        assert_eq!(refusal(&told["result"]), "the page is gone: closed");
         // The second window may have to load first, too.
         let told = server.say(&command(5, "click_by_text", &json!({ "text": "Go" })));
         assert_eq!(told["result"]["isError"], false, "{told}");

@@ -112,8 +112,7 @@ fn an_agent_does_what_it_is_permitted_however_it_is_named() {
         assert_eq!(told[1]["isError"], false, "{}", told[1]);
         assert_eq!(
             refusal(&told[2]),
-            "agent `qa` may not push to GitHub: it needs the permission `push`, see \
-             `config/agents.yaml`"
+            "agent `qa` may not push to GitHub: missing permission `push`; see `config/agents.yaml`"
         );
         assert_eq!(fixture.github.visible(REPO, 1), "comment\n  assay-bot: Thanks.\n");
         assert_eq!(fixture.asked().len(), 2, "{:?}", fixture.asked());
@@ -148,7 +147,7 @@ fn permissions_are_those_of_the_repository_that_the_agent_works_for() {
     let said = format!("{}\n", comment());
     let ran = assay_with(tree.path(), &["mcp", "github"], said.as_bytes(), &variables);
     let told = &answers(&ran)[0]["result"];
-    assert!(refusal(told).starts_with("agent `qa` may not write on GitHub"), "{told}");
+    assert!(refusal(told).starts_with("agent `qa` may not write to GitHub"), "{told}");
     assert_eq!(fixture.asked(), [""; 0]);
 }
 
@@ -188,12 +187,12 @@ fn without_a_token_or_with_a_wrong_one_the_tools_say_so() {
         told.iter().map(|answer| refusal(&answer["result"]).to_owned()).collect::<Vec<_>>()
     };
     for refusal in told(&[("GITHUB_TOKEN", TOKEN)]) {
-        assert_eq!(refusal, "GitHub cannot be used: missing key: set the variable `DEMO_TOKEN`");
+        assert_eq!(refusal, "cannot use GitHub: missing key: set the variable `DEMO_TOKEN`");
     }
     assert_eq!(fixture.asked(), [""; 0]);
     for refusal in told(&[("DEMO_TOKEN", "t-wrong-and-secret")]) {
         assert!(
-            refusal.ends_with("with status 401: Bad credentials (the token is wrong, or too old)"),
+            refusal.ends_with("with status 401: Bad credentials (the token is invalid or expired)"),
             "{refusal}"
         );
         assert!(!refusal.contains("t-wrong-and-secret"), "{refusal}");

@@ -48,10 +48,10 @@ fn a_person_and_agents_do_what_each_may() {
         assert_eq!(made, json!({ "key": "PROJ-1" }));
         let before = fake.asked().len();
         let refused = tool(&run(repository.path(), &["--agent", "qa"], &create, &[])).unwrap_err();
-        assert!(refused.contains("agent `qa` may not make tickets"), "{refused}");
+        assert!(refused.contains("agent `qa` may not create tickets"), "{refused}");
         let own = [("ASSAY_AGENT", "engineer-2")];
         let refused = tool(&run(repository.path(), &[], &create, &own)).unwrap_err();
-        assert!(refused.contains("agent `engineer` may not make tickets"), "{refused}");
+        assert!(refused.contains("agent `engineer` may not create tickets"), "{refused}");
         assert_eq!(fake.asked().len(), before);
         let review = json!({ "issue_key": "PROJ-1", "transition": "code_review" });
         let moved =
@@ -137,6 +137,6 @@ fn without_a_key_a_tool_says_what_to_set() {
     let repository = configured(&fake, "cloud");
     let get = [call(1, "jira_get_issue", &json!({ "issue_key": "PROJ-1" }))];
     let refused = tool(&run(repository.path(), &[], &get, &[("JIRA_API_TOKEN", "")])).unwrap_err();
-    assert_eq!(refused, "JIRA cannot be used: missing key: set the variable `JIRA_API_TOKEN`");
+    assert_eq!(refused, "cannot use JIRA: missing key: set the variable `JIRA_API_TOKEN`");
     assert_eq!(fake.asked(), [""; 0]);
 }

@@ -190,7 +190,7 @@ fn a_person_says_how_a_pull_request_is_reviewed_and_never_a_closed_one() {
     let limit = Fault::SecondaryLimit { retry_after: Some(7_000) };
     fixture.github.fail_next("GET /repos/octo/demo/pulls/1", limit);
     expect![[r#"
-        error: GitHub sets a limit: `GET /repos/octo/demo/pulls/1` would have to wait for 7000 s; try it again later
+        error: GitHub rate limit: `GET /repos/octo/demo/pulls/1` must wait for 7000 s; retry later
         [exit 3]
     "#]]
     .assert_eq(&said(&fixture.assay(&["queue", "push", "--pr", "octo/demo#1"])));
@@ -259,7 +259,7 @@ fn what_finds_no_room_is_queued_at_a_later_look() {
 fn what_cannot_be_looked_at_is_incomplete_and_what_is_wrong_here_is_said() {
     let fixture = WatchFixture::new("");
     expect![[r#"
-        warning: octo/gone: its pull requests are not known: GitHub refused `GET /repos/octo/gone/pulls` with status 404: Not Found (it is not there, or the token may not see it)
+        warning: octo/gone: its pull requests are not known: GitHub refused `GET /repos/octo/gone/pulls` with status 404: Not Found (it does not exist, or the token has no access)
         [exit 3]
     "#]]
     .assert_eq(&said(&fixture.once(&["--repo", "octo/gone"])));

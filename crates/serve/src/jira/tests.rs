@@ -141,12 +141,18 @@ fn what_an_agent_may_not_do_is_refused_before_anything_is_sent() {
     fixture.check(
         "jira_create_issue",
         json!({ "summary": "More" }),
-        expect!["refused: agent `qa` may not make tickets in JIRA: it needs the permission `create_tickets`, see `config/agents.yaml`. Nothing was sent."],
+        expect![
+            "refused: agent `qa` may not create tickets in JIRA: missing permission \
+             `create_tickets`; see `config/agents.yaml`. Nothing was sent."
+        ],
     );
     fixture.check(
         "jira_transition_issue",
         json!({ "issue_key": ticket, "transition": "changes_requested" }),
-        expect!["refused: agent `qa` may not make the transition `Changes Requested`: it needs it among its `jira` transitions (`approved` there), see `config/agents.yaml`. Nothing was sent."],
+        expect![
+            "refused: agent `qa` may not make the transition `Changes Requested`: its `jira` \
+             transitions are: `approved`; see `config/agents.yaml`. Nothing was sent."
+        ],
     );
     for tool in ["jira_create_epic", "jira_create_subtask", "jira_create_epic_with_subtasks"] {
         let arguments = match tool {

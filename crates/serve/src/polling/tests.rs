@@ -184,7 +184,7 @@ fn a_repository_that_cannot_be_seen_does_not_keep_the_others_from_it() {
         &mut poller,
         expect![[r#"
             queued o/two#1
-            failed o/one: its pull requests are not known: GitHub refused `GET /repos/o/one/pulls` with status 404: Not Found (it is not there, or the token may not see it)
+            failed o/one: its pull requests are not known: GitHub refused `GET /repos/o/one/pulls` with status 404: Not Found (it does not exist, or the token has no access)
         "#]],
     );
     assert_eq!(poller.delay(Duration::from_secs(300)), Duration::from_secs(300));
@@ -215,7 +215,7 @@ fn a_limit_is_kept_for_all_repositories() {
     check(
         &mut poller,
         expect![[r#"
-            failed o/one: its pull requests are not known: GitHub sets a limit: `GET /repos/o/one/pulls` would have to wait for 7000 s; try it again later
+            failed o/one: its pull requests are not known: GitHub rate limit: `GET /repos/o/one/pulls` must wait for 7000 s; retry later
             failed o/two: it was not looked at: GitHub sets a limit
         "#]],
     );

@@ -43,7 +43,7 @@ impl Page {
             other => return Err(other.error(field, "")),
         }
         self.press_mouse(&self.wait_until_clickable(field)?)?;
-        let request = self.request("to text");
+        let request = self.request("typing text");
         let what = match self.run_script(scripts::GRAB, &args, request)? {
             QueryResult::Set { what } => what,
             QueryResult::Grabbed { what, empty } => {
@@ -90,7 +90,7 @@ impl Page {
 
     /// Presses a shortcut, on the element that has the focus.
     pub(super) fn press(&self, keys: &Shortcut, told: &str) -> Result<Value, PageError> {
-        self.press_keys(keys, self.request("to keys"))?;
+        self.press_keys(keys, self.request("pressing keys"))?;
         Ok(json!({ "pressed": told }))
     }
 
@@ -104,11 +104,7 @@ impl Page {
     /// Sets the fragment of the page's address, as a click on a link to it would.
     pub(super) fn go_to_hash(&self, hash: &str) -> Result<Value, PageError> {
         let hash = hash.trim_start_matches('#');
-        self.run_script(
-            scripts::HASH,
-            &json!({ "hash": hash }),
-            self.request("to another place in it"),
-        )
+        self.run_script(scripts::HASH, &json!({ "hash": hash }), self.request("changing the hash"))
     }
 
     /// Waits until an element can be clicked: two queries in a row return the same position.
@@ -158,11 +154,11 @@ impl Page {
     /// Queries an element. The query has its own timeout: its last result says more than a timeout
     /// error.
     fn query_element(&self, script: &str, args: &Value) -> Result<QueryResult, PageError> {
-        self.run_script(script, args, self.request("to a look for an element"))
+        self.run_script(script, args, self.request("finding an element"))
     }
 
     fn press_mouse(&self, target: &ClickTarget) -> Result<(), PageError> {
-        let request = self.request("to a click");
+        let request = self.request("clicking");
         for (kind, buttons) in [("mouseMoved", 0), ("mousePressed", 1), ("mouseReleased", 0)] {
             let button = if kind == "mouseMoved" { "none" } else { "left" };
             let event = json!({

@@ -235,8 +235,8 @@ fn single_selector<E: Error>(named: [Option<Selector>; 3], keys: &str) -> Result
     let mut named = named.into_iter().flatten();
     match (named.next(), named.next()) {
         (Some(wanted), None) => Ok(wanted),
-        (None, _) => Err(E::custom(format!("it needs one of {keys}"))),
-        (Some(_), Some(_)) => Err(E::custom(format!("it takes only one of {keys}"))),
+        (None, _) => Err(E::custom(format!("expected one of {keys}"))),
+        (Some(_), Some(_)) => Err(E::custom(format!("expected only one of {keys}"))),
     }
 }
 
@@ -275,7 +275,7 @@ impl<'de> Deserialize<'de> for Select {
         let option = match (value, text) {
             (Some(value), None) => Choice::Value(value),
             (None, Some(text)) => Choice::Text(text),
-            _ => return Err(D::Error::custom("it needs one of `value` and `text`")),
+            _ => return Err(D::Error::custom("expected one of `value` and `text`")),
         };
         let named = [selector.map(Selector::Css), label.map(Selector::Label), None];
         Ok(Select { field: single_selector(named, "`selector` and `label`")?, option })
@@ -319,18 +319,18 @@ mod tests {
         check(
             "fill_input",
             json!({ "value": "x" }),
-            expect!["it needs one of `selector`, `placeholder` and `label`"],
+            expect!["expected one of `selector`, `placeholder` and `label`"],
         );
         let both = json!({ "selector": "a", "label": "b", "value": "x" });
         check(
             "fill_input",
             both,
-            expect!["it takes only one of `selector`, `placeholder` and `label`"],
+            expect!["expected only one of `selector`, `placeholder` and `label`"],
         );
         check(
             "select_option",
             json!({ "selector": "a" }),
-            expect!["it needs one of `value` and `text`"],
+            expect!["expected one of `value` and `text`"],
         );
         check(
             "get_page_structure",
@@ -341,7 +341,8 @@ mod tests {
             "send_keyboard_shortcut",
             json!("Hyper+X"),
             expect![
-                "`Hyper+X` is no shortcut such as `Enter`, `Ctrl+N` or `Shift+ArrowDown`: only Ctrl, Shift, Alt and Cmd can be held down"
+                "invalid shortcut `Hyper+X`, expected one such as `Enter`, `Ctrl+N` or \
+                 `Shift+ArrowDown`: only Ctrl, Shift, Alt and Cmd can be held down"
             ],
         );
         check(

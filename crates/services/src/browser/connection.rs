@@ -239,7 +239,7 @@ impl Shared {
     fn handle_message(&self, text: &str) {
         let Ok(mut message) = serde_json::from_str::<Value>(text) else {
             return self
-                .end(GoneReason::ConnectionBroken { why: "what came is no JSON".to_owned() });
+                .end(GoneReason::ConnectionBroken { why: "the message is not JSON".to_owned() });
         };
         if let Some(id) = message["id"].as_u64() {
             if let Some(answer) = self.inbox().calls.get_mut(&id) {

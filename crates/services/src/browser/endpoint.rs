@@ -210,9 +210,8 @@ impl Endpoint {
     /// this endpoint; an address on another machine is refused nevertheless, since it is not what
     /// it seems.
     fn path(self, url: &str) -> Result<String, AttachError> {
-        let bad = || {
-            self.not_devtools_error(format!("`{}` is no address of a window", truncate_line(url)))
-        };
+        let bad =
+            || self.not_devtools_error(format!("invalid window address `{}`", truncate_line(url)));
         let uri: Uri = url.parse().map_err(|_| bad())?;
         let host = uri.host().ok_or_else(bad)?;
         parse_loopback(host).ok_or_else(|| AttachError::NotLocal { host: truncate_line(host) })?;
@@ -227,13 +226,12 @@ impl Endpoint {
         let answer = answer.map_err(|error| self.request_error(error))?;
         let status = answer.status().as_u16();
         if status != 200 {
-            return Err(self.not_devtools_error(format!("it answers with status {status}")));
+            return Err(self.not_devtools_error(format!("the server returned status {status}")));
         }
         let body = answer.into_body().into_with_config().limit(MAX_RESPONSE_BYTES).read_to_vec();
         let body = body.map_err(|error| self.request_error(error))?;
-        serde_json::from_slice(&body).map_err(|_| {
-            self.not_devtools_error(format!("its answer to `{path}` is not one of theirs"))
-        })
+        serde_json::from_slice(&body)
+            .map_err(|_| self.not_devtools_error(format!("unexpected answer to `{path}`")))
     }
 
     fn request_error(self, error: ureq::Error) -> AttachError {
@@ -241,10 +239,9 @@ impl Endpoint {
             ureq::Error::Io(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
                 self.not_listening_error()
             }
-            ureq::Error::Timeout(_) => self.not_devtools_error(format!(
-                "it does not answer within {} s",
-                REQUEST_TIMEOUT.as_secs()
-            )),
+            ureq::Error::Timeout(_) => {
+                self.not_devtools_error(format!("no answer within {} s", REQUEST_TIMEOUT.as_secs()))
+            }
             other => self.not_devtools_error(truncate_line(&other.to_string())),
         }
     }
@@ -277,15 +274,20 @@ mod tests {
         check("localhost:9222", expect!["127.0.0.1:9222"]);
         check("127.0.0.2:1", expect!["127.0.0.2:1"]);
         check("[::1]:9222", expect!["[::1]:9222"]);
-        let elsewhere = "is not this machine, and DevTools are only used on this machine";
+        let elsewhere = "DevTools is used on this machine only";
         for host in ["example.com", "10.0.0.1", "0.0.0.0", "localhost.example.com", "[::]", ""] {
             let error = format!("{host}:9222").parse::<Endpoint>().unwrap_err().to_string();
-            assert_eq!(error, format!("`{host}` {elsewhere}"));
+            assert_eq!(error, format!("cannot connect to `{host}`: {elsewhere}"));
         }
-        check("9222", expect!["`9222` is no address such as `127.0.0.1:9222`"]);
+        check(
+            "9222",
+            expect!["invalid address `9222`: expected HOST:PORT, such as `127.0.0.1:9222`"],
+        );
         check(
             "localhost:99999",
-            expect!["`localhost:99999` is no address such as `127.0.0.1:9222`"],
+            expect![
+                "invalid address `localhost:99999`: expected HOST:PORT, such as `127.0.0.1:9222`"
+            ],
         );
     }
 
@@ -295,9 +297,9 @@ mod tests {
         let path = |url: &str| endpoint.path(url).map_err(|error| error.to_string());
         assert_eq!(path("ws://127.0.0.1:9222/devtools/page/A"), Ok("/devtools/page/A".to_owned()));
         let elsewhere = path("ws://10.1.2.3:9222/devtools/page/A").unwrap_err();
-        assert!(elsewhere.starts_with("`10.1.2.3` is not this machine"), "{elsewhere}");
+        assert!(elsewhere.starts_with("cannot connect to `10.1.2.3`"), "{elsewhere}");
         let odd = path("ws://127.0.0.1@example.com/x").unwrap_err();
-        assert!(odd.starts_with("`example.com` is not this machine"), "{odd}");
-        assert!(path("nowhere\u{7}").unwrap_err().contains("is no address of a window"));
+        assert!(odd.starts_with("cannot connect to `example.com`"), "{odd}");
+        assert!(path("nowhere\u{7}").unwrap_err().contains("invalid window address"));
     }
 }

@@ -9,21 +9,22 @@ use super::shortcut::InvalidShortcut;
 #[derive(Debug, thiserror::Error)]
 pub enum AttachError {
     /// The text is no address.
-    #[error("`{text}` is no address such as `127.0.0.1:9222`")]
+    #[error("invalid address `{text}`: expected HOST:PORT, such as `127.0.0.1:9222`")]
     NoAddress {
         /// The text.
         text: String,
     },
     /// The address is that of another machine.
-    #[error("`{host}` is not this machine, and DevTools are only used on this machine")]
+    #[error("cannot connect to `{host}`: DevTools is used on this machine only")]
     NotLocal {
         /// The host of the address.
         host: String,
     },
     /// No program listens at the address.
     #[error(
-        "nothing listens at `{at}`: start the app with `--remote-debugging-port={port}`, or set \
-         `ELECTRON_DEBUG_PORT` to the debugging port that it has"
+        "cannot connect to `{at}`: no program listens there; start the app with \
+         `--remote-debugging-port={port}`, or set `ELECTRON_DEBUG_PORT` to the debugging port of \
+         the app"
     )]
     NotListening {
         /// The address.
@@ -33,8 +34,9 @@ pub enum AttachError {
     },
     /// A program other than a browser listens at the address.
     #[error(
-        "what listens at `{at}` is no DevTools: {why}; `ELECTRON_DEBUG_PORT` has to be the port of \
-         `--remote-debugging-port`, not that of the app's pages, and no other program may use it"
+        "the server at `{at}` is not DevTools: {why}; `ELECTRON_DEBUG_PORT` must be the port of \
+         `--remote-debugging-port`, not the port of the app's pages, and no other program may use \
+         the port"
     )]
     NotDevTools {
         /// The address.
@@ -43,13 +45,13 @@ pub enum AttachError {
         why: String,
     },
     /// The app has no window.
-    #[error("there is no page open at `{at}`: open a window of the app")]
+    #[error("no page is open at `{at}`: open a window of the app")]
     NoPage {
         /// The address.
         at: String,
     },
     /// The app has no window with this id.
-    #[error("there is no window `{id}` at `{at}`: `get_electron_window_info` lists the windows")]
+    #[error("unknown window `{id}` at `{at}`; `get_electron_window_info` lists the windows")]
     NoSuchWindow {
         /// The address.
         at: String,
@@ -79,8 +81,8 @@ pub enum AttachError {
     },
     /// The browser is not of the Chromium family, or does not state its version.
     #[error(
-        "`{product}` at `{at}` is no version of Chrome, Chromium or Electron: start the app in one \
-         of these, Chrome {oldest} (Electron 9) or newer"
+        "`{product}` at `{at}` is not Chrome, Chromium or Electron: start the app in one of these \
+         browsers, Chrome {oldest} (Electron 9) or newer"
     )]
     UnknownBrowser {
         /// The address.
@@ -96,19 +98,19 @@ pub enum AttachError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GoneReason {
     /// The page was closed.
-    #[error("it was closed")]
+    #[error("closed")]
     Closed,
     /// The process of the page crashed.
-    #[error("it crashed")]
+    #[error("crashed")]
     Crashed,
     /// The page sent a message above the size limit.
-    #[error("it sent more than {} MB at once", max_bytes >> 20)]
+    #[error("more than {} MB in one message", max_bytes >> 20)]
     TooLarge {
         /// The size limit, in bytes.
         max_bytes: usize,
     },
     /// The connection broke.
-    #[error("the connection broke: {why}")]
+    #[error("the connection was lost: {why}")]
     ConnectionBroken {
         /// The cause.
         why: String,
@@ -125,7 +127,11 @@ pub enum PageError {
     #[error("the page is gone: {0}")]
     Gone(GoneReason),
     /// The page did not answer in time.
-    #[error("the page did not answer {doing} within {} s{}", after.as_secs_f32(), dialogs_suffix(*dialogs))]
+    #[error(
+        "the page did not answer within {} s while {doing}{}",
+        after.as_secs_f32(),
+        dialogs_suffix(*dialogs)
+    )]
     TimedOut {
         /// The request, for the message.
         doing: String,
@@ -135,7 +141,7 @@ pub enum PageError {
         dialogs: u64,
     },
     /// No element matches the selector.
-    #[error("there is no element with {what}{}", nearest_suffix(nearest))]
+    #[error("no element with {what}{}", nearest_suffix(nearest))]
     NotFound {
         /// The selector.
         what: String,
@@ -143,7 +149,7 @@ pub enum PageError {
         nearest: Vec<String>,
     },
     /// The element is not visible.
-    #[error("{what} is there, but cannot be seen")]
+    #[error("{what} is not visible")]
     Hidden {
         /// The element.
         what: String,
@@ -187,7 +193,7 @@ pub enum PageError {
         why: String,
     },
     /// The text is no CSS selector.
-    #[error("`{selector}` is no CSS selector")]
+    #[error("invalid CSS selector `{selector}`")]
     BadSelector {
         /// The text.
         selector: String,
@@ -206,18 +212,15 @@ pub enum PageError {
     },
     /// A script of assay failed in the page. The page is not the cause.
     #[error(
-        "a script of assay failed in this browser: {message}; this is a defect of assay, not of the \
-         app: report it with the version that `get_electron_window_info` tells"
+        "a script of assay failed in this browser: {message}; this is a bug in assay, not in the \
+         app: report it with the version that `get_electron_window_info` shows"
     )]
     ScriptFailed {
         /// The exception.
         message: String,
     },
     /// A server answered, and the browser does not report the status.
-    #[error(
-        "the browser does not tell with which status the server answered for `{url}`: open the \
-         page again"
-    )]
+    #[error("the browser does not report the HTTP status of `{url}`: open the page again")]
     NoStatus {
         /// The address of the page.
         url: String,
@@ -231,7 +234,7 @@ pub enum PageError {
         max_bytes: usize,
     },
     /// A page could not be opened.
-    #[error("`{url}` could not be opened: {why}")]
+    #[error("cannot open `{url}`: {why}")]
     NotOpened {
         /// The address of the page.
         url: String,
@@ -247,7 +250,7 @@ pub enum PageError {
         message: String,
     },
     /// An expected text is not shown.
-    #[error("the page does not show `{text}`; it begins with `{begin}`")]
+    #[error("the page does not show `{text}`; the page begins with `{begin}`")]
     MissingText {
         /// The text.
         text: String,
@@ -298,14 +301,14 @@ impl PageError {
 fn dialogs_suffix(count: u64) -> String {
     match count {
         0 => String::new(),
-        1 => "; it opened a dialog meanwhile".to_owned(),
-        count => format!("; it opened {count} dialogs meanwhile"),
+        1 => "; the page opened a dialog meanwhile".to_owned(),
+        count => format!("; the page opened {count} dialogs meanwhile"),
     }
 }
 
 fn nearest_suffix(names: &[String]) -> String {
     match names {
         [] => String::new(),
-        names => format!("; there is {}", names.join(", ")),
+        names => format!("; most similar: {}", names.join(", ")),
     }
 }

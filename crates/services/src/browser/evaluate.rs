@@ -18,7 +18,7 @@ impl Page {
         if !self.eval {
             return Err(PageError::EvalNotAllowed);
         }
-        let request = self.request("to code");
+        let request = self.request("running code");
         let params = json!({
             "expression": code, "awaitPromise": true, "replMode": true, "userGesture": true,
             "timeout": u64::try_from(request.time.as_millis()).unwrap_or(u64::MAX),

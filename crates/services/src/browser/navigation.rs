@@ -60,13 +60,13 @@ impl Page {
         let loaded = self.try_load(url);
         if let Err(PageError::TimedOut { .. }) = loaded {
             // A failure to stop adds nothing to the first failure.
-            let _ = self.call("Page.stopLoading", &json!({}), self.request("to be stopped"));
+            let _ = self.call("Page.stopLoading", &json!({}), self.request("stopping the load"));
         }
         loaded
     }
 
     fn try_load(&self, url: &str) -> Result<(), PageError> {
-        let request = self.request_with_timeout("when it was opened", self.timeouts.load);
+        let request = self.request_with_timeout("loading", self.timeouts.load);
         let before = self.main_frame(request)?.loader;
         let answer = self.call("Page.navigate", &json!({ "url": url }), request)?;
         if let Some(why) = answer["errorText"].as_str().filter(|why| !why.is_empty()) {
@@ -117,7 +117,7 @@ impl Page {
 
     /// Waits until no request was in flight for the settle time, or until the limit.
     pub(super) fn settle(&self) -> Result<SettleResult, PageError> {
-        let request = self.request_with_timeout("while it settled", self.timeouts.settle_limit);
+        let request = self.request_with_timeout("settling", self.timeouts.settle_limit);
         let milliseconds = u64::try_from(self.timeouts.settle.as_millis()).unwrap_or(u64::MAX);
         let args = json!({ "milliseconds": milliseconds });
         while let Some(activity) = self.connection.wait_for_idle_network(request.until) {
@@ -137,7 +137,7 @@ impl Page {
     /// Returns the address of the page and the status of its document. Fails if the browser shows
     /// its own error page, or if a server answered and its status is not known.
     pub(super) fn load_result(&self) -> Result<LoadResult, PageError> {
-        let request = self.request("to a look at its address");
+        let request = self.request("reading its address");
         loop {
             let MainFrame { loader, unreachable, .. } = self.main_frame(request)?;
             if let Some(url) = unreachable {

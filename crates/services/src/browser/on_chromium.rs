@@ -114,6 +114,6 @@ fn a_script_of_ours_that_fails_is_not_blamed_on_the_app() {
         let error = perform(&page, name, args).unwrap_err();
         assert!(matches!(error, PageError::ScriptFailed { .. }), "{name}: {error}");
         assert!(error.is_environment_error(), "{name}: {error}");
-        assert!(error.to_string().contains("this is a defect of assay, not of the app"), "{error}");
+        assert!(error.to_string().contains("this is a bug in assay, not in the app"), "{error}");
     }
 }

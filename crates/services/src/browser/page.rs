@@ -105,7 +105,7 @@ impl Page {
         let mut page = Page { connection, window, frame: String::new(), timeouts, eval: false };
         // A page that is still loading answers when it is done.
         let request =
-            page.request_with_timeout("when it was taken", timeouts.load.max(timeouts.answer));
+            page.request_with_timeout("attaching to it", timeouts.load.max(timeouts.answer));
         for domain in ["Inspector", "Page", "Runtime", "Log"] {
             page.call(&format!("{domain}.enable"), &json!({}), request)?;
         }

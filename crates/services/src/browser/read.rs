@@ -10,7 +10,7 @@ use super::untrusted::truncate_line;
 impl Page {
     /// Returns an overview of the visible elements.
     pub(super) fn structure(&self) -> Result<Value, PageError> {
-        self.run_script(scripts::STRUCTURE, &json!({}), self.request("to a look at its structure"))
+        self.run_script(scripts::STRUCTURE, &json!({}), self.request("reading its structure"))
     }
 
     /// Returns details of elements, for debugging.
@@ -25,8 +25,7 @@ impl Page {
 
     fn part(&self, script: &str, selector: Option<&str>) -> Result<Value, PageError> {
         let args = json!({ "selector": selector });
-        let mut result: Value =
-            self.run_script(script, &args, self.request("to a look at elements"))?;
+        let mut result: Value = self.run_script(script, &args, self.request("listing elements"))?;
         if result["state"] == "bad_selector" {
             let selector = truncate_line(selector.unwrap_or_default());
             return Err(PageError::BadSelector { selector });

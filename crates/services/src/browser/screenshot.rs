@@ -26,14 +26,14 @@ pub struct Screenshot {
 impl Page {
     /// Takes a screenshot of the visible part of the page.
     pub fn screenshot(&self) -> Result<Screenshot, PageError> {
-        let request = self.request("with a screenshot");
+        let request = self.request("taking a screenshot");
         let answer = self.call("Page.captureScreenshot", &json!({ "format": "png" }), request)?;
         let png = BASE64_STANDARD.decode(answer["data"].as_str().unwrap_or_default());
         match png {
             Ok(png) if png.starts_with(PNG) => Ok(Screenshot { png }),
             _ => Err(PageError::Refused {
                 method: "Page.captureScreenshot".to_owned(),
-                message: "what came is no PNG".to_owned(),
+                message: "the answer is not a PNG image".to_owned(),
             }),
         }
     }

@@ -15,7 +15,10 @@ pub struct Shortcut {
 
 /// The error for a text that is no shortcut.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is no shortcut such as `Enter`, `Ctrl+N` or `Shift+ArrowDown`: {why}")]
+#[error(
+    "invalid shortcut `{text}`, expected one such as `Enter`, `Ctrl+N` or `Shift+ArrowDown`: \
+     {why}"
+)]
 pub struct InvalidShortcut {
     text: String,
     why: &'static str,
@@ -194,7 +197,7 @@ impl FromStr for Shortcut {
                 all.push(one);
             }
         }
-        let key = Key::parse(key.trim()).ok_or_else(|| bad("there is no such key"))?;
+        let key = Key::parse(key.trim()).ok_or_else(|| bad("unknown key"))?;
         Ok(Shortcut { held: all, key })
     }
 }
@@ -321,18 +324,18 @@ mod tests {
 
     #[test]
     fn what_is_no_key_is_said() {
-        let how = "is no shortcut such as `Enter`, `Ctrl+N` or `Shift+ArrowDown`";
+        let how = "expected one such as `Enter`, `Ctrl+N` or `Shift+ArrowDown`";
         for (text, why) in [
-            ("", "there is no such key"),
-            ("Ctrl+", "there is no such key"),
+            ("", "unknown key"),
+            ("Ctrl+", "unknown key"),
             ("Hyper+N", "only Ctrl, Shift, Alt and Cmd can be held down"),
             ("Enter+N", "only Ctrl, Shift, Alt and Cmd can be held down"),
-            ("F25", "there is no such key"),
-            ("NN", "there is no such key"),
-            ("\u{7}", "there is no such key"),
+            ("F25", "unknown key"),
+            ("NN", "unknown key"),
+            ("\u{7}", "unknown key"),
         ] {
             let error = text.parse::<Shortcut>().unwrap_err().to_string();
-            assert_eq!(error, format!("`{}` {how}: {why}", truncate_line(text)));
+            assert_eq!(error, format!("invalid shortcut `{}`, {how}: {why}", truncate_line(text)));
         }
     }
 }

@@ -27,10 +27,10 @@ pub enum DeliveryError {
     #[error(transparent)]
     Transition(JiraError),
     /// The service is not configured.
-    #[error("{0} is not configured, so nothing can be told there")]
+    #[error("{0} is not configured, so the message cannot be sent")]
     NotConfigured(&'static str),
     /// The message has a format that this version does not know.
-    #[error("it is no letter that this version knows: {0}")]
+    #[error("this version cannot read the message: {0}")]
     Unreadable(String),
     /// The outbox could not be read or written.
     #[error(transparent)]

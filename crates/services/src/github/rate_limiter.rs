@@ -41,7 +41,7 @@ impl RateLimiter {
     /// dropped.
     fn acquire(&self, clock: &dyn ServiceClock) -> Result<Lock, TransportError> {
         let state_error = |error: DiskError| TransportError::Network {
-            why: format!("nobody can keep count of writes: {error}: {}", error.source),
+            why: format!("cannot store the write-rate counter: {error}: {}", error.source),
             may_have_arrived: false,
         };
         durable_fs::make_folder(&self.folder).map_err(state_error)?;
@@ -57,7 +57,7 @@ impl RateLimiter {
             }
             // A process that waits for the lock could not report the reason of the wait.
             drop(lock);
-            let why = format!("so as not to write too fast, waiting for {} s", seconds(wait));
+            let why = format!("write rate limit: waiting for {} s", seconds(wait));
             clock.wait(wait, &why).map_err(|_| TransportError::RateLimited { wait })?;
         }
     }
@@ -169,7 +169,7 @@ mod tests {
         let error = api.send(&say).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "GitHub sets a limit: `POST /say` would have to wait for 1 s; try it again later"
+            "GitHub rate limit: `POST /say` must wait for 1 s; retry later"
         );
         assert!(!error.is_outcome_unknown());
     }

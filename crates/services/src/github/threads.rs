@@ -343,7 +343,8 @@ impl GitHub {
             at.comments = next.1.or(at.comments);
             at.reviews = next.2.or(at.reviews);
         }
-        Err(self.unreadable("there is more on the pull request than can be read"))
+        Err(self
+            .unreadable("the pull request has more threads, comments or reviews than can be read"))
     }
 
     fn state_page(
@@ -362,7 +363,7 @@ impl GitHub {
         });
         let data: Data = graphql::execute(&self.api, "/graphql", &REVIEW_STATE, &variables)?;
         let pull = data.repository.and_then(|repository| repository.pull_request);
-        pull.ok_or_else(|| self.unreadable("there is no such pull request"))
+        pull.ok_or_else(|| self.unreadable("no such pull request"))
     }
 
     fn unreadable(&self, why: &str) -> ServiceError {

@@ -4,7 +4,7 @@
 #[derive(Debug, thiserror::Error)]
 pub enum GraphitiError {
     /// The server cannot be reached.
-    #[error("could not reach the Graphiti server at `{at}`: {why}")]
+    #[error("cannot reach the Graphiti server at `{at}`: {why}")]
     ConnectionFailed {
         /// The address.
         at: String,
@@ -20,7 +20,7 @@ pub enum GraphitiError {
         seconds: f32,
     },
     /// The server is no MCP server.
-    #[error("what answers at `{at}` is no MCP server: {why}")]
+    #[error("the server at `{at}` is not an MCP server: {why}")]
     NotMcp {
         /// The address.
         at: String,
@@ -36,7 +36,7 @@ pub enum GraphitiError {
         why: String,
     },
     /// The answer cannot be parsed.
-    #[error("the answer of the Graphiti server to `{what}` cannot be read: {why}")]
+    #[error("cannot parse the answer of the Graphiti server to `{what}`: {why}")]
     Unreadable {
         /// The tool or method that was called.
         what: String,

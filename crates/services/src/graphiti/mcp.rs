@@ -95,7 +95,7 @@ impl Connection {
         let version = welcome["protocolVersion"].as_str().unwrap_or_default();
         if !VERSIONS.contains(&version) {
             let version = truncate_line(version);
-            return Err(connection.not_mcp_error(format!("it speaks version `{version}` of MCP")));
+            return Err(connection.not_mcp_error(format!("unsupported MCP version `{version}`")));
         }
         connection.version = HeaderValue::from_str(version).ok();
         let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
@@ -125,7 +125,7 @@ impl Connection {
                 None => value,
             },
             None => serde_json::from_str(&said)
-                .map_err(|_| unreadable(format!("it says `{}`", truncate_line(&said))))?,
+                .map_err(|_| unreadable(format!("unexpected text `{}`", truncate_line(&said))))?,
         };
         match value.get("error").and_then(Value::as_str) {
             Some(why) => {
@@ -176,7 +176,7 @@ impl Connection {
                 Err(GraphitiError::Refused { what, why })
             }
             (Some(result), None) => Ok(result),
-            (None, None) => Err(self.not_mcp_error("its answer has no result".to_owned())),
+            (None, None) => Err(self.not_mcp_error("the answer has no result".to_owned())),
         }
     }
 
@@ -204,9 +204,9 @@ impl Connection {
             300..=399 => {
                 let to = response.headers().get("location").and_then(|to| to.to_str().ok());
                 let to = truncate_line(to.unwrap_or("nowhere"));
-                Err(self.not_mcp_error(format!("it leads to `{to}`, which is not followed")))
+                Err(self.not_mcp_error(format!("the redirect to `{to}` is not followed")))
             }
-            status => Err(self.not_mcp_error(format!("it answers `{what}` with status {status}"))),
+            status => Err(self.not_mcp_error(format!("`{what}` returned status {status}"))),
         }
     }
 
@@ -221,10 +221,10 @@ impl Connection {
         let mut body = Vec::new();
         reader.read_to_end(&mut body).map_err(|error| self.read_error(error))?;
         let message: RpcMessage = serde_json::from_slice(&body)
-            .map_err(|_| self.not_mcp_error("its answer is no message".to_owned()))?;
+            .map_err(|_| self.not_mcp_error("the answer is not a JSON-RPC message".to_owned()))?;
         match is_answer(&message, id) {
             true => Ok(message),
-            false => Err(self.not_mcp_error("it answers something else".to_owned())),
+            false => Err(self.not_mcp_error("the answer is for another request".to_owned())),
         }
     }
 
@@ -251,7 +251,7 @@ impl Connection {
                 return Ok(answer);
             }
             if count == 0 {
-                return Err(self.not_mcp_error("its stream ends without an answer".to_owned()));
+                return Err(self.not_mcp_error("the stream ended without an answer".to_owned()));
             }
             data.clear();
         }
@@ -268,10 +268,8 @@ impl Connection {
             ureq::Error::Io(error) if error.kind() == io::ErrorKind::TimedOut => {
                 self.timeout_error()
             }
-            ureq::Error::BodyExceedsLimit(_) => self.not_mcp_error(format!(
-                "it answers with more than {} KB",
-                MAX_RESPONSE_BYTES >> 10
-            )),
+            ureq::Error::BodyExceedsLimit(_) => self
+                .not_mcp_error(format!("the answer has more than {} KB", MAX_RESPONSE_BYTES >> 10)),
             other => GraphitiError::ConnectionFailed { at, why: truncate_line(&other.to_string()) },
         }
     }

@@ -269,7 +269,7 @@ impl Api {
             let wait = BACKOFF.delay(retries);
             retries += 1;
             tracing::warn!(service = self.service, ?wait, %error, "retrying the request");
-            let why = format!("{error}; tried again in {} s", wait.as_secs());
+            let why = format!("{error}; retrying in {} s", wait.as_secs());
             if self.clock.wait(wait, &why).is_err() {
                 return Err(error);
             }
@@ -304,7 +304,7 @@ impl Api {
             return Err(self.rate_limit_error(call, wait));
         }
         tracing::warn!(service = self.service, ?wait, count, "waiting for the rate limit");
-        let why = format!("{} sets a limit: waiting for {} s", self.service, wait.as_secs());
+        let why = format!("{} rate limit: waiting for {} s", self.service, wait.as_secs());
         self.clock.wait(wait, &why).map_err(|_| self.rate_limit_error(call, wait))
     }
 
@@ -355,7 +355,7 @@ impl Api {
 /// Returns the error message of a response, in the formats of GitHub, JIRA and Linear.
 fn error_message(response: &Response) -> String {
     if let Some(to) = response.header("location").filter(|_| response.status < 400) {
-        return format!("it leads to `{to}`, which is not followed");
+        return format!("the redirect to `{to}` is not followed");
     }
     let Ok(body) = serde_json::from_slice::<Value>(&response.body) else {
         return String::from_utf8_lossy(&response.body).into_owned();

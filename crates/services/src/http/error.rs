@@ -13,7 +13,7 @@ const MAX_MESSAGE_CHARS: usize = 600;
 #[derive(Debug, thiserror::Error)]
 pub enum ServiceError {
     /// There is no key for the service.
-    #[error("{service} cannot be used")]
+    #[error("cannot use {service}")]
     NoKey {
         /// The name of the service.
         service: &'static str,
@@ -49,7 +49,7 @@ pub enum ServiceError {
         is_outcome_unknown: bool,
     },
     /// A rate limit applies, and its delay exceeds the maximum wait.
-    #[error("{service} sets a limit: `{what}` would have to wait for {} s; try it again later", .wait.as_secs())]
+    #[error("{service} rate limit: `{what}` must wait for {} s; retry later", .wait.as_secs())]
     RateLimited {
         /// The name of the service.
         service: &'static str,
@@ -59,7 +59,7 @@ pub enum ServiceError {
         wait: Duration,
     },
     /// The answer cannot be parsed.
-    #[error("the answer of {service} to `{what}` cannot be read: {why}")]
+    #[error("cannot parse the answer of {service} to `{what}`: {why}")]
     InvalidResponse {
         /// The name of the service.
         service: &'static str,
@@ -80,9 +80,9 @@ const MAX_HINTED_BYTES: usize = 40;
 fn hint(status: u16, message: &str) -> &'static str {
     match status {
         _ if message.len() > MAX_HINTED_BYTES => "",
-        401 => " (the token is wrong, or too old)",
-        403 => " (the token has no right to that)",
-        404 => " (it is not there, or the token may not see it)",
+        401 => " (the token is invalid or expired)",
+        403 => " (the token lacks a permission)",
+        404 => " (it does not exist, or the token has no access)",
         _ => "",
     }
 }

@@ -10,10 +10,10 @@ use ureq::http::Uri;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ServerUrlError {
     /// The text is no address, or has another scheme than `http` or `https`.
-    #[error("it is no address such as `http://localhost:8000/mcp`")]
+    #[error("expected a URL such as `http://localhost:8000/mcp`")]
     Invalid,
     /// The address contains a user name or a password.
-    #[error("it holds a user or a password, which are not sent")]
+    #[error("the URL has a user name or a password, which is not sent")]
     HasCredentials,
 }
 

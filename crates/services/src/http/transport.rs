@@ -182,8 +182,8 @@ fn network_error(error: ureq::Error) -> TransportError {
     );
     let refused = matches!(&error, ureq::Error::Io(error) if error.kind() == std::io::ErrorKind::ConnectionRefused);
     let why = match &error {
-        ureq::Error::Timeout(_) => "it did not answer in time".to_owned(),
-        ureq::Error::HostNotFound => "nobody knows its host".to_owned(),
+        ureq::Error::Timeout(_) => "timeout".to_owned(),
+        ureq::Error::HostNotFound => "could not resolve host".to_owned(),
         other => other.to_string(),
     };
     TransportError::Network { why, may_have_arrived: may_have_arrived && !refused }

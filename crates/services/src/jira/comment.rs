@@ -27,7 +27,7 @@ const MAX_PAGES: usize = 10;
 
 /// The error for a text that is no marker.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no marker: it has 1 to 80 letters, digits and dashes")]
+#[error("invalid marker `{0}`: expected 1 to 80 letters, digits and dashes")]
 pub struct CommentMarkerError(String);
 
 /// The id of a message.

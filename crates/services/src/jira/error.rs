@@ -12,7 +12,7 @@ pub enum JiraError {
     Service(#[from] ServiceError),
     /// The workflow offers no such transition.
     #[error(
-        "`{key}` cannot be moved to `{wanted}`: it is in `{status}`, and offered are {}",
+        "cannot move `{key}` to `{wanted}`: its status is `{status}`; available transitions: {}",
         format_names(.offered)
     )]
     NoTransition {
@@ -26,7 +26,10 @@ pub enum JiraError {
         offered: Vec<String>,
     },
     /// Several transitions have the requested name.
-    #[error("`{wanted}` is not one way for `{key}` but {}; say one of them", format_names(.offered))]
+    #[error(
+        "transition `{wanted}` of `{key}` is ambiguous: {}; name one of them",
+        format_names(.offered)
+    )]
     SeveralTransitions {
         /// The ticket.
         key: TicketKey,
@@ -36,7 +39,7 @@ pub enum JiraError {
         offered: Vec<String>,
     },
     /// There is no such field.
-    #[error("JIRA has no field `{name}`; it has {}", format_names(.alike))]
+    #[error("unknown JIRA field `{name}`; known fields: {}", format_names(.alike))]
     NoField {
         /// The requested name.
         name: String,
@@ -44,7 +47,7 @@ pub enum JiraError {
         alike: Vec<String>,
     },
     /// Several fields have the requested name.
-    #[error("several fields are called `{name}`: say which by its id, {}", format_names(.ids))]
+    #[error("JIRA field `{name}` is ambiguous; use one of the ids {}", format_names(.ids))]
     SeveralFields {
         /// The requested name.
         name: String,
@@ -52,7 +55,7 @@ pub enum JiraError {
         ids: Vec<String>,
     },
     /// The field does not accept the value.
-    #[error("the field `{field}` does not take this: {why}")]
+    #[error("invalid value for field `{field}`: {why}")]
     InvalidValue {
         /// The name of the field.
         field: String,
@@ -60,13 +63,16 @@ pub enum JiraError {
         why: String,
     },
     /// The project has no issue type for subtasks.
-    #[error("the project `{project}` has no kind of ticket that is a part of another")]
+    #[error("project `{project}` has no issue type for subtasks")]
     NoSubtasks {
         /// The project.
         project: String,
     },
     /// A ticket may or may not have been created.
-    #[error("it is not clear whether `{summary}` was made; look for it before you make it again")]
+    #[error(
+        "unknown whether ticket `{summary}` was created; search for the ticket before you create \
+         it again"
+    )]
     OutcomeUnknown {
         /// The title of the ticket.
         summary: String,
@@ -74,7 +80,10 @@ pub enum JiraError {
         source: ServiceError,
     },
     /// Some tickets were created before one failed.
-    #[error("`{failed}` was not made; there are {} now, and nothing after it was tried", format_names(.made))]
+    #[error(
+        "ticket `{failed}` was not created; created before: {}; later tickets were skipped",
+        format_names(.made)
+    )]
     PartlyCreated {
         /// The keys and titles of the created tickets.
         made: Vec<String>,

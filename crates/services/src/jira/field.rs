@@ -86,20 +86,20 @@ impl Jira {
             ("number", FieldValue::Number(number)) => Ok(Value::Number(number.clone())),
             ("number", FieldValue::Text(text)) => match text.trim().parse::<Number>() {
                 Ok(number) => Ok(Value::Number(number)),
-                Err(_) => Err(wrong("it takes a number")),
+                Err(_) => Err(wrong("expected a number")),
             },
             ("string", FieldValue::Text(text)) if field.has_markup() => Ok(self.body(text)),
             ("array", FieldValue::List(words)) => {
                 let one = |word: &String| self.to_json(&field.schema.items, word);
                 let all: Option<Vec<Value>> = words.iter().map(one).collect();
-                all.map(Value::Array).ok_or_else(|| wrong("lists of its kind are not known"))
+                all.map(Value::Array).ok_or_else(|| wrong("lists of this type are not supported"))
             }
-            ("array", FieldValue::Text(_) | FieldValue::Number(_)) => Err(wrong("it takes a list")),
-            (_, FieldValue::List(_)) => Err(wrong("it takes one value and not a list")),
-            (_, FieldValue::Number(_)) => Err(wrong("it takes no number")),
-            (kind, FieldValue::Text(text)) => self.to_json(kind, text).ok_or_else(|| {
-                wrong(&format!("values of its kind, `{kind}`, cannot be written here"))
-            }),
+            ("array", FieldValue::Text(_) | FieldValue::Number(_)) => Err(wrong("expected a list")),
+            (_, FieldValue::List(_)) => Err(wrong("expected one value, not a list")),
+            (_, FieldValue::Number(_)) => Err(wrong("a number is not allowed")),
+            (kind, FieldValue::Text(text)) => self
+                .to_json(kind, text)
+                .ok_or_else(|| wrong(&format!("values of type `{kind}` are not supported"))),
         }
     }
 

@@ -52,7 +52,7 @@ pub fn parse(text: &str) -> Vec<MarkupBlock> {
     let (kept, rest) = split_chars(&clean, MAX_TEXT_BYTES);
     let mut blocks = blocks(kept);
     if !rest.is_empty() {
-        let note = "… (the rest is left out: it is too long for JIRA)".to_owned();
+        let note = "… (truncated: the text is too long for JIRA)".to_owned();
         blocks.push(MarkupBlock::Paragraph(vec![vec![Inline::Text(note)]]));
     }
     blocks

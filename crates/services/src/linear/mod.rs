@@ -33,7 +33,7 @@ pub enum LinearError {
     #[error(transparent)]
     Service(#[from] ServiceError),
     /// The team has no state with this name.
-    #[error("the team has no state `{wanted}`; it has {}", .states.join(", "))]
+    #[error("unknown state `{wanted}` of the Linear team; known states: {}", .states.join(", "))]
     NoState {
         /// The requested name.
         wanted: String,
@@ -250,7 +250,7 @@ impl Linear {
         ServiceError::InvalidResponse {
             service: self.api.service(),
             what: operation.name.to_owned(),
-            why: "it does not hold what was asked for".to_owned(),
+            why: "the requested data is missing".to_owned(),
             is_outcome_unknown: operation.writes,
         }
     }

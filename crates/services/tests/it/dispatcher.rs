@@ -137,17 +137,17 @@ fn letters_arrive_and_arrive_once() {
     post.enqueue_ticket_message("task-1 code_review", Some("Code Review"));
     post.enqueue_ticket_message("task-2", None);
     post.deliver(expect![[r#"
-        the review stands on octo/demo#1: 1 new
-        PROJ-1 was told, and moved from To Do to Code Review
-        PROJ-1 was told
+        posted the review on octo/demo#1: 1 new
+        PROJ-1 received the comment, and moved from To Do to Code Review
+        PROJ-1 received the comment
     "#]]);
     post.deliver(expect![""]);
     // A process that crashed before it could record the delivery delivers again.
     post.enqueue_review("head 1");
     post.enqueue_ticket_message("task-1 code_review", Some("Code Review"));
     post.deliver(expect![[r#"
-        the review stands on octo/demo#1: nothing had to be changed
-        PROJ-1 had been told, and is in Code Review
+        posted the review on octo/demo#1: nothing to change
+        PROJ-1 already had the comment, and is in Code Review
     "#]]);
     assert_eq!(post.jira.comments(&post.ticket).len(), 2);
     assert_eq!(post.jira.status(&post.ticket), "Code Review");
@@ -162,14 +162,14 @@ fn a_ticket_hears_of_a_review_once_that_stands() {
         .unwrap();
     post.github.github.fail_next("ReviewState", Fault::NotFound);
     post.deliver(expect![[r#"
-        waits: GitHub refused `ReviewState` with status 404: Not Found (it is not there, or the token may not see it)
+        waits: GitHub refused `ReviewState` with status 404: Not Found (it does not exist, or the token has no access)
     "#]]);
     assert_eq!(post.jira.comments(&post.ticket).len(), 0);
     post.deliver_after(
         30,
         &expect![[r#"
-        the review stands on octo/demo#1: 1 new
-        PROJ-1 was told, and moved from To Do to Code Review
+        posted the review on octo/demo#1: 1 new
+        PROJ-1 received the comment, and moved from To Do to Code Review
     "#]],
     );
     assert_eq!(post.jira.status(&post.ticket), "Code Review");
@@ -183,7 +183,7 @@ fn a_review_of_other_commits_is_not_posted_and_moves_no_ticket() {
         .enqueue(&OutboundMessage::Review(ReviewMessage { then, ..post.review_of("head 0") }))
         .unwrap();
     post.deliver(expect![[r#"
-        superseded: octo/demo#1 has moved on to 0bd3c853b83a
+        superseded: octo/demo#1 has the new head commit 0bd3c853b83a
     "#]]);
     post.check_waiting(expect![""]);
     assert_eq!(post.github.github.comments("octo/demo", 1).len(), 0);
@@ -197,8 +197,8 @@ fn a_review_that_took_longer_does_not_take_the_place_of_one_of_a_later_commit() 
     post.enqueue_review("head 1");
     post.enqueue_review("head 0");
     post.deliver(expect![[r#"
-        the review stands on octo/demo#1: 1 new
-        superseded: octo/demo#1 has moved on to 0bd3c853b83a
+        posted the review on octo/demo#1: 1 new
+        superseded: octo/demo#1 has the new head commit 0bd3c853b83a
     "#]]);
 }
 
@@ -208,16 +208,16 @@ fn a_review_that_rests_does_not_hold_up_one_of_a_later_commit() {
     post.enqueue_review("head 0");
     post.github.github.fail_next("ReviewState", Fault::NotFound);
     post.deliver(expect![[r#"
-        waits: GitHub refused `ReviewState` with status 404: Not Found (it is not there, or the token may not see it)
+        waits: GitHub refused `ReviewState` with status 404: Not Found (it does not exist, or the token has no access)
     "#]]);
     post.enqueue_review("head 1");
     post.deliver(expect![[r#"
-        the review stands on octo/demo#1: 1 new
+        posted the review on octo/demo#1: 1 new
     "#]]);
     post.deliver_after(
         30,
         &expect![[r#"
-            superseded: octo/demo#1 has moved on to 0bd3c853b83a
+            superseded: octo/demo#1 has the new head commit 0bd3c853b83a
         "#]],
     );
 }
@@ -249,14 +249,14 @@ fn a_service_that_is_out_holds_up_only_its_own_letters() {
     post.github.github.fail_at_random(1, 1, &[Fault::Cut(FaultTiming::BeforeEffect)]);
     post.deliver(expect![[r#"
         waits: GitHub at `the fake` did not answer `ReviewState`: the connection was cut
-        PROJ-1 was told
+        PROJ-1 received the comment
     "#]]);
     post.github.github.stop_failing();
     post.deliver_after(29, &expect![""]);
     post.deliver_after(
         30,
         &expect![[r#"
-        the review stands on octo/demo#1: 1 new
+        posted the review on octo/demo#1: 1 new
     "#]],
     );
 }
@@ -294,24 +294,24 @@ fn a_transition_that_fails_holds_up_no_comment_and_ends_with_a_later_one() {
     post.enqueue_ticket_message("rejected", None);
     post.deliver(expect![[r#"
         waits: JIRA refused `POST /rest/api/3/issue/PROJ-1/transitions` with status 500: <html><body><h1>Trouble</h1></body></html>
-        PROJ-1 was told
+        PROJ-1 received the comment
     "#]]);
     post.check_waiting(expect![[r#"
         ticket-PROJ-1 started rests 30 s: JIRA refused `POST /rest/api/3/issue/PROJ-1/transitions` with status 500: <html><body><h1>Trouble</h1></body></html>
     "#]]);
     post.enqueue_ticket_message("approved", Some("Approved"));
     post.deliver(expect![[r#"
-        waits: `PROJ-1` cannot be moved to `Approved`: it is in `To Do`, and offered are `Start → In Progress`, `Ask for review → Code Review`
+        waits: cannot move `PROJ-1` to `Approved`: its status is `To Do`; available transitions: `Start → In Progress`, `Ask for review → Code Review`
     "#]]);
     post.check_waiting(expect![[r#"
         ticket-PROJ-1 started rests 30 s: JIRA refused `POST /rest/api/3/issue/PROJ-1/transitions` with status 500: <html><body><h1>Trouble</h1></body></html>
-        ticket-PROJ-1 approved rests 30 s: `PROJ-1` cannot be moved to `Approved`: it is in `To Do`, and offered are `Start → In Progress`, `Ask for review → Code Review`
+        ticket-PROJ-1 approved rests 30 s: cannot move `PROJ-1` to `Approved`: its status is `To Do`; available transitions: `Start → In Progress`, `Ask for review → Code Review`
     "#]]);
     post.deliver_after(
         A_DAY,
         &expect![[r#"
-        PROJ-1 had been told, and moved from To Do to Code Review
-        PROJ-1 had been told, and moved from Code Review to Approved
+        PROJ-1 already had the comment, and moved from To Do to Code Review
+        PROJ-1 already had the comment, and moved from Code Review to Approved
     "#]],
     );
     assert_eq!(post.jira.status(&post.ticket), "Approved");
@@ -323,19 +323,19 @@ fn what_does_not_arrive_rests_longer_each_time_and_is_given_up_after_a_week() {
     post.enqueue_review("head 1");
     post.dispatcher.github = None;
     let waits = expect![[r#"
-        waits: GitHub is not configured, so nothing can be told there
+        waits: GitHub is not configured, so the message cannot be sent
     "#]];
     for after in [0, 30, 90, 210, A_DAY, 6 * A_DAY] {
         post.deliver_after(after, &waits);
         post.deliver_after(after + 29, &expect![""]);
     }
     post.check_waiting(expect![[r#"
-        pull-octo.demo-1 review-HEAD-1 rests 519360 s: GitHub is not configured, so nothing can be told there
+        pull-octo.demo-1 review-HEAD-1 rests 519360 s: GitHub is not configured, so the message cannot be sent
     "#]]);
     post.deliver_after(
         8 * A_DAY,
         &expect![[r#"
-        given up: GitHub is not configured, so nothing can be told there
+        given up: GitHub is not configured, so the message cannot be sent
     "#]],
     );
     post.check_waiting(expect![""]);
@@ -356,8 +356,8 @@ fn a_review_for_one_branch_does_not_take_the_place_of_one_for_another() {
             .unwrap();
     }
     post.deliver(expect![[r#"
-        the review stands on octo/demo#1: 1 new
-        superseded: octo/demo#1 is for `main` by now
+        posted the review on octo/demo#1: 1 new
+        superseded: octo/demo#1 now targets `main`
     "#]]);
 }
 
@@ -372,8 +372,8 @@ fn what_a_review_says_reaches_its_ticket_even_if_it_is_given_up() {
     post.deliver_after(
         8 * A_DAY,
         &expect![[r#"
-        given up: GitHub is not configured, so nothing can be told there
-        PROJ-1 was told
+        given up: GitHub is not configured, so the message cannot be sent
+        PROJ-1 received the comment
     "#]],
     );
     post.dispatcher.github = github;
@@ -391,16 +391,16 @@ fn a_limit_is_waited_for_as_long_as_the_service_says() {
     post.enqueue_review("head 1");
     post.github.github.fail_next("ReviewState", Fault::TooManyRequests { retry_after: Some(900) });
     post.deliver(expect![[r#"
-        waits: GitHub sets a limit: `ReviewState` would have to wait for 900 s; try it again later
+        waits: GitHub rate limit: `ReviewState` must wait for 900 s; retry later
     "#]]);
     post.check_waiting(expect![[r#"
-        pull-octo.demo-1 review-HEAD-1 rests 900 s: GitHub sets a limit: `ReviewState` would have to wait for 900 s; try it again later
+        pull-octo.demo-1 review-HEAD-1 rests 900 s: GitHub rate limit: `ReviewState` must wait for 900 s; retry later
     "#]]);
     post.deliver_after(899, &expect![""]);
     post.deliver_after(
         900,
         &expect![[r#"
-        the review stands on octo/demo#1: 1 new
+        posted the review on octo/demo#1: 1 new
     "#]],
     );
 }
@@ -414,19 +414,19 @@ fn a_token_that_is_refused_or_missing_may_be_renewed() {
     let none = KeySource::Variable { name: "JIRA_TOKEN".to_owned(), value: None };
     post.dispatcher.jira = Some(client(&post.jira, Arc::new(Keys::new(none))));
     post.deliver(expect![[r#"
-        waits: GitHub refused `ReviewState` with status 401: Bad credentials (the token is wrong, or too old)
+        waits: GitHub refused `ReviewState` with status 401: Bad credentials (the token is invalid or expired)
         waits: JIRA cannot be used
     "#]]);
     post.check_waiting(expect![[r#"
-        pull-octo.demo-1 review-HEAD-1 rests 30 s: GitHub refused `ReviewState` with status 401: Bad credentials (the token is wrong, or too old)
-        ticket-PROJ-1 task-1 rests 30 s: JIRA cannot be used: missing key: set the variable `JIRA_TOKEN`
+        pull-octo.demo-1 review-HEAD-1 rests 30 s: GitHub refused `ReviewState` with status 401: Bad credentials (the token is invalid or expired)
+        ticket-PROJ-1 task-1 rests 30 s: cannot use JIRA: missing key: set the variable `JIRA_TOKEN`
     "#]]);
     post.dispatcher.jira = Some(client(&post.jira, keys(fake_jira::TOKEN)));
     post.deliver_after(
         30,
         &expect![[r#"
-        the review stands on octo/demo#1: 1 new
-        PROJ-1 was told
+        posted the review on octo/demo#1: 1 new
+        PROJ-1 received the comment
     "#]],
     );
 }
@@ -439,11 +439,11 @@ fn whoever_delivers_to_somebody_is_not_waited_for() {
     let to: TaskId = "pull-octo.demo-1".parse().unwrap();
     let held = post.dispatcher.outbox.lock_recipient(&to).unwrap();
     post.deliver(expect![[r#"
-        PROJ-1 was told
+        PROJ-1 received the comment
     "#]]);
     drop(held);
     post.deliver(expect![[r#"
-        the review stands on octo/demo#1: 1 new
+        posted the review on octo/demo#1: 1 new
     "#]]);
 }
 
@@ -455,22 +455,22 @@ fn a_review_that_somebody_waits_for_goes_first_though_it_rests() {
     post.enqueue_ticket_message("task-1", None);
     post.github.github.fail_at_random(1, 1, &[Fault::NotFound]);
     post.deliver(expect![[r#"
-        waits: GitHub refused `ReviewState` with status 404: Not Found (it is not there, or the token may not see it)
-        waits: GitHub refused `ReviewState` with status 404: Not Found (it is not there, or the token may not see it)
-        PROJ-1 was told
+        waits: GitHub refused `ReviewState` with status 404: Not Found (it does not exist, or the token has no access)
+        waits: GitHub refused `ReviewState` with status 404: Not Found (it does not exist, or the token has no access)
+        PROJ-1 received the comment
     "#]]);
     post.github.github.stop_failing();
     let delivery = post.dispatcher.deliver_review(post.review_of("head 1"), post.began).unwrap();
     expect![[r#"
-        the review stands on octo/demo#1: 1 new
+        posted the review on octo/demo#1: 1 new
     "#]]
     .assert_eq(&describe_delivery(&delivery));
     post.check_waiting(expect![[r#"
-        pull-octo.demo-1 review-HEAD-0 rests 30 s: GitHub refused `ReviewState` with status 404: Not Found (it is not there, or the token may not see it)
+        pull-octo.demo-1 review-HEAD-0 rests 30 s: GitHub refused `ReviewState` with status 404: Not Found (it does not exist, or the token has no access)
     "#]]);
     let delivery = post.dispatcher.deliver_review(post.review_of("head 0"), post.began).unwrap();
     expect![[r#"
-        superseded: octo/demo#1 has moved on to 0bd3c853b83a
+        superseded: octo/demo#1 has the new head commit 0bd3c853b83a
     "#]]
     .assert_eq(&describe_delivery(&delivery));
     post.check_waiting(expect![""]);
@@ -482,8 +482,8 @@ fn what_cannot_arrive_is_put_aside_and_the_next_goes_on() {
     post.enqueue_ticket_message("task-1", Some("No Such Place"));
     post.enqueue_ticket_message("task-2", None);
     post.deliver(expect![[r#"
-        given up: `PROJ-1` cannot be moved to `No Such Place`: it is in `To Do`, and offered are `Start → In Progress`, `Ask for review → Code Review`
-        PROJ-1 was told
+        given up: cannot move `PROJ-1` to `No Such Place`: its status is `To Do`; available transitions: `Start → In Progress`, `Ask for review → Code Review`
+        PROJ-1 received the comment
     "#]]);
 }
 
@@ -495,6 +495,6 @@ fn letters_of_earlier_versions_arrive() {
     let [to, name] = ["pull-octo.demo-1", "review"].map(|name| name.parse::<TaskId>().unwrap());
     post.dispatcher.outbox.enqueue(&to, &name, review).unwrap();
     post.deliver(expect![[r#"
-        the review stands on octo/demo#1: 1 new
+        posted the review on octo/demo#1: 1 new
     "#]]);
 }

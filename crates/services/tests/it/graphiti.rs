@@ -110,7 +110,7 @@ fn an_answer_of_another_form_cannot_be_read() {
     check(
         odd,
         &expect![[
-            r#"the answer of the Graphiti server to `search_memory_facts` cannot be read: invalid type: string "mean() fails", expected struct Fact"#
+            r#"cannot parse the answer of the Graphiti server to `search_memory_facts`: invalid type: string "mean() fails", expected struct Fact"#
         ]],
     );
 }
@@ -122,7 +122,7 @@ fn nobody_is_waited_for_longer_than_said() {
         let told = asked(&server.url(), Duration::from_millis(300)).unwrap_err().to_string();
         let told = told.replace(&server.url(), "URL");
         let late = "the Graphiti server at `URL` did not answer within 0.3 s";
-        let flooded = "what answers at `URL` is no MCP server: it answers with more than 1024 KB";
+        let flooded = "the server at `URL` is not an MCP server: the answer has more than 1024 KB";
         match manner {
             Behaviour::Silent => assert_eq!(told, late),
             _ => assert!([late, flooded].contains(&told.as_str()), "{told}"),
@@ -134,10 +134,7 @@ fn nobody_is_waited_for_longer_than_said() {
 fn where_nothing_listens_it_says_so() {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let told = asked(&format!("http://127.0.0.1:{port}/mcp"), LONG).unwrap_err().to_string();
-    assert!(
-        told.starts_with("could not reach the Graphiti server at `http://127.0.0.1:"),
-        "{told}"
-    );
+    assert!(told.starts_with("cannot reach the Graphiti server at `http://127.0.0.1:"), "{told}");
 }
 
 #[test]
@@ -149,11 +146,11 @@ fn what_is_no_mcp_server_is_said_to_be_none() {
     };
     check(
         Answer::Page(200, "<p>hello</p>".to_owned()),
-        expect!["what answers at `URL` is no MCP server: its answer is no message"],
+        expect!["the server at `URL` is not an MCP server: the answer is not a JSON-RPC message"],
     );
     check(
         Answer::Page(200, r#"{"jsonrpc":"2.0","id":7,"result":{}}"#.to_owned()),
-        expect!["what answers at `URL` is no MCP server: it answers something else"],
+        expect!["the server at `URL` is not an MCP server: the answer is for another request"],
     );
     check(
         Answer::Page(
@@ -161,26 +158,27 @@ fn what_is_no_mcp_server_is_said_to_be_none() {
             r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"1999\u001b[1m"}}"#.to_owned(),
         ),
         expect![[
-            r"what answers at `URL` is no MCP server: it speaks version `1999\u{1b}[1m` of MCP"
+            r"the server at `URL` is not an MCP server: unsupported MCP version `1999\u{1b}[1m`"
         ]],
     );
     check(
         Answer::Page(404, String::new()),
-        expect!["what answers at `URL` is no MCP server: it answers `initialize` with status 404"],
+        expect!["the server at `URL` is not an MCP server: `initialize` returned status 404"],
     );
     check(
         Answer::Redirect("http://elsewhere.example/mcp".to_owned()),
         expect![
-            "what answers at `URL` is no MCP server: it leads to `http://elsewhere.example/mcp`, which is not followed"
+            "the server at `URL` is not an MCP server: the redirect to \
+             `http://elsewhere.example/mcp` is not followed"
         ],
     );
     let deep = format!("{{\"id\":1,\"result\":{}", "[".repeat(400_000));
     check(
         Answer::Page(200, deep),
-        expect!["what answers at `URL` is no MCP server: its answer is no message"],
+        expect!["the server at `URL` is not an MCP server: the answer is not a JSON-RPC message"],
     );
     check(
         Answer::Page(200, format!("{{\"id\":1,\"result\":\"{}\"}}", "x".repeat(2 << 20))),
-        expect!["what answers at `URL` is no MCP server: it answers with more than 1024 KB"],
+        expect!["the server at `URL` is not an MCP server: the answer has more than 1024 KB"],
     );
 }

@@ -176,7 +176,8 @@ fn a_ticket_moves_by_the_name_of_a_way_or_of_its_end() {
     check_error(
         moved("Done"),
         expect![
-            "`PROJ-1` cannot be moved to `Done`: it is in `Changes Requested`, and offered are `Code Review`, `Approved`"
+            "cannot move `PROJ-1` to `Done`: its status is `Changes Requested`; available \
+             transitions: `Code Review`, `Approved`"
         ],
     );
     assert_eq!(fake.writes().len(), 2);
@@ -214,21 +215,22 @@ fn fields_take_what_they_are_made_for() {
         let before = fake.writes().len();
         check_error(
             set("Story Points", text("many")),
-            expect!["the field `Story Points` does not take this: it takes a number"],
+            expect!["invalid value for field `Story Points`: expected a number"],
         );
         check_error(
             set("Team", text("Red")),
             expect![
-                "several fields are called `Team`: say which by its id, `customfield_10002`, `customfield_10004`"
+                "JIRA field `Team` is ambiguous; use one of the ids `customfield_10002`, \
+                 `customfield_10004`"
             ],
         );
         check_error(
             set("Status", text("Done")),
-            expect!["the field `Status` does not take this: a status is changed by a transition"],
+            expect!["invalid value for field `Status`: a status is changed by a transition"],
         );
         check_error(
             set("labels", text("a")),
-            expect!["the field `Labels` does not take this: it takes a list"],
+            expect!["invalid value for field `Labels`: expected a list"],
         );
         assert!(matches!(set("Colour", text("a")), Err(JiraError::NoField { .. })));
         assert_eq!(fake.writes().len(), before);
@@ -257,7 +259,9 @@ fn what_was_made_before_a_failure_is_told() {
     check_error(
         jira.create_epic_with(PROJECT, &draft("Epic"), &children),
         expect![
-            "`Two` was not made; there are `PROJ-1 Epic`, `PROJ-2 One` now, and nothing after it was tried: JIRA refused `POST /rest/api/3/issue` with status 400: issuetype: Specify a valid issue type"
+            "ticket `Two` was not created; created before: `PROJ-1 Epic`, `PROJ-2 One`; later \
+             tickets were skipped: JIRA refused `POST /rest/api/3/issue` with status 400: \
+             issuetype: Specify a valid issue type"
         ],
     );
     assert_eq!(fake.keys(), ["PROJ-1", "PROJ-2"]);
@@ -275,7 +279,9 @@ fn a_ticket_whose_answer_was_lost_is_looked_for() {
     check_error(
         jira.create(PROJECT, &task, &draft("Lost")),
         expect![
-            "it is not clear whether `Lost` was made; look for it before you make it again: JIRA refused `POST /rest/api/3/issue` with status 500: <html><body><h1>Trouble</h1></body></html>"
+            "unknown whether ticket `Lost` was created; search for the ticket before you create it \
+             again: JIRA refused `POST /rest/api/3/issue` with status 500: \
+             <html><body><h1>Trouble</h1></body></html>"
         ],
     );
     assert_eq!(fake.keys().len(), 3);
@@ -294,14 +300,15 @@ fn limits_are_waited_for_and_reads_are_tried_again() {
     check_error(
         jira.issue(&key(&ticket), 0),
         expect![
-            "the answer of JIRA to `GET /rest/api/3/issue/PROJ-1` cannot be read: expected value at line 1 column 1"
+            "cannot parse the answer of JIRA to `GET /rest/api/3/issue/PROJ-1`: expected value at \
+             line 1 column 1"
         ],
     );
     fake.fail("/issue/", Fault::Limit(100_000));
     check_error(
         jira.issue(&key(&ticket), 0),
         expect![
-            "JIRA sets a limit: `GET /rest/api/3/issue/PROJ-1` would have to wait for 100000 s; try it again later"
+            "JIRA rate limit: `GET /rest/api/3/issue/PROJ-1` must wait for 100000 s; retry later"
         ],
     );
 }

@@ -79,7 +79,8 @@ fn an_issue_moves_by_the_name_of_a_state() {
     let error = linear.move_to(&issue, "Shipped").unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the team has no state `Shipped`; it has `Backlog`, `Todo`, `In Progress`, `In Review`, `Done`"
+        "unknown state `Shipped` of the Linear team; known states: `Backlog`, `Todo`, `In \
+         Progress`, `In Review`, `Done`"
     );
 }
 

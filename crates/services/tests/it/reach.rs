@@ -9,14 +9,14 @@ use assay_testkit::pages::{Answer, Pages};
 use expect_test::{Expect, expect};
 
 /// The end of the message about a port where something other than a browser listens.
-const REMEDY: &str = "; `ELECTRON_DEBUG_PORT` has to be the port of `--remote-debugging-port`, not \
-                      that of the app's pages, and no other program may use it";
+const REMEDY: &str = "; `ELECTRON_DEBUG_PORT` must be the port of `--remote-debugging-port`, not \
+     the port of the app's pages, and no other program may use the port";
 
 /// Serves answers and compares the error of attaching, with the port replaced.
 fn check(answers: Vec<(&'static str, Answer)>, expect: Expect) {
     let port = Pages::serve(answers).port();
     let told = attach(port).replace(&port.to_string(), "PORT");
-    assert!(told.ends_with(REMEDY) || !told.contains("is no DevTools"), "{told}");
+    assert!(told.ends_with(REMEDY) || !told.contains("is not DevTools"), "{told}");
     expect.assert_eq(told.trim_end_matches(REMEDY));
 }
 
@@ -45,43 +45,49 @@ fn list(text: &str) -> Vec<(&'static str, Answer)> {
 fn where_nothing_listens_it_says_how_to_start_the_app() {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let told = attach(port).replace(&port.to_string(), "PORT");
-    expect!["nothing listens at `127.0.0.1:PORT`: start the app with `--remote-debugging-port=PORT`, or set `ELECTRON_DEBUG_PORT` to the debugging port that it has"]
-        .assert_eq(&told);
+    expect![
+        "cannot connect to `127.0.0.1:PORT`: no program listens there; start the app with \
+         `--remote-debugging-port=PORT`, or set `ELECTRON_DEBUG_PORT` to the debugging port of the \
+         app"
+    ]
+    .assert_eq(&told);
 }
 
 #[test]
 fn what_is_no_devtools_is_said_to_be_none() {
     check(
         vec![],
-        expect!["what listens at `127.0.0.1:PORT` is no DevTools: it answers with status 404"],
+        expect!["the server at `127.0.0.1:PORT` is not DevTools: the server returned status 404"],
     );
     check(
         list("<p>hello</p>"),
         expect![
-            "what listens at `127.0.0.1:PORT` is no DevTools: its answer to `/json/list` is not one of theirs"
+            "the server at `127.0.0.1:PORT` is not DevTools: unexpected answer to `/json/list`"
         ],
     );
     check(
         list("{}"),
         expect![
-            "what listens at `127.0.0.1:PORT` is no DevTools: its answer to `/json/list` is not one of theirs"
+            "the server at `127.0.0.1:PORT` is not DevTools: unexpected answer to `/json/list`"
         ],
     );
     check(
         vec![("/json/version", Answer::Raw(b"SSH-2.0-OpenSSH_9.2\r\n".to_vec()))],
         expect![
-            "what listens at `127.0.0.1:PORT` is no DevTools: protocol: http parse fail: invalid HTTP version"
+            "the server at `127.0.0.1:PORT` is not DevTools: protocol: http parse fail: invalid \
+             HTTP version"
         ],
     );
     check(
         vec![version(VERSION), ("/json/list", Answer::Raw(Vec::new()))],
-        expect!["what listens at `127.0.0.1:PORT` is no DevTools: io: Peer disconnected"],
+        expect!["the server at `127.0.0.1:PORT` is not DevTools: io: Peer disconnected"],
     );
     let endless = format!("[\"{}\"]", "x".repeat(5 << 20));
     check(
         list(&endless),
         expect![
-            "what listens at `127.0.0.1:PORT` is no DevTools: the response body is larger than request limit: 4194304"
+            "the server at `127.0.0.1:PORT` is not DevTools: the response body is larger than \
+             request limit: 4194304"
         ],
     );
 }
@@ -106,17 +112,19 @@ fn a_browser_that_is_too_old_or_unknown_is_refused_with_the_oldest_that_is_suppo
     check(
         product(r#"{"Browser": "node.js/v20.1.0"}"#),
         expect![
-            "`node.js/v20.1.0` at `127.0.0.1:PORT` is no version of Chrome, Chromium or Electron: start the app in one of these, Chrome 83 (Electron 9) or newer"
+            "`node.js/v20.1.0` at `127.0.0.1:PORT` is not Chrome, Chromium or Electron: start the \
+             app in one of these browsers, Chrome 83 (Electron 9) or newer"
         ],
     );
     check(
         product(r#"{"Browser": "Chrome/new"}"#),
         expect![
-            "`Chrome/new` at `127.0.0.1:PORT` is no version of Chrome, Chromium or Electron: start the app in one of these, Chrome 83 (Electron 9) or newer"
+            "`Chrome/new` at `127.0.0.1:PORT` is not Chrome, Chromium or Electron: start the app \
+             in one of these browsers, Chrome 83 (Electron 9) or newer"
         ],
     );
     // These versions are new enough, so the next request is sent.
-    let no_page = "there is no page open at `127.0.0.1:PORT`: open a window of the app";
+    let no_page = "no page is open at `127.0.0.1:PORT`: open a window of the app";
     for browser in [
         r#"{"Browser": "Chrome/83.0.4103.122"}"#,
         r#"{"Browser": "HeadlessChrome/156.0.8078.79"}"#,
@@ -135,22 +143,16 @@ fn a_redirect_is_not_followed() {
     let to = elsewhere.url("/json/list");
     check(
         vec![version(VERSION), ("/json/list", Answer::Redirect(to))],
-        expect!["what listens at `127.0.0.1:PORT` is no DevTools: it answers with status 302"],
+        expect!["the server at `127.0.0.1:PORT` is not DevTools: the server returned status 302"],
     );
 }
 
 #[test]
 fn an_app_without_a_window_has_no_page() {
-    check(
-        list("[]"),
-        expect!["there is no page open at `127.0.0.1:PORT`: open a window of the app"],
-    );
+    check(list("[]"), expect!["no page is open at `127.0.0.1:PORT`: open a window of the app"]);
     let tools = r#"[{"id": "1", "type": "page", "url": "devtools://x", "webSocketDebuggerUrl": "ws://localhost/x"},
         {"id": "2", "type": "service_worker", "url": "http://localhost"}]"#;
-    check(
-        list(tools),
-        expect!["there is no page open at `127.0.0.1:PORT`: open a window of the app"],
-    );
+    check(list(tools), expect!["no page is open at `127.0.0.1:PORT`: open a window of the app"]);
 }
 
 #[test]
@@ -159,12 +161,12 @@ fn a_window_elsewhere_is_not_called() {
         |url: &str| format!(r#"[{{"id": "1", "type": "page", "webSocketDebuggerUrl": "{url}"}}]"#);
     check(
         list(&window("ws://192.0.2.1:9222/devtools/page/1")),
-        expect!["`192.0.2.1` is not this machine, and DevTools are only used on this machine"],
+        expect!["cannot connect to `192.0.2.1`: DevTools is used on this machine only"],
     );
     // Only the path is used: the request goes to the port itself, which is no DevTools.
     check(
         list(&window("ws://localhost:1/devtools/page/1")),
-        expect!["what listens at `127.0.0.1:PORT` is no DevTools: HTTP error: 404 Not Found"],
+        expect!["the server at `127.0.0.1:PORT` is not DevTools: HTTP error: 404 Not Found"],
     );
     check(
         list(r#"[{"id": "1\u0007", "type": "page"}]"#),
@@ -204,7 +206,7 @@ fn say(time: Duration, messages: Vec<tungstenite::Message>) -> String {
 #[test]
 fn a_listener_that_talks_nonsense_holds_nobody_up() {
     let (soon, long) = (Duration::from_millis(300), Duration::from_secs(60));
-    let late = "the page did not answer when it was taken within 0.3 s";
+    let late = "the page did not answer within 0.3 s while attaching to it";
     assert_eq!(say(soon, vec![]), late);
     assert_eq!(say(soon, vec![r#"{"id": 1}"#.into(), r#"{"id": 77}"#.into()]), late);
     assert_eq!(
@@ -213,15 +215,12 @@ fn a_listener_that_talks_nonsense_holds_nobody_up() {
     );
     let refused = r#"{"id": 1, "error": {"message": "no\u0007"}}"#;
     assert_eq!(say(long, vec![refused.into()]), "DevTools refused `Inspector.enable`: no\\u{7}");
-    let broken = "the page is gone: the connection broke: what came is no JSON";
+    let broken = "the page is gone: the connection was lost: the message is not JSON";
     assert_eq!(say(long, vec!["nonsense".into()]), broken);
     assert_eq!(say(long, vec!["[".repeat(1_000_000).into()]), broken);
-    let flooded = "the page is gone: it sent more than 64 MB at once";
+    let flooded = "the page is gone: more than 64 MB in one message";
     assert_eq!(say(long, vec![" ".repeat(70 << 20).into()]), flooded);
     let crashed = r#"{"method": "Inspector.targetCrashed", "params": null}"#;
-    assert_eq!(say(long, vec![crashed.into()]), "the page is gone: it crashed");
-    assert_eq!(
-        say(long, vec![tungstenite::Message::Close(None)]),
-        "the page is gone: it was closed"
-    );
+    assert_eq!(say(long, vec![crashed.into()]), "the page is gone: crashed");
+    assert_eq!(say(long, vec![tungstenite::Message::Close(None)]), "the page is gone: closed");
 }

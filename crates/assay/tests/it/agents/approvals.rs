@@ -163,7 +163,7 @@ fn an_agent_approves_by_the_same_decision() {
         let pushed = fixture.assay(&["queue", "push", "--pr", &format!("{REPO}#1")]);
         assert_eq!(pushed.code, 0, "{}", pushed.stderr);
         let mut agents = fixture.agents(&["qa"]);
-        agents.heard("The review stands on");
+        agents.heard("Posted the review on");
         agents.heard("Approved: ");
         assert_eq!(agents.stop(), 0);
         assert_eq!(posted(&fixture).0, state, "{for_github:?}");

@@ -369,7 +369,8 @@ fn whoever_posts_a_review_is_told_what_came_of_it_and_not_of_what_waited_before(
     // The commit that is fetched first is not the last one any more when the review is posted.
     let review = ["review", "--pr", &format!("{REPO}#1"), "--post"];
     let ran = fixture.assay(&review);
-    let moved_on = format!("cannot post the review: {REPO}#1 has moved on to {}", &last[..12]);
+    let moved_on =
+        format!("cannot post the review: {REPO}#1 has the new head commit {}", &last[..12]);
     assert!(ran.stderr.contains(&moved_on), "{}", ran.stderr);
     assert_eq!((ran.code, fixture.github.reviews(REPO, 1).len()), (3, 0));
 
@@ -379,8 +380,9 @@ fn whoever_posts_a_review_is_told_what_came_of_it_and_not_of_what_waited_before(
     fs::create_dir(fixture.outbox().join("somebody")).unwrap();
     fs::write(fixture.outbox().join("somebody/odd.json"), odd.to_string()).unwrap();
     let ran = fixture.assay(&review);
-    assert!(ran.stderr.contains(&format!("the review stands on {REPO}#1")), "{}", ran.stderr);
-    let before = "warning: cannot send an earlier message: it is no letter";
+    assert!(ran.stderr.contains(&format!("posted the review on {REPO}#1")), "{}", ran.stderr);
+    let before =
+        "warning: cannot send an earlier message: this version cannot read the message";
     assert!(ran.stderr.contains(before), "{}", ran.stderr);
     assert_eq!((ran.code, fixture.github.reviews(REPO, 1).len()), (0, 1), "{}", ran.stderr);
 }

@@ -54,7 +54,7 @@ impl Forgery {
     /// Posts a review of the second pull request, which also delivers waiting messages.
     fn post(&self) -> AssayRun {
         let ran = self.fixture.assay(&["review", "--pr", &format!("{REPO}#2"), "--post"]);
-        assert!(ran.stderr.contains(&format!("the review stands on {REPO}#2")), "{}", ran.stderr);
+        assert!(ran.stderr.contains(&format!("posted the review on {REPO}#2")), "{}", ran.stderr);
         ran
     }
 
@@ -124,7 +124,7 @@ fn an_idle_agent_sends_no_forged_message() {
     assert!(agents.seen.iter().any(|line| line.contains(TOLD)), "{:?}", agents.seen);
     forgery.deliver_honestly();
     // A later message of the same outbox arrives, so the agent has delivered everything it would.
-    agents.heard(&format!("stands on {REPO}#1"));
+    agents.heard(&format!("osted the review on {REPO}#1"));
     assert_eq!(agents.stop(), 0);
     assert_eq!(forgery.fixture.github.reviews(REPO, 1).len(), 1);
     assert!(forgery.fixture.repository.path().join(FORGED).exists());

@@ -100,7 +100,7 @@ fn readers_of_an_agent_are_told_the_text_of_its_ticket_and_of_its_pull_request()
     let pushed = fixture.assay(&["queue", "push", "--pr", &format!("{REPO}#1")]);
     assert_eq!(pushed.code, 0, "{}", pushed.stderr);
     let mut agents = fixture.agents(&["qa"]);
-    agents.heard("The review stands on");
+    agents.heard("Posted the review on");
     assert_eq!(agents.stop(), 0);
     let asked = questions(&model);
     let told = [&format!("{}: Add up prices", fixture.ticket), "Empty carts cost nothing"];

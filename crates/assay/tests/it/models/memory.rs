@@ -121,7 +121,7 @@ fn a_server_that_is_away_costs_a_warning_and_nothing_else() {
     let failing =
         FakeGraphiti::start(Memory { manner: Behaviour::Failing, ..Memory::of("shop", &[]) });
     for (url, why) in [
-        (away.as_str(), "could not reach the Graphiti server at"),
+        (away.as_str(), "cannot reach the Graphiti server at"),
         (&failing.url(), "refused `search_memory_facts`: the graph is away"),
     ] {
         let (ran, _) = case.told(&[ON, ("GRAPHITI_MCP_URL", url)]);
@@ -161,7 +161,7 @@ fn an_address_that_is_none_is_refused() {
     let ran = at_fault.run_with(&["review"], &[ON, ("GRAPHITI_MCP_URL", "ftp://example.org/")]);
     assert_eq!(ran.code, 2, "{}", ran.stdout);
     assert!(ran.stderr.contains("invalid `GRAPHITI_MCP_URL`"), "{}", ran.stderr);
-    assert!(ran.stderr.contains("it is no address such as `http://localhost:8000/mcp`"));
+    assert!(ran.stderr.contains("expected a URL such as `http://localhost:8000/mcp`"));
     let case = case("qa: { memory: { url: \"https://ada:pw@example.org/mcp\" } }\n");
     let ran = case.run(&["review"]);
     assert_eq!(ran.code, 2, "{}", ran.stdout);

@@ -99,11 +99,11 @@ fn a_port_where_no_app_listens_is_named() {
     tried(&fixture, 4, port);
     let (title, why) = issue(&fixture);
     assert_eq!(title, "Not run: e2e: Order tea");
-    assert!(why.starts_with(&format!("nothing listens at `127.0.0.1:{port}`")), "{why}");
+    assert!(why.starts_with(&format!("cannot connect to `127.0.0.1:{port}`")), "{why}");
     let other = Pages::serve(vec![("/", Answer::Page(200, "<p>hello</p>".to_owned()))]);
     tried(&fixture, 4, other.port());
     let (_, why) = issue(&fixture);
-    let no_tools = format!("what listens at `127.0.0.1:{}` is no DevTools", other.port());
+    let no_tools = format!("the server at `127.0.0.1:{}` is not DevTools", other.port());
     assert!(why.starts_with(&no_tools), "{why}");
 }
 
@@ -152,7 +152,7 @@ fn an_app_that_cannot_be_tried_stops_the_run() {
     let elsewhere = fixture(&[], &["/about"], "  app_url: http://shop.example\n");
     let ran = tried(&elsewhere, 2, 9222);
     assert!(ran.stderr.contains("`qa.app_url` in `config/agent-framework.yaml`"), "{}", ran.stderr);
-    assert!(ran.stderr.contains("`shop.example` is not this machine"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("cannot open `shop.example`"), "{}", ran.stderr);
     let fixture = fixture(&[], &["/about"], "");
     let variables = [("ELECTRON_MCP_ENABLED", "true"), ("ELECTRON_DEBUG_PORT", "nine")];
     let ran = fixture.ends_with(2, &[], &variables);

@@ -202,8 +202,8 @@ fn what_a_service_does_not_understand_is_warned_of() {
     followed.jira.set(&followed.ticket, "status", "Done".into());
     followed.linear.fail("AssayCreateIssue", Fault::Before(500));
     let ran = followed.ends(0, &[], "9");
-    let warned = "cannot update JIRA: `PROJ-1` cannot be moved to `Code Review`: it is in `Done`, \
-                  and offered are none";
+    let warned = "cannot update JIRA: cannot move `PROJ-1` to `Code Review`: its status is `Done`; \
+                  available transitions: none";
     assert!(ran.stderr.contains(warned), "{}", ran.stderr);
     assert!(
         ran.stderr.contains("cannot update Linear: Linear refused `POST /graphql`"),

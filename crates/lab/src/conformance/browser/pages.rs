@@ -52,7 +52,7 @@ fn cases() -> Vec<Case> {
         page("/500", 500, "<p>ouch</p>", "status 500"),
         page("/404-empty", 404, "", "status 404"),
         page("/frames", 200, "<p>text</p><iframe src=/500></iframe>", ""),
-        page("/empty", 200, "<div></div>", "nothing to read"),
+        page("/empty", 200, "<div></div>", "the page has no text"),
         redirect("/to-works", "/works", ""),
         redirect("/to-500", "/500", "status 500"),
         raw("/cached", "content-type: text/html\r\ncache-control: max-age=600", "<p>kept</p>"),

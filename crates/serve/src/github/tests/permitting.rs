@@ -10,11 +10,10 @@ fn an_agent_without_permission_reads_and_whatever_it_writes_is_refused_before_an
         let refusal = fixture.call(tool, arguments).unwrap_err();
         let (what, needs) = match tool {
             "github_create_branch" => ("push to GitHub", "push"),
-            _ => ("write on GitHub", "github"),
+            _ => ("write to GitHub", "github"),
         };
         let expected = format!(
-            "agent `reader` may not {what}: it needs the permission `{needs}`, see \
-             `config/agents.yaml`"
+            "agent `reader` may not {what}: missing permission `{needs}`; see `config/agents.yaml`"
         );
         assert_eq!(refusal, expected, "{tool}");
     }

@@ -53,9 +53,9 @@ fn a_build_asks_for_a_review_with_the_token() {
             no repository -> 400 refused: the body is not of the form {"agent_id":"qa","pr":"7"}: "o" is no repository: write it as `owner/name` at line 1 column 19
             a slip -> 400 refused: the body is not of the form {"agent_id":"qa","pr":"7"}: unknown field `repository`, expected one of `agent_id`, `pr`, `repo`, `head` at line 1 column 20
             closed -> 404 refused: o/r#6 is closed
-            not there -> 404 refused: GitHub refused `GET /repos/o/r/pulls/70` with status 404: Not Found (it is not there, or the token may not see it)
+            not there -> 404 refused: GitHub refused `GET /repos/o/r/pulls/70` with status 404: Not Found (it does not exist, or the token has no access)
             away -> 503 come_again: GitHub refused `GET /repos/o/r/pulls/500` with status 503: Service unavailable
-            refused -> 502 refused: GitHub refused `GET /repos/o/r/pulls/403` with status 403: Resource not accessible by integration (the token has no right to that)
+            refused -> 502 refused: GitHub refused `GET /repos/o/r/pulls/403` with status 403: Resource not accessible by integration (the token lacks a permission)
             no JSON -> 400 refused: the body is not of the form {"agent_id":"qa","pr":"7"}: expected value at line 1 column 1
         "#]],
     );

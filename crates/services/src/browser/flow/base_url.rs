@@ -16,13 +16,13 @@ pub struct BaseUrl(String);
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BaseUrlError {
     /// The text is no address.
-    #[error("`{0}` is no address such as `http://localhost:3000`")]
+    #[error("invalid address `{0}`: expected one such as `http://localhost:3000`")]
     NoAddress(String),
     /// The address is that of another machine.
-    #[error("`{0}` is not this machine, and only pages of this machine are opened")]
+    #[error("cannot open `{0}`: only pages of this machine are opened")]
     NotLocal(String),
     /// The text is no page below an address.
-    #[error("`{0}` is no page such as `/dashboard` or `#settings`")]
+    #[error("invalid page `{0}`: expected one such as `/dashboard` or `#settings`")]
     NoPage(String),
 }
 
@@ -93,10 +93,13 @@ mod tests {
         check("http://127.0.0.1:1", "//evil.com/", expect!["http://127.0.0.1:1//evil.com/"]);
         check("file:///app/index.html", "#a", expect!["file:///app/index.html#a"]);
         check("https://[::1]:1", "", expect!["https://[::1]:1"]);
-        let no_page = "is no page such as `/dashboard` or `#settings`";
+        let hint = "expected one such as `/dashboard` or `#settings`";
         for page in ["/../x", "http://evil.com", "/a\\b", "/a b", "javascript://x"] {
             let base: BaseUrl = "http://localhost:3000".parse().unwrap();
-            assert_eq!(base.page(page).unwrap_err().to_string(), format!("`{page}` {no_page}"));
+            assert_eq!(
+                base.page(page).unwrap_err().to_string(),
+                format!("invalid page `{page}`: {hint}")
+            );
         }
     }
 

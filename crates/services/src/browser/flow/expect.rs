@@ -55,7 +55,7 @@ impl Page {
         let end = Deadline::after(time);
         loop {
             let is_last = end.has_passed();
-            let request = self.request("to a look at its text");
+            let request = self.request("reading its text");
             let readable: ReadableText =
                 self.run_script(scripts::TEXT, &json!({ "text": text }), request)?;
             if enough(&readable) || is_last {

@@ -135,14 +135,14 @@ impl<'de> Deserialize<'de> for Wait {
         }
         let WaitArguments { text, selector, seconds } = WaitArguments::deserialize(from)?;
         if !(1..=MAX_WAIT_SECONDS).contains(&seconds) {
-            let message = format!("`seconds` has to be from 1 to {MAX_WAIT_SECONDS}");
+            let message = format!("`seconds` must be from 1 to {MAX_WAIT_SECONDS}");
             return Err(D::Error::custom(message));
         }
         let time = Duration::from_secs(seconds);
         match (text, selector) {
             (Some(text), None) => Ok(Wait::Text(text, time)),
             (None, Some(selector)) => Ok(Wait::Selector(selector, time)),
-            _ => Err(D::Error::custom("it needs one of `text` and `selector`")),
+            _ => Err(D::Error::custom("expected one of `text` and `selector`")),
         }
     }
 }
@@ -153,7 +153,7 @@ fn default_wait_seconds() -> u64 {
 
 /// The reason why a file of flows cannot be parsed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{file}`{place} cannot be read: {message}")]
+#[error("cannot read `{file}`{place}: {message}")]
 pub struct FlowError {
     file: String,
     place: String,
@@ -170,7 +170,7 @@ pub fn parse_flows(file: &str, text: &str) -> Result<Vec<Flow>, FlowError> {
     let whole =
         |message: String| FlowError { file: file.to_owned(), place: String::new(), message };
     if text.len() > MAX_BYTES {
-        return Err(whole(format!("it has more than {} kB", MAX_BYTES >> 10)));
+        return Err(whole(format!("the file has more than {} kB", MAX_BYTES >> 10)));
     }
     let options = serde_saphyr::options! { emit_comments: false, with_snippet: false };
     let read: Result<Flows, _> = serde_saphyr::from_str_with_options(text, options);
@@ -186,14 +186,14 @@ pub fn parse_flows(file: &str, text: &str) -> Result<Vec<Flow>, FlowError> {
 
 fn check_flows(flows: &[Flow]) -> Result<(), String> {
     if flows.len() > MAX_FLOWS {
-        return Err(format!("it has more than {MAX_FLOWS} flows"));
+        return Err(format!("the file has more than {MAX_FLOWS} flows"));
     }
     let mut names = BTreeSet::new();
     for Flow { name, steps, .. } in flows {
         let told = crate::browser::untrusted::truncate_line(name);
         match () {
             () if told.is_empty() => return Err("a flow has no name".to_owned()),
-            () if !names.insert(name) => return Err(format!("two flows are called `{told}`")),
+            () if !names.insert(name) => return Err(format!("duplicate flow name `{told}`")),
             () if steps.is_empty() => return Err(format!("the flow `{told}` has no steps")),
             () if steps.len() > MAX_STEPS => {
                 return Err(format!("the flow `{told}` has more than {MAX_STEPS} steps"));
@@ -272,46 +272,52 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_told_with_its_line() {
-        check("", expect!["`flows.yaml`, line 1 cannot be read: unexpected end of input"]);
+        check("", expect!["cannot read `flows.yaml`, line 1: unexpected end of input"]);
         check(
             "flows:\n  - name: a\n    stepz: []\n",
             expect![
-                "`flows.yaml`, line 3 cannot be read: unknown field `stepz`, expected one of name, start, steps"
+                "cannot read `flows.yaml`, line 3: unknown field `stepz`, expected one of name, \
+                 start, steps"
             ],
         );
         let step = |step: &str| format!("flows:\n  - name: a\n    steps:\n      - {step}\n");
         check(
             &step("click: Save"),
             expect![
-                "`flows.yaml`, line 4 cannot be read: unknown variant `click`, expected one of click_by_text, click_by_selector, fill_input, select_option, navigate_to_hash, send_keyboard_shortcut, get_page_structure, debug_elements, verify_form_state, eval, expect_text, expect_no_text, expect_selector, expect_no_errors, wait_for, screenshot"
+                "cannot read `flows.yaml`, line 4: unknown variant `click`, expected one of \
+                 click_by_text, click_by_selector, fill_input, select_option, navigate_to_hash, \
+                 send_keyboard_shortcut, get_page_structure, debug_elements, verify_form_state, \
+                 eval, expect_text, expect_no_text, expect_selector, expect_no_errors, wait_for, \
+                 screenshot"
             ],
         );
         check(
             &step("click_by_text: { txt: Save }"),
-            expect![
-                "`flows.yaml`, line 4 cannot be read: unknown field `txt`, expected one of text"
-            ],
+            expect!["cannot read `flows.yaml`, line 4: unknown field `txt`, expected one of text"],
         );
         check(
             &step("fill_input: { value: x }"),
             expect![
-                "`flows.yaml`, line 4 cannot be read: it needs one of `selector`, `placeholder` and `label`"
+                "cannot read `flows.yaml`, line 4: expected one of `selector`, `placeholder` and \
+                 `label`"
             ],
         );
         check(
             &step("wait_for: { text: x, seconds: 1000000 }"),
-            expect!["`flows.yaml`, line 4 cannot be read: `seconds` has to be from 1 to 120"],
+            expect!["cannot read `flows.yaml`, line 4: `seconds` must be from 1 to 120"],
         );
         check(
             &step("send_keyboard_shortcut: Hyper+X"),
             expect![
-                "`flows.yaml`, line 4 cannot be read: `Hyper+X` is no shortcut such as `Enter`, `Ctrl+N` or `Shift+ArrowDown`: only Ctrl, Shift, Alt and Cmd can be held down"
+                "`flows.yaml`, line 4 cannot be read: invalid shortcut `Hyper+X`, expected one \
+                 such as `Enter`, `Ctrl+N` or `Shift+ArrowDown`: only Ctrl, Shift, Alt and Cmd can \
+                 be held down"
             ],
         );
         check(
             &step("{ click_by_text: a, expect_text: b }"),
             expect![
-                "`flows.yaml`, line 4 cannot be read: expected end of mapping after enum variant value"
+                "cannot read `flows.yaml`, line 4: expected end of mapping after enum variant value"
             ],
         );
         check(
@@ -320,15 +326,15 @@ mod tests {
         );
         check(
             "flows:\n  - { name: a, steps: [expect_no_errors] }\n  - { name: a, steps: [expect_no_errors] }\n",
-            expect!["`flows.yaml` cannot be read: two flows are called `a`"],
+            expect!["`flows.yaml` cannot be read: duplicate flow name `a`"],
         );
         check(
             &"[".repeat(100_000),
-            expect!["`flows.yaml`, line 1 cannot be read: recursion limit exceeded"],
+            expect!["cannot read `flows.yaml`, line 1: recursion limit exceeded"],
         );
         check(
             &"x".repeat(MAX_BYTES + 1),
-            expect!["`flows.yaml` cannot be read: it has more than 1024 kB"],
+            expect!["`flows.yaml` cannot be read: the file has more than 1024 kB"],
         );
     }
 }

@@ -189,8 +189,8 @@ impl Replay<'_> {
             }
             Start::Page(path) => {
                 let no_base = || {
-                    let why = "the flow starts with a page, and the address of the app is not known: \
-                               set `qa.app_url`, such as `http://localhost:3000`";
+                    let why = "the flow starts with a page, and the address of the app is missing: \
+                         set `qa.app_url`, such as `http://localhost:3000`";
                     StepError::Blocked(why.to_owned())
                 };
                 let url = self.context.base.ok_or_else(no_base)?.page(path)?;
@@ -235,7 +235,7 @@ impl Replay<'_> {
                 Err(StepError::Unmet(format!("fields are not valid: {}", answer["invalid"])))
             }
             PageCommand::Eval(_) if answer["value"] == false => {
-                Err(StepError::Unmet("the code gives false".to_owned()))
+                Err(StepError::Unmet("the code returned false".to_owned()))
             }
             PageCommand::ClickByText(_)
             | PageCommand::ClickBySelector(_)

@@ -94,7 +94,7 @@ impl PageVisit {
         }
         (self.url, self.status) = (Some(url), status);
         if !has_text? {
-            self.faults.push("there is nothing to read".to_owned());
+            self.faults.push("the page has no text".to_owned());
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 const found = find(args);
 if (found.outcome) return found.outcome;
 const { element, what, count } = found;
-if (!(element instanceof HTMLSelectElement)) return { state: "unfit", what, why: "is no list with options" };
+if (!(element instanceof HTMLSelectElement)) return { state: "unfit", what, why: "is not a list with options" };
 if (!isVisible(element)) return { state: "hidden", what };
 if (isDisabled(element)) return { state: "disabled", what };
 const options = Array.from(getter(HTMLSelectElement, "options")(element)).slice(0, MOST_ELEMENTS);

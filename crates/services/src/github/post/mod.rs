@@ -50,8 +50,10 @@ pub enum SupersededReason {
 impl fmt::Display for SupersededReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            SupersededReason::NewHead(head) => write!(f, "has moved on to {}", head.short()),
-            SupersededReason::NewBase(base) => write!(f, "is for `{base}` by now"),
+            SupersededReason::NewHead(head) => {
+                write!(f, "has the new head commit {}", head.short())
+            }
+            SupersededReason::NewBase(base) => write!(f, "now targets `{base}`"),
         }
     }
 }
@@ -178,10 +180,10 @@ impl Poster<'_> {
         let place = format!("{}#{}", self.repository, self.number);
         Err(ServiceError::Refused {
             service: super::SERVICE,
-            what: format!("another review on {place}"),
+            what: format!("posting a review on {place}"),
             status: 422,
             message: format!(
-                "there is a review of yours that is not submitted yet on {place}; submit or delete it"
+                "you have a pending review on {place}; submit or delete the pending review"
             ),
             is_outcome_unknown: false,
         })
@@ -208,7 +210,7 @@ impl Poster<'_> {
 
     fn wait(&self, failures: u32, error: &ServiceError) -> Result<(), ServiceError> {
         let time = BACKOFF.delay(failures - 1);
-        let why = format!("{error}; it is looked again in {} s", time.as_secs());
+        let why = format!("{error}; checking again in {} s", time.as_secs());
         let waited = self.github.clock().wait(time, &why);
         waited.map_err(|_| ServiceError::RateLimited {
             service: super::SERVICE,

@@ -12,7 +12,7 @@ use super::verdicts::Verdicts;
 use crate::github::ReviewState;
 
 /// The reason, in the summary, why a finding has no comment.
-const DELETED: &str = "somebody deleted it";
+const DELETED: &str = "the comment was deleted";
 
 /// A thread that we started.
 #[derive(Debug, Clone, PartialEq, Eq)]

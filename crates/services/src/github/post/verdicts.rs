@@ -11,13 +11,13 @@ use assay_findings::post::{ReviewCall, ReviewDraft, ReviewEvent, ReviewKey};
 use crate::github::{ReviewEntry, ReviewStatus};
 
 /// The reason for dismissing an approval of other commits.
-const OTHER_COMMITS: &str = "It was about other commits.";
+const OTHER_COMMITS: &str = "This review is for other commits.";
 /// The reason for dismissing an approval of the same commits for another base branch.
-const OTHER_BRANCH: &str = "It was about these commits for another branch.";
+const OTHER_BRANCH: &str = "This review is for these commits on another base branch.";
 /// The reason for dismissing an approval of the same change.
 const NOT_APPROVED: &str = "A newer review of the same change does not approve it.";
 /// The reason for dismissing a request for changes.
-const READY: &str = "The change is ready by now.";
+const READY: &str = "The change is ready now.";
 
 /// A review of ours.
 #[derive(Debug, Clone, PartialEq, Eq)]

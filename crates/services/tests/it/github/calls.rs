@@ -167,7 +167,7 @@ fn a_limit_that_does_not_end_is_given_up() {
     let fixture = GithubFixture::new(7);
     fixture.github.fail_at_random(7, 1, &[Fault::TooManyRequests { retry_after: Some(5) }]);
     let error = fixture.client().pull(&fixture.repository, fixture.number).unwrap_err();
-    expect!["GitHub sets a limit: `GET /repos/octo/demo/pulls/1` would have to wait for 5 s; try it again later"]
+    expect!["GitHub rate limit: `GET /repos/octo/demo/pulls/1` must wait for 5 s; retry later"]
         .assert_eq(&error.to_string());
 }
 
@@ -176,8 +176,11 @@ fn a_wrong_token_is_refused_and_shown_to_nobody() {
     let fixture = GithubFixture::new(8);
     fixture.github.revoke(TOKEN);
     let error = fixture.client().pull(&fixture.repository, fixture.number).unwrap_err();
-    expect!["GitHub refused `GET /repos/octo/demo/pulls/1` with status 401: Bad credentials (the token is wrong, or too old)"]
-        .assert_eq(&error.to_string());
+    expect![
+        "GitHub refused `GET /repos/octo/demo/pulls/1` with status 401: Bad credentials (the token \
+         is invalid or expired)"
+    ]
+    .assert_eq(&error.to_string());
     assert!(!error.is_transient());
 }
 

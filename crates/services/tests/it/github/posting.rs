@@ -194,7 +194,7 @@ fn a_comment_that_somebody_deleted_is_not_written_again() {
     let posted = BTreeSet::from([draft.posts()[0].fingerprint.clone()]);
     let standing = stand_after(&fixture, &draft, &posted);
     assert_eq!((standing.added, standing.refused), (0, 1));
-    assert!(fixture.visible().contains("somebody deleted it"), "{}", fixture.visible());
+    assert!(fixture.visible().contains("the comment was deleted"), "{}", fixture.visible());
 }
 
 #[test]
@@ -250,7 +250,7 @@ fn a_limit_is_waited_for_and_told() {
     fixture.github.fail_next("POST /reviews", Fault::SecondaryLimit { retry_after: Some(90) });
     stand(&fixture, &review(&fixture, 1, &[finding("An open door", "src/a.rs", 7, "HIGH")]));
     let waits = fixture.waits.lock().unwrap().clone();
-    assert!(waits.contains(&"GitHub sets a limit: waiting for 90 s".to_owned()), "{waits:?}");
+    assert!(waits.contains(&"GitHub rate limit: waiting for 90 s".to_owned()), "{waits:?}");
     assert_eq!(fixture.github.busiest().impatient, 0);
 }
 
@@ -263,7 +263,10 @@ fn whoever_may_not_write_is_told_so_without_the_token() {
         post(&fixture.client(), &fixture.repository, fixture.number, &draft, &BTreeSet::new());
     let error = error.unwrap_err();
     assert!(!error.is_transient());
-    expect!["GitHub refused `POST /repos/octo/demo/pulls/1/reviews` with status 403: Resource not accessible by integration (the token has no right to that)"]
-        .assert_eq(&error.to_string());
+    expect![
+        "GitHub refused `POST /repos/octo/demo/pulls/1/reviews` with status 403: Resource not \
+         accessible by integration (the token lacks a permission)"
+    ]
+    .assert_eq(&error.to_string());
     assert!(!format!("{error:?}").contains(TOKEN));
 }

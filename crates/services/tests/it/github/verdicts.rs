@@ -116,7 +116,7 @@ fn a_dismissal_whose_answer_is_lost_is_looked_up() {
         (vec!["DISMISSED head 1".to_owned()], 0)
     );
     let waits = fixture.waits.lock().unwrap().clone();
-    assert!(waits.iter().any(|why| why.ends_with("it is looked again in 30 s")), "{waits:?}");
+    assert!(waits.iter().any(|why| why.ends_with("checking again in 30 s")), "{waits:?}");
 }
 
 #[test]
@@ -249,7 +249,10 @@ fn a_review_of_ours_that_is_not_submitted_is_said_before_anything_is_sent() {
     let draft = review(&fixture, 2, &[]);
     let error =
         post(&fixture.client(), &fixture.repository, fixture.number, &draft, &BTreeSet::new());
-    expect!["GitHub refused `another review on octo/demo#1` with status 422: there is a review of yours that is not submitted yet on octo/demo#1; submit or delete it"]
-        .assert_eq(&error.unwrap_err().to_string());
+    expect![
+        "GitHub refused `posting a review on octo/demo#1` with status 422: you have a pending \
+         review on octo/demo#1; submit or delete the pending review"
+    ]
+    .assert_eq(&error.unwrap_err().to_string());
     assert!(fixture.github.log()[before..].iter().all(|asked| !asked.took_effect));
 }

@@ -19,17 +19,17 @@ fn an_element_that_cannot_be_used_says_why() {
         "click_by_text",
         json!("Create Spec"),
         expect![[
-            r#"there is no element with the text `Create Spec`; there is "Create New Spec", "Create", "Secret", "In the shadow""#
+            r#"no element with the text `Create Spec`; most similar: "Create New Spec", "Create", "Secret", "In the shadow""#
         ]],
     );
     check(
         "click_by_selector",
         json!("#vail"),
         expect![[
-            r#"there is no element with the selector `#vail`; there is `#veil`, `#task` "Name Kind Feature Bug Epic Urgent Secret Day Create New Spec", `#place` "home", `#what` "Describe your task""#
+            r#"no element with the selector `#vail`; most similar: `#veil`, `#task` "Name Kind Feature Bug Epic Urgent Secret Day Create New Spec", `#place` "home", `#what` "Describe your task""#
         ]],
     );
-    check("click_by_selector", json!("a[["), expect!["`a[[` is no CSS selector"]);
+    check("click_by_selector", json!("a[["), expect!["invalid CSS selector `a[[`"]);
     check(
         "click_by_text",
         json!("Publish"),
@@ -39,19 +39,19 @@ fn an_element_that_cannot_be_used_says_why() {
     check(
         "click_by_text",
         json!("Delete all"),
-        expect![[r#"`#gone` "Delete all" is there, but cannot be seen"#]],
+        expect![[r#"`#gone` "Delete all" is not visible"#]],
     );
     check(
         "fill_input",
         json!({ "label": "Nme", "value": "x" }),
         expect![[
-            r#"there is no element with the label `Nme`; there is `input[name="name"]` "Name", `#kind` "Kind", `input[name="urgent"]` "Urgent", `input[name="secret"]` "Secret""#
+            r#"no element with the label `Nme`; most similar: `input[name="name"]` "Name", `#kind` "Kind", `input[name="urgent"]` "Urgent", `input[name="secret"]` "Secret""#
         ]],
     );
     check(
         "fill_input",
         json!({ "selector": "[name=urgent]", "value": "x" }),
-        expect![[r#"`input[name="urgent"]` "Urgent" is not filled but clicked"#]],
+        expect![[r#"`input[name="urgent"]` "Urgent" is clicked, not filled"#]],
     );
     check(
         "fill_input",
@@ -66,12 +66,14 @@ fn an_element_that_cannot_be_used_says_why() {
     check(
         "fill_input",
         json!({ "selector": "h1", "value": "x" }),
-        expect![[r#"`html > body > h1` "Tasks" is no field"#]],
+        expect![[r#"`html > body > h1` "Tasks" is not a field"#]],
     );
     check(
         "select_option",
         json!({ "selector": "#kind", "text": "Featur" }),
-        expect![[r#"`#kind` "Kind" has no option `Featur`; there is "Feature", "Bug", "Epic""#]],
+        expect![[
+            r#"`#kind` "Kind" has no option `Featur`; most similar: "Feature", "Bug", "Epic""#
+        ]],
     );
     check(
         "select_option",
@@ -81,10 +83,10 @@ fn an_element_that_cannot_be_used_says_why() {
     check(
         "select_option",
         json!({ "selector": "h1", "text": "x" }),
-        expect![[r#"`html > body > h1` "Tasks" is no list with options"#]],
+        expect![[r#"`html > body > h1` "Tasks" is not a list with options"#]],
     );
-    check("verify_form_state", json!({ "selector": "[[" }), expect!["`[[` is no CSS selector"]);
-    check("debug_elements", json!({ "selector": "[[" }), expect!["`[[` is no CSS selector"]);
+    check("verify_form_state", json!({ "selector": "[[" }), expect!["invalid CSS selector `[[`"]);
+    check("debug_elements", json!({ "selector": "[[" }), expect!["invalid CSS selector `[[`"]);
     // None of these commands had an effect.
     assert_eq!(lab.log(), json!([]));
 }
@@ -115,7 +117,7 @@ fn a_page_that_is_busy_times_out_and_is_usable_again() {
     let hurried = Timeouts { answer: Duration::from_millis(400), ..TIMEOUTS };
     let page = Page::attach(lab.endpoint(), None, hurried).unwrap().allowing_eval();
     let fault = |code: &str| page.evaluate(code).unwrap_err().to_string();
-    let late = "the page did not answer to code within 0.4 s";
+    let late = "the page did not answer within 0.4 s while running code";
     assert_eq!(fault("await new Promise(() => {})"), late);
     assert_eq!(fault("new Promise(() => {})"), late);
     // DevTools end code that runs too long, unless the code waited first.
@@ -136,10 +138,10 @@ fn a_server_that_does_not_answer_times_out() {
     let page = Page::attach(lab.endpoint(), None, hurried).unwrap();
     for path in ["/slow", "/half"] {
         let error = page.open(&lab.pages.url(path)).unwrap_err();
-        assert_eq!(error.to_string(), "the page did not answer when it was opened within 0.6 s");
+        assert_eq!(error.to_string(), "the page did not answer within 0.6 s while loading");
     }
     let error = lab.page.open("http://127.0.0.1:1/").unwrap_err().to_string();
-    assert!(error.starts_with("`http://127.0.0.1:1/` could not be opened: net::ERR_"), "{error}");
+    assert!(error.starts_with("cannot open `http://127.0.0.1:1/`: net::ERR_"), "{error}");
 }
 
 #[test]
@@ -147,12 +149,12 @@ fn a_page_that_goes_away_is_gone() {
     let mut lab = BrowserFixture::new();
     // Chromium may report that it gave up opening this page before it crashes.
     lab.page.open("chrome://crash").unwrap_err();
-    assert_eq!(lab.fault("click_by_text", json!("Save")), "the page is gone: it crashed");
+    assert_eq!(lab.fault("click_by_text", json!("Save")), "the page is gone: crashed");
 
     assert_eq!(lab.page.gone_reason(), Some(GoneReason::Crashed));
     lab.chromium.kill();
     let error = lab.endpoint().windows().unwrap_err().to_string();
-    assert!(error.starts_with("nothing listens at"), "{error}");
+    assert!(error.starts_with("cannot connect to"), "{error}");
 }
 
 #[test]
@@ -167,5 +169,5 @@ fn a_window_that_is_closed_is_gone() {
     assert!(matches!(closed, PageError::Gone(GoneReason::Closed)), "{closed}");
     assert_eq!(lab.eval("1"), json!(1));
     let gone = Page::attach(lab.endpoint(), Some(&other.window().id), TIMEOUTS).err().unwrap();
-    assert!(gone.to_string().starts_with("there is no window `"), "{gone}");
+    assert!(gone.to_string().starts_with("unknown window `"), "{gone}");
 }

@@ -114,7 +114,7 @@ fn the_first_step_that_fails_ends_a_flow_with_a_picture() {
         "flows:\n  - name: c\n    start: /\n    steps:\n      - expect_text: Submitted\n",
         expect![[r#"
             start at /: passed
-            expect_text "Submitted": FAILED: the page does not show `Submitted`; it begins with `Tasks Settings Create home Name Kind Feature Bug Epic Urgent Secret Day Create New Spec old text Archive × Publish Far below In the shadow dim text` 001-c-failed.png
+            expect_text "Submitted": FAILED: the page does not show `Submitted`; the page begins with `Tasks Settings Create home Name Kind Feature Bug Epic Urgent Secret Day Create New Spec old text Archive × Publish Far below In the shadow dim text` 001-c-failed.png
         "#]],
     );
     check(
@@ -171,7 +171,7 @@ fn a_page_passes_if_it_opens_and_shows_something() {
     expect![[r#"
         /: passed 200 http://127.0.0.1:PORT/ 001-page.png
         /empty: FAILED 200 http://127.0.0.1:PORT/empty 002-empty.png
-          there is nothing to read
+          the page has no text
         /later: passed 200 http://127.0.0.1:PORT/later 003-later.png
         /broken: FAILED 200 http://127.0.0.1:PORT/broken 004-broken.png
           uncaught: ReferenceError: undefinedFunction is not defined     at http://127.0.0.1:PORT/broken:1:20 (http://127.0.0.1:PORT/broken:1)
@@ -181,6 +181,6 @@ fn a_page_passes_if_it_opens_and_shows_something() {
         /missing: FAILED 404 http://127.0.0.1:PORT/missing 007-missing.png
           the server answers with status 404
         http://evil.com: FAILED - - -
-          `http://evil.com` is no page such as `/dashboard` or `#settings`
+          invalid page `http://evil.com`: expected one such as `/dashboard` or `#settings`
     "#]].assert_eq(&told.replace(&lab.pages.port().to_string(), "PORT"));
 }

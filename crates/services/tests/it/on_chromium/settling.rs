@@ -40,7 +40,7 @@ const LATE: [(&str, &str, &str); 10] = [
     (
         "/moves-to-nothing",
         "setTimeout(() => location.replace('http://127.0.0.1:1/'), 200)",
-        "could not be opened",
+        "cannot open `",
     ),
 ];
 
