@@ -21,7 +21,7 @@ const MAX_OPEN_FILES: usize = 64;
 
 /// The error of an operation on a file or folder.
 #[derive(Debug, thiserror::Error)]
-#[error("could not use `{path}`")]
+#[error("cannot access `{path}`")]
 pub struct DiskError {
     /// The path of the file or folder.
     pub path: PathBuf,

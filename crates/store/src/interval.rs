@@ -21,7 +21,7 @@ pub struct Interval(u64);
 
 /// The text is not an interval.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is no time such as \"15m\", \"6h\", \"30d\" or \"2w\"")]
+#[error("invalid interval {text:?}: expected one such as \"15m\", \"6h\", \"30d\" or \"2w\"")]
 pub struct IntervalError {
     /// The first 40 characters of the text.
     text: String,

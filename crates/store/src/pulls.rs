@@ -38,13 +38,13 @@ const NON_PROJECT_PREFIXES: [&str; 14] = [
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PullError {
     /// The text is not a repository.
-    #[error("{0:?} is no repository: write it as `owner/name`")]
+    #[error("invalid repository {0:?}: expected `owner/name`")]
     Repository(String),
     /// The text is not a commit.
-    #[error("{0:?} is no commit: it has 40 or 64 digits from 0 to f")]
+    #[error("invalid commit {0:?}: expected 40 or 64 hexadecimal digits")]
     Commit(String),
     /// The text is not a ticket.
-    #[error("{0:?} is no ticket: write it as `PROJ-123`")]
+    #[error("invalid ticket key {0:?}: expected a key such as `PROJ-123`")]
     Ticket(String),
 }
 

@@ -19,7 +19,7 @@ pub enum QueueError {
     #[error(transparent)]
     Task(#[from] TaskError),
     /// A task with this id exists, in whatever status.
-    #[error("task `{id}` is already there ({status}, in `{queue}`)")]
+    #[error("task `{id}` already exists ({status}, in `{queue}`)")]
     AlreadyExists {
         /// The id of the task.
         id: TaskId,
@@ -30,8 +30,8 @@ pub enum QueueError {
     },
     /// The queue has its maximum number of pending tasks.
     #[error(
-        "queue `{queue}` has no room for that: {most} tasks may wait in it; let agents work some \
-         off, cancel some, or raise `safeguards.max_queue_size`"
+        "queue `{queue}` is full: at most {most} tasks may wait; let agents complete some, cancel \
+         some, or raise `safeguards.max_queue_size`"
     )]
     Full {
         /// The queue.
@@ -40,16 +40,14 @@ pub enum QueueError {
         most: usize,
     },
     /// The task has priority 0, which only escalations may have.
-    #[error("task `{id}` has priority 0, which is for escalations; 1 comes first among the others")]
+    #[error("task `{id}` has priority 0, which is reserved for escalations; use 1 to 100")]
     ReservedPriority {
         /// The id of the task.
         id: TaskId,
     },
     /// The new task has the kind and queue of its parent, which is in progress: an agent would
     /// request its own work again.
-    #[error(
-        "task `{parent}` is being worked on; a `{kind}` task for the same queue would be it again"
-    )]
+    #[error("task `{parent}` is in progress; a `{kind}` task for the same queue would repeat it")]
     RepeatsParent {
         /// The parent, which is in progress.
         parent: TaskId,
@@ -57,10 +55,10 @@ pub enum QueueError {
         kind: TaskKind,
     },
     /// No task has this id.
-    #[error("there is no task `{0}`")]
+    #[error("unknown task `{0}`")]
     Unknown(TaskId),
     /// The caller does not hold the lease of the task any more.
-    #[error("task `{id}` is not held by `{agent}` with number {fence} any more")]
+    #[error("agent `{agent}` no longer holds the lease of task `{id}` (fence {fence})")]
     NotHeld {
         /// The task.
         id: TaskId,
@@ -82,7 +80,7 @@ pub enum QueueError {
         done: &'static str,
     },
     /// Another process has joined as this agent.
-    #[error("agent `{agent}` is running already ({holder}); give this one another name")]
+    #[error("agent `{agent}` is already running ({holder}); use another name for this agent")]
     AgentRunning {
         /// The name of the agent.
         agent: AgentId,
@@ -93,7 +91,7 @@ pub enum QueueError {
     #[error(transparent)]
     File(#[from] DiskError),
     /// The index of the file queue cannot be used.
-    #[error("could not use the index `{path}`: {message}")]
+    #[error("cannot access the queue index `{path}`: {message}")]
     Index {
         /// The path of the index.
         path: PathBuf,
@@ -101,25 +99,25 @@ pub enum QueueError {
         message: String,
     },
     /// The database cannot be reached.
-    #[error("the queue's database cannot be reached")]
+    #[error("cannot connect to the queue database")]
     Unreachable {
         /// The error of the connection.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// The database is up but accepts no writes now.
-    #[error("the queue's database takes no writes now: {message}")]
+    #[error("the queue database accepts no writes now: {message}")]
     Unwritable {
         /// The message of the database.
         message: String,
     },
     /// The database rejected a statement.
-    #[error("the queue's database refuses: {message}")]
+    #[error("error of the queue database: {message}")]
     Database {
         /// The message of the database.
         message: String,
     },
     /// The tables do not exist, or have another version.
-    #[error("the queue's tables are {found}; `assay queue migrate` brings them up to date")]
+    #[error("the queue tables are {found}; run `assay queue migrate`")]
     NotMigrated {
         /// The state of the tables.
         found: String,

@@ -15,10 +15,10 @@ const MAX_REPORTS: u32 = 100;
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
     /// The task has the maximum number of reports.
-    #[error("{MAX_REPORTS} reports were handed in for task `{0}`, and no more are taken")]
+    #[error("task `{0}` has {MAX_REPORTS} reports, which is the limit")]
     TooMany(TaskId),
     /// A file or folder cannot be read or written.
-    #[error("could not use `{path}`")]
+    #[error("cannot access `{path}`")]
     File {
         /// The path of the file or folder.
         path: PathBuf,

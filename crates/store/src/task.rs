@@ -34,8 +34,8 @@ const MAX_TITLE: usize = 1_000;
 pub enum TaskError {
     /// The name cannot be part of a path.
     #[error(
-        "{what} {text:?} is no name: it has 1 to 128 letters, digits, `.`, `_` or `-`, and no dot \
-         in front"
+        "invalid {what} {text:?}: expected 1 to 128 letters, digits, `.`, `_` or `-`, and no \
+         leading dot"
     )]
     Name {
         /// The kind of name, such as "queue".
@@ -44,13 +44,13 @@ pub enum TaskError {
         text: String,
     },
     /// The priority is out of range.
-    #[error("priority {given} is none: 0 is for escalations, 1 comes first, 100 last")]
+    #[error("invalid priority {given}: expected 1 (first) to 100 (last), or 0 for escalations")]
     Priority {
         /// The given number.
         given: i64,
     },
     /// A text for people is empty or too long.
-    #[error("the {what} has {length} characters; it needs 1 to {most}")]
+    #[error("the {what} has {length} characters; expected 1 to {most}")]
     Length {
         /// The name of the field.
         what: &'static str,
@@ -63,7 +63,7 @@ pub enum TaskError {
     #[error("task `{0}` depends on itself")]
     DependsOnItself(TaskId),
     /// The named field has control characters.
-    #[error("the {0} has control characters in it")]
+    #[error("the {0} has control characters")]
     ControlCharacters(&'static str),
     /// The JSON is not valid, or is not that of a task.
     #[error("{0}")]
@@ -135,7 +135,7 @@ impl TaskId {
     pub fn generate(kind: &TaskKind, who: &str, now: Moment) -> Result<TaskId, TaskError> {
         let mut chance = [0; 3];
         getrandom::fill(&mut chance)
-            .map_err(|error| TaskError::Json(format!("there are no random numbers: {error}")))?;
+            .map_err(|error| TaskError::Json(format!("cannot read random numbers: {error}")))?;
         let chance: String = chance.iter().map(|byte| format!("{byte:02x}")).collect();
         let start = |text: &'_ str| first_chars(text, MAX_NAME_PART).to_owned();
         let (kind, who) = (start(kind.as_str()), start(who));
@@ -268,7 +268,7 @@ impl FromStr for TaskStatus {
         let known = TaskStatus::ALL.into_iter().find(|status| status.as_str() == word);
         known.ok_or_else(|| {
             let words = TaskStatus::ALL.map(TaskStatus::as_str).join(", ");
-            TaskError::Json(format!("{text:?} is no status; there are {words}"))
+            TaskError::Json(format!("unknown status {text:?}; expected one of {words}"))
         })
     }
 }
@@ -306,7 +306,9 @@ impl FromStr for Moment {
         let moment = zoned.or_else(|| Some(local()?.timestamp()));
         moment.map(Moment).ok_or_else(|| {
             let text = first_chars(text, 40).to_owned();
-            TaskError::Json(format!("{text:?} is no time such as \"2026-02-03T10:00:00.000Z\""))
+            TaskError::Json(format!(
+                "invalid time {text:?}: expected one such as \"2026-02-03T10:00:00.000Z\""
+            ))
         })
     }
 }
@@ -488,7 +490,9 @@ impl Task {
     pub fn parse(json: &[u8]) -> Result<Task, TaskError> {
         if json.len() > MAX_STORED {
             let size = json.len();
-            return Err(TaskError::Json(format!("it has {size} bytes, and may have {MAX_STORED}")));
+            return Err(TaskError::Json(format!(
+                "the task has {size} bytes; the limit is {MAX_STORED}"
+            )));
         }
         // Some editors write a byte order mark at the beginning of a file.
         let json = json.strip_prefix("\u{feff}".as_bytes()).unwrap_or(json);

@@ -64,7 +64,7 @@ pub fn validate_new(task: &Task) -> Result<(), QueueError> {
     task.check()?;
     let size = task.to_json().len();
     if size > MAX_TASK {
-        let message = format!("task `{}` has {size} bytes, and may have {MAX_TASK}", task.id);
+        let message = format!("task `{}` has {size} bytes; the limit is {MAX_TASK}", task.id);
         return Err(TaskError::Json(message).into());
     }
     if task.priority == Priority::ESCALATION && !task.kind.is_escalation() {
@@ -253,8 +253,8 @@ pub fn time_until_claimable(task: &Task, policy: &Policy, now: Moment) -> Durati
 fn escalation(task: &Task, failure: &AttemptFailure, policy: &Policy, now: Moment) -> QueuedTask {
     let tries = task.retry_count.saturating_add(1);
     let why = match failure.retry_limit {
-        RetryLimit::Never => "it cannot get better by trying again".to_owned(),
-        RetryLimit::AtMost(_) => format!("it was tried {tries} times"),
+        RetryLimit::Never => "a retry cannot succeed".to_owned(),
+        RetryLimit::AtMost(_) => format!("{tries} attempts failed"),
     };
     let error = task.last_error.as_deref().unwrap_or_default();
     let kind: TaskKind = TaskKind::ESCALATION.parse().expect("it is a name");
@@ -265,8 +265,8 @@ fn escalation(task: &Task, failure: &AttemptFailure, policy: &Policy, now: Momen
     escalation.created_by = task.failed_by.clone().unwrap_or_default();
     escalation.assigned_to = policy.escalations.as_str().to_owned();
     escalation.description = format!(
-        "Task `{id}` ({kind}) was given up: {why}.\n\nThe last error:\n\n{error}\n\nOnce the cause \
-         is gone, `assay queue retry {id}` lets it wait again.",
+        "Task `{id}` ({kind}) failed permanently: {why}.\n\nThe last error:\n\n{error}\n\nOnce the \
+         cause is fixed, run `assay queue retry {id}`.",
         id = task.id,
         kind = task.kind,
     );
@@ -331,7 +331,7 @@ pub fn retry(mut task: Task) -> Result<Task, QueueError> {
         }
         status @ (TaskStatus::Pending | TaskStatus::InProgress | TaskStatus::Completed) => {
             let wanted = "failed and cancelled";
-            Err(QueueError::WrongStatus { id: task.id, status, wanted, done: "tried again" })
+            Err(QueueError::WrongStatus { id: task.id, status, wanted, done: "retried" })
         }
     }
 }
@@ -347,7 +347,7 @@ pub fn recover(task: Task, queue: &QueueName, policy: &Policy, now: Moment) -> T
         let (task, settled) = (make_pending(task), SettleOutcome::Released);
         return Transition { task, follow_ups: vec![], backoff: Duration::ZERO, settled };
     }
-    let error = "the agents that worked on it are gone, each time".to_owned();
+    let error = "every agent that worked on the task ended before it was done".to_owned();
     let failure = AttemptFailure { error, retry_limit: RetryLimit::AtMost(None) };
     task.last_error = Some(failure.error.clone());
     fail_permanently(task, queue, &held_by, &failure, policy, now)

@@ -95,7 +95,7 @@ fn what_is_wrong_is_told_with_its_line_and_key() {
     check(
         "- id: ../qa\n",
         &expect![[
-            r#"`config/agents.yaml`, line 1 (`id`) cannot be read: agent "../qa" is no name: it has 1 to 128 letters, digits, `.`, `_` or `-`, and no dot in front"#
+            r#"`config/agents.yaml`, line 1 (`id`) cannot be read: invalid agent "../qa": expected 1 to 128 letters, digits, `.`, `_` or `-`, and no leading dot"#
         ]],
     );
     check(

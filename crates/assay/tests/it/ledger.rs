@@ -339,7 +339,7 @@ fn a_review_goes_on_where_somebody_else_holds_the_ledger() {
     let ran = run(&repository, &["review", "--format", "json"]);
     assert_eq!(ran.json()["findings"].as_array().unwrap().len(), 1, "what was dismissed is read");
     assert!(ran.stderr.contains("cannot record the review in the ledger: "), "{}", ran.stderr);
-    assert!(ran.stderr.contains("is held by another process"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("is locked by another process"), "{}", ran.stderr);
     drop(held);
 }
 

@@ -291,7 +291,7 @@ fn a_task_can_be_for_later_and_come_again() {
     assert!(next["task"]["id"].as_str().unwrap().ends_with("T020000Z"), "{next}");
     let wrong = queue(&repository, &[&args[..], &["t", "--every", "soon"]].concat(), "");
     assert_eq!(wrong.code, 2);
-    assert!(wrong.stderr.contains("is no time such as"), "{}", wrong.stderr);
+    assert!(wrong.stderr.contains("invalid interval"), "{}", wrong.stderr);
 }
 
 #[test]

@@ -138,7 +138,7 @@ fn a_full_queue_says_so_and_comes_back() {
     let full = opened(&server, "d", 4);
     assert_eq!(full.status, 503);
     assert!(full.head.contains("retry-after: 10"), "{}", full.head);
-    assert!(full.body.contains("queue `qa` has no room for that"), "{}", full.body);
+    assert!(full.body.contains("queue `qa` is full"), "{}", full.body);
     let cancelled = format!("review-o.r-1-main-{}", commit(1));
     let ran = assay_with(repository.path(), &["queue", "cancel", &cancelled], b"", &[]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);

@@ -113,7 +113,7 @@ fn every_way_to_ask_for_a_review_leads_to_the_same_task() {
     let task = format!("review-octo.demo-1-main-{}", sha("feature/PROJ-1"));
     let by_hand = || fixture.assay(&["queue", "push", "--pr", "octo/demo#1", "--for", "qa"]);
     assert_eq!(said(&by_hand()), format!("queued {task} in `qa`\n[exit 0]\n"));
-    let there = format!("task `{task}` is already there (pending, in `qa`)\n[exit 0]\n");
+    let there = format!("task `{task}` already exists (pending, in `qa`)\n[exit 0]\n");
     assert_eq!(said(&by_hand()), there);
     assert_eq!(said(&fixture.once(&[])), "1 pull request was queued before\n[exit 0]\n");
     let asked = json!({
@@ -247,7 +247,7 @@ fn what_finds_no_room_is_queued_at_a_later_look() {
     fixture.open("b", "Second", &[]);
     let first = fixture.once(&[]);
     assert_eq!(first.code, 3, "{}", first.stderr);
-    let full = "warning: octo/demo: #2 was not queued: queue `qa` has no room for that";
+    let full = "warning: octo/demo: #2 was not queued: queue `qa` is full";
     assert!(first.stderr.starts_with(full), "{}", first.stderr);
     let waiting = fixture.waiting();
     fixture.assay(&["queue", "cancel", &waiting[0]]);

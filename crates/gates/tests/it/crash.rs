@@ -148,7 +148,7 @@ fn a_disk_that_fails_at_any_write_leaves_the_gate_as_it_was() {
             let failed = make(folder.path(), step);
             fault::clear();
             let error = failed.expect_err("the disk fails");
-            assert!(error.to_string().contains("could not use"), "{error}");
+            assert!(error.to_string().contains("cannot access"), "{error}");
             let now = seen(folder.path(), step);
             assert!(now == before || now == after, "{step} at {write}:\n{now}\n{before}\n{after}");
         }

@@ -161,7 +161,7 @@ fn what_finds_no_room_is_queued_once_there_is_some() {
     let mut poller = fixture.poller(PullFilter::default());
     let report = poller.poll();
     assert_eq!(report.queued.iter().map(|(_, pull)| pull.number).collect::<Vec<_>>(), [1, 2]);
-    let full = "o/one: #3 was not queued: queue `qa` has no room for that";
+    let full = "o/one: #3 was not queued: queue `qa` is full";
     assert!(format_report(&report).contains(full), "{}", format_report(&report));
     assert_eq!(report.failed.len(), 1);
     // A full queue does not delay the next poll of GitHub.

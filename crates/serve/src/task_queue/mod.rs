@@ -98,7 +98,7 @@ impl TaskTools {
     fn task(&self, id: &TaskId) -> Result<ListedTask, Refusal> {
         self.queue.get(id).map_err(|error| match error {
             QueueError::Unknown(id) => Refusal::new(format!(
-                "there is no task `{id}`; list_pending_tasks tells which there are"
+                "unknown task `{id}`; list_pending_tasks tells which there are"
             )),
             error => Refusal::of(&error),
         })

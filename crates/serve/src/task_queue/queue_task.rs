@@ -142,7 +142,7 @@ fn queue(tools: &TaskTools, input: Input) -> Result<Output, Refusal> {
     if size > MAX_TASK {
         let most = MAX_TASK;
         let message =
-            format!("the task has {size} bytes, and may have {most}; shorten its context");
+            format!("the task has {size} bytes; the limit is {most}; shorten its context");
         return Err(Refusal::new(message));
     }
     match tools.queue.push(vec![QueuedTask { queue: queue.clone(), task: task.clone() }]) {

@@ -330,12 +330,9 @@ fn a_task_that_is_none_is_refused() {
     );
     check_refused(
         with("depends_on", json!(["nobody-knows-it"])),
-        expect!["there is no task `nobody-knows-it`; list_pending_tasks tells which there are"],
+        expect!["unknown task `nobody-knows-it`; list_pending_tasks tells which there are"],
     );
-    check_refused(
-        with("title", json!("two\nlines")),
-        expect!["the title has control characters in it"],
-    );
+    check_refused(with("title", json!("two\nlines")), expect!["the title has control characters"]);
     check_refused(
         with("title", json!("x".repeat(1_001))),
         expect![
@@ -344,7 +341,7 @@ fn a_task_that_is_none_is_refused() {
     );
     check_refused(
         with("context", json!({ "big": "x".repeat(5 << 20) })),
-        expect!["the task has 5243313 bytes, and may have 4194304; shorten its context"],
+        expect!["the task has 5243313 bytes; the limit is 4194304; shorten its context"],
     );
 }
 
@@ -352,7 +349,7 @@ fn a_task_that_is_none_is_refused() {
 fn only_an_escalation_comes_before_everything() {
     let refusal =
         TaskQueueFixture::new().refusal("queue_task_for_agent", with("priority", json!(0)));
-    assert!(refusal.contains("has priority 0, which is for escalations"), "{refusal}");
+    assert!(refusal.contains("has priority 0, which is reserved for escalations"), "{refusal}");
     let mut escalation = with("priority", json!(0));
     escalation["task_type"] = json!("escalation");
     TaskQueueFixture::new().call("queue_task_for_agent", escalation).unwrap();
@@ -463,7 +460,7 @@ fn a_task_can_be_queued_for_later_and_for_again_and_again() {
     assert_eq!(task.run_at.unwrap().to_string(), "2099-01-01T00:00:00.000Z");
     assert_eq!(task.repeat_every.unwrap().to_string(), "1d");
     asked["repeat_every"] = json!("soon");
-    assert!(fixture.refusal("queue_task_for_agent", asked).contains("is no time such as"));
+    assert!(fixture.refusal("queue_task_for_agent", asked).contains("invalid interval"));
 }
 
 #[test]
@@ -477,7 +474,7 @@ fn a_cancelled_task_is_not_cancelled_again() {
     let refusal = fixture.refusal("cancel_task", json!({ "task_id": "one" }));
     assert!(refusal.contains("task `one` is cancelled"), "{refusal}");
     let refusal = fixture.refusal("cancel_task", json!({ "task_id": "two" }));
-    assert!(refusal.contains("there is no task `two`"), "{refusal}");
+    assert!(refusal.contains("unknown task `two`"), "{refusal}");
 }
 
 #[test]

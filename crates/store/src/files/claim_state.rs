@@ -29,7 +29,7 @@ impl QueueTransaction<'_> {
 
     fn leased_state(&self, id: &TaskId) -> Result<ClaimState, QueueError> {
         let Ok(lock) = LeaseFile::read(self.layout, id) else {
-            let reason = format!("its lock `locks/{id}.lock` cannot be read");
+            let reason = format!("cannot read the lock file `locks/{id}.lock`");
             return Ok(ClaimState::Blocked { reason });
         };
         let left = lock.and_then(|lock| {
@@ -47,15 +47,15 @@ impl QueueTransaction<'_> {
         for need in self.index.needs(id)? {
             let reason = match self.find_status(&need)? {
                 Some(TaskStatus::Completed) => continue,
-                Some(TaskStatus::Failed) => format!("it depends on `{need}`, which failed"),
+                Some(TaskStatus::Failed) => format!("depends on `{need}`, which failed"),
                 Some(TaskStatus::Cancelled) => {
-                    format!("it depends on `{need}`, which was cancelled")
+                    format!("depends on `{need}`, which was cancelled")
                 }
-                None => format!("it depends on `{need}`, which is not known"),
+                None => format!("depends on `{need}`, which is unknown"),
                 Some(TaskStatus::Pending | TaskStatus::InProgress)
                     if self.depend_on_each_other(&need, id)? =>
                 {
-                    format!("it depends on `{need}`, which depends on it")
+                    format!("depends on `{need}`, which depends on this task")
                 }
                 Some(TaskStatus::Pending | TaskStatus::InProgress) => {
                     on.push(need);

@@ -64,7 +64,7 @@ impl QueueTransaction<'_> {
         let path = self.layout.lock(id);
         match fs::symlink_metadata(&path) {
             Ok(entry) if !entry.is_file() => {
-                let reason = "it stands where locks are kept, and is no file";
+                let reason = "not a regular file in the lock folder";
                 self.quarantine(&path, &format!("{id}.lock"), reason)
             }
             Ok(_) | Err(_) => Ok(()),

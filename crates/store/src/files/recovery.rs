@@ -27,7 +27,7 @@ impl QueueTransaction<'_> {
             };
             let path = self.layout.locks().join(&name);
             if !path.is_file() {
-                self.quarantine(&path, &name, "it stands where locks are kept, and is no file")?;
+                self.quarantine(&path, &name, "not a regular file in the lock folder")?;
                 continue;
             }
             let lock = match id.parse() {

@@ -68,7 +68,7 @@ impl QueueTransaction<'_> {
             Err(QueueError::File(error)) if fs::read_dir(&folder).is_err() => {
                 let name = format!("{queue}{REASON}");
                 let text = format!(
-                    "{} the folder cannot be read: {}\n",
+                    "{} cannot read the folder: {}\n",
                     Moment::now(self.clock),
                     error.source
                 );
@@ -215,9 +215,9 @@ impl QueueTransaction<'_> {
         let shadowed = name != named && self.may_be_in_own_file(queue, id);
         Ok(match other {
             Some(entry) if self.layout.queue(&entry.queue).join(&entry.file).is_file() => {
-                Some(format!("task `{id}` is already there, in `{}/{}`", entry.queue, entry.file))
+                Some(format!("task `{id}` already exists, in `{}/{}`", entry.queue, entry.file))
             }
-            _ if shadowed => Some(format!("task `{id}` is already there, in `{queue}/{named}`")),
+            _ if shadowed => Some(format!("task `{id}` already exists, in `{queue}/{named}`")),
             _ => None,
         })
     }
@@ -239,7 +239,7 @@ impl QueueTransaction<'_> {
         let moved = durable_fs::rename_noreplace(path, &place);
         let stays = match &moved {
             Ok(()) => String::new(),
-            Err(error) => format!("; it stays at `{}`: {}", path.display(), error.source),
+            Err(error) => format!("; the file stays at `{}`: {}", path.display(), error.source),
         };
         let mut reason_path = place.into_os_string();
         reason_path.push(REASON);
@@ -275,15 +275,15 @@ impl QueueTransaction<'_> {
 /// Reads a task from an untrusted file.
 pub(super) fn read_task(path: &Path, file: &fs::Metadata) -> Result<Task, String> {
     if !file.is_file() {
-        return Err("it is no file; links are not followed".to_owned());
+        return Err("not a regular file; links are not followed".to_owned());
     }
     if file.len() > MAX_STORED as u64 {
-        return Err(format!("it has {} bytes, and may have {MAX_STORED}", file.len()));
+        return Err(format!("the file has {} bytes; the limit is {MAX_STORED}", file.len()));
     }
-    let bytes = fs::read(path).map_err(|error| format!("it cannot be read: {error}"))?;
+    let bytes = fs::read(path).map_err(|error| format!("cannot read the file: {error}"))?;
     let task = Task::parse(&bytes).map_err(|error| error.to_string())?;
     match task.priority == Priority::ESCALATION && !task.kind.is_escalation() {
-        true => Err("it has priority 0, which is for escalations".to_owned()),
+        true => Err("priority 0 is reserved for escalations".to_owned()),
         false => Ok(task),
     }
 }

@@ -47,8 +47,8 @@ impl From<QueuedTask> for StoredTask {
 /// Reads the record at `path`. Returns the reason if the entry is not a record.
 pub(super) fn read(path: &Path) -> Result<WriteAhead, String> {
     if !path.is_file() {
-        return Err("it stands where intents are kept, and is no file".to_owned());
+        return Err("not a regular file in the write-ahead folder".to_owned());
     }
-    let bytes = fs::read(path).map_err(|error| format!("it cannot be read: {error}"))?;
-    serde_json::from_slice(&bytes).map_err(|error| format!("it is no intent: {error}"))
+    let bytes = fs::read(path).map_err(|error| format!("cannot read the file: {error}"))?;
+    serde_json::from_slice(&bytes).map_err(|error| format!("invalid write-ahead record: {error}"))
 }

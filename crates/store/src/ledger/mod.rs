@@ -43,7 +43,7 @@ const TEMP_PREFIX: &str = "ledger.db-new-";
 #[derive(Debug, thiserror::Error)]
 pub enum LedgerError {
     /// The ledger cannot be opened, read or written.
-    #[error("could not use the ledger `{path}`")]
+    #[error("cannot access the ledger `{path}`")]
     Failed {
         /// The path of the ledger.
         path: PathBuf,
@@ -51,7 +51,7 @@ pub enum LedgerError {
         source: rusqlite::Error,
     },
     /// The file of the ledger cannot be created.
-    #[error("could not make the ledger `{path}`")]
+    #[error("cannot create the ledger `{path}`")]
     Make {
         /// The path of the ledger.
         path: PathBuf,
@@ -59,15 +59,15 @@ pub enum LedgerError {
         source: io::Error,
     },
     /// Another process holds the lock of the ledger.
-    #[error("the ledger `{path}` is held by another process; try again when that is done")]
+    #[error("the ledger `{path}` is locked by another process; retry when that process has ended")]
     Busy {
         /// The path of the ledger.
         path: PathBuf,
     },
     /// The file is not a valid database.
     #[error(
-        "the ledger `{path}` is damaged: {message}; move it away, and the next review begins a new \
-         one"
+        "the ledger `{path}` is damaged: {message}; move it away, and the next review creates a \
+         new one"
     )]
     Damaged {
         /// The path of the ledger.
@@ -76,7 +76,9 @@ pub enum LedgerError {
         message: String,
     },
     /// The file is a database of another program.
-    #[error("`{path}` is no ledger of assay; move it away, and the next review begins one")]
+    #[error(
+        "`{path}` is not a ledger of assay; move it away, and the next review creates a ledger"
+    )]
     Foreign {
         /// The path of the file.
         path: PathBuf,
@@ -84,8 +86,8 @@ pub enum LedgerError {
     /// An earlier version of assay wrote the ledger, and the ledger cannot be migrated because it
     /// cannot be written.
     #[error(
-        "the ledger `{path}` has version {found}, and it cannot be written to bring it to {known}; \
-         review once where it can"
+        "the ledger `{path}` has version {found}, and is not writable for the migration to version \
+         {known}; run one review where it is writable"
     )]
     Older {
         /// The path of the ledger.
@@ -97,8 +99,8 @@ pub enum LedgerError {
     },
     /// A later version of assay wrote the ledger.
     #[error(
-        "the ledger `{path}` has version {found}, and this assay knows versions up to {known}; use \
-         a newer assay"
+        "the ledger `{path}` has version {found}, and this assay supports versions up to {known}; \
+         update assay"
     )]
     Newer {
         /// The path of the ledger.

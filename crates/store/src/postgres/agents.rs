@@ -45,7 +45,8 @@ impl LocalAgents {
     pub(super) fn check_not_displaced(&self, agent: &AgentId) -> Result<(), QueueError> {
         let displaced = self.lock().get(agent).is_some_and(|lost| lost.load(Ordering::Relaxed));
         if displaced {
-            let holder = "it took this name while this agent gave no sign of life".to_owned();
+            let holder =
+                "another process took the name while this agent sent no heartbeat".to_owned();
             return Err(QueueError::AgentRunning { agent: agent.clone(), holder });
         }
         Ok(())
@@ -173,7 +174,7 @@ impl PgQueue {
         let thread =
             std::thread::Builder::new().name(format!("presence of {agent}")).spawn(refresh);
         let thread = thread.map_err(|error| QueueError::Database {
-            message: format!("no thread can be started to keep the name: {error}"),
+            message: format!("cannot start the thread that renews the registration: {error}"),
         })?;
         let (pool, agent) = (Arc::clone(&self.pool), agent.clone());
         let (stop, thread) = (Some(stop), Some(thread));
@@ -190,7 +191,7 @@ impl PgQueue {
         })?;
         Ok(match rows.first() {
             Some(row) => format!("process {} on {}", row.get::<_, i64>(0), row.get::<_, &str>(1)),
-            None => "it has just ended".to_owned(),
+            None => "the process has just ended".to_owned(),
         })
     }
 

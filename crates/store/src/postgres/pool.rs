@@ -158,7 +158,7 @@ impl Pool {
                     Err(OperationError::Server(error)) if is_conflict(&error) => {
                         self.release(conn);
                         if since.elapsed() < RETRY_TIMEOUT {
-                            tracing::debug!("transaction collided with another one, retrying");
+                            tracing::debug!("transaction conflict, retrying");
                             continue;
                         }
                         return Err(to_queue_error(&error));

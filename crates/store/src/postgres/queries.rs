@@ -191,13 +191,13 @@ impl OpenDependencies {
     /// Returns the reason why a dependency cannot be completed without intervention, if that is so.
     fn reason(&self, task: &str, need: &str) -> Option<String> {
         let why = match self.status.get(need).map(String::as_str) {
-            None => "is not known",
+            None => "is unknown",
             Some("failed") => "failed",
             Some("cancelled") => "was cancelled",
-            Some(_) if self.cycles.is_same_cycle(need, task) => "depends on it",
+            Some(_) if self.cycles.is_same_cycle(need, task) => "depends on this task",
             Some(_) => return None,
         };
-        Some(format!("it depends on `{need}`, which {why}"))
+        Some(format!("depends on `{need}`, which {why}"))
     }
 
     fn is_blocked(&self, task: &str) -> bool {

@@ -81,15 +81,15 @@ pub(super) fn check(conn: &mut Conn) -> Result<i32, OperationError> {
     let latest_version = latest_version();
     let found = match version {
         version if version == latest_version => return Ok(version),
-        0 => "not there".to_owned(),
+        0 => "missing".to_owned(),
         version if version > latest_version => return Err(newer_tables_error().into()),
-        version => format!("of version {version}, and have to be of version {latest_version}"),
+        version => format!("at version {version}, expected {latest_version}"),
     };
     Err(QueueError::NotMigrated { found }.into())
 }
 
 fn newer_tables_error() -> QueueError {
     QueueError::Database {
-        message: "its tables are from a newer assay; update this one".to_owned(),
+        message: "the queue tables are from a newer version of assay; update assay".to_owned(),
     }
 }

@@ -131,7 +131,7 @@ fn tls_connector(roots: Option<&str>) -> Result<MakeRustlsConnect, QueueError> {
         return Ok(MakeRustlsConnect::with_webpki_roots());
     };
     let unusable = |why: String| QueueError::Database {
-        message: format!("the certificates in `{path}` cannot be used: {why}"),
+        message: format!("cannot use the certificates in `{path}`: {why}"),
     };
     let mut store = RootCertStore::empty();
     let certificates = CertificateDer::pem_file_iter(Path::new(path))
@@ -148,9 +148,9 @@ fn tls_connector(roots: Option<&str>) -> Result<MakeRustlsConnect, QueueError> {
 /// password.
 fn invalid_url() -> QueueError {
     QueueError::Database {
-        message: "its URL cannot be read; it has to look like \
-                  `postgres://user:password@host:5432/database?sslmode=verify-full`, with `%40` for \
-                  an `@` in a password"
+        message: "invalid database URL: expected \
+             `postgres://user:password@host:5432/database?sslmode=verify-full`, with `%40` for an \
+             `@` in a password"
             .to_owned(),
     }
 }

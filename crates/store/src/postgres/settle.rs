@@ -356,7 +356,9 @@ fn are_independent(results: &[(Lease, TaskResult)]) -> bool {
 }
 
 fn conflict_error(id: &TaskId) -> QueueError {
-    QueueError::Database { message: format!("task `{id}` changes all the time; try again") }
+    QueueError::Database {
+        message: format!("other processes changed task `{id}` during every attempt; retry"),
+    }
 }
 
 /// Stores changes and their follow-up tasks in one statement.

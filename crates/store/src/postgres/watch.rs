@@ -166,7 +166,7 @@ impl PgQueue {
             };
             let thread = std::thread::Builder::new().name(format!("watch on {queue}"));
             let thread = thread.spawn(move || listener.run(client)).map_err(|error| {
-                let message = format!("no thread can be started to listen: {error}");
+                let message = format!("cannot start the LISTEN thread: {error}");
                 QueueError::Database { message }
             })?;
             let (pool, channel) = (Arc::clone(&self.pool), Arc::clone(&self.channel));

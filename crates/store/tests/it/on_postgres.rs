@@ -68,10 +68,7 @@ fn names(claimed: &[ClaimedTask]) -> String {
 fn tables_are_made_once_however_many_make_them() {
     let url = schema();
     let error = PgQueue::open(&url, large(), &Clock::system()).unwrap_err().to_string();
-    assert_eq!(
-        error,
-        "the queue's tables are not there; `assay queue migrate` brings them up to date"
-    );
+    assert_eq!(error, "the queue tables are missing; run `assay queue migrate`");
     let steps: usize = thread::scope(|scope| {
         let all: Vec<_> = (0..4).map(|_| scope.spawn(|| PgQueue::migrate(&url).unwrap())).collect();
         all.into_iter().map(|one| one.join().unwrap()).sum()
@@ -189,10 +186,10 @@ fn what_will_not_come_by_itself_is_told() {
         ClaimState::Blocked { reason } => reason,
         other => panic!("{other:?}"),
     };
-    assert_eq!(reason("x"), "it depends on `failing`, which failed");
-    assert_eq!(reason("y"), "it depends on `gone`, which was cancelled");
-    assert_eq!(reason("z"), "it depends on `nowhere`, which is not known");
-    assert_eq!(reason("o"), "it depends on `p`, which depends on it");
+    assert_eq!(reason("x"), "depends on `failing`, which failed");
+    assert_eq!(reason("y"), "depends on `gone`, which was cancelled");
+    assert_eq!(reason("z"), "depends on `nowhere`, which is unknown");
+    assert_eq!(reason("o"), "depends on `p`, which depends on this task");
     let count = queue.count().unwrap();
     assert_eq!((count[1].queue.as_str(), count[1].blocked), ("qa", 5));
     assert_eq!(count[0].queue.as_str(), "architect");
@@ -270,7 +267,7 @@ fn a_name_is_one_agents_until_it_leaves() {
     let other = PgQueue::open(&url, large(), &Clock::system()).unwrap();
     let registration = queue.join(&agent("qa-1")).unwrap();
     let refused = other.join(&agent("qa-1")).err().unwrap().to_string();
-    assert!(refused.starts_with("agent `qa-1` is running already (process "), "{refused}");
+    assert!(refused.starts_with("agent `qa-1` is already running (process "), "{refused}");
     queue.push(vec![task("a"), task("b")]).unwrap();
     let held = queue.claim(&qa(), &agent("qa-1"), LeaseKind::WhileAlive(MINUTE), 2).unwrap();
     assert!(other.recover().unwrap().is_empty());

@@ -65,26 +65,26 @@ fn what_is_no_task_is_refused_with_the_reason() {
     refused(
         |task| task["id"] = "../../etc/passwd".into(),
         expect![[
-            r#"task id "../../etc/passwd" is no name: it has 1 to 128 letters, digits, `.`, `_` or `-`, and no dot in front"#
+            r#"invalid task id "../../etc/passwd": expected 1 to 128 letters, digits, `.`, `_` or `-`, and no leading dot"#
         ]],
     );
     refused(
         |task| task["priority"] = 101.into(),
-        expect!["priority 101 is none: 0 is for escalations, 1 comes first, 100 last"],
+        expect!["invalid priority 101: expected 1 (first) to 100 (last), or 0 for escalations"],
     );
     refused(
         |task| task["status"] = "sleeping".into(),
         expect![[
-            r#""sleeping" is no status; there are pending, in_progress, completed, failed, cancelled"#
+            r#"unknown status "sleeping"; expected one of pending, in_progress, completed, failed, cancelled"#
         ]],
     );
     refused(
         |task| task["title"] = "".into(),
-        expect!["the title has 0 characters; it needs 1 to 1000"],
+        expect!["the title has 0 characters; expected 1 to 1000"],
     );
     refused(
         |task| task["title"] = "a\u{1b}[31mb".into(),
-        expect!["the title has control characters in it"],
+        expect!["the title has control characters"],
     );
     refused(
         |task| task["depends_on"] = serde_json::json!(["review-qa-1738588800000-a1b2c3"]),
@@ -92,7 +92,7 @@ fn what_is_no_task_is_refused_with_the_reason() {
     );
     refused(
         |task| task["created_at"] = "yesterday".into(),
-        expect![[r#""yesterday" is no time such as "2026-02-03T10:00:00.000Z""#]],
+        expect![[r#"invalid time "yesterday": expected one such as "2026-02-03T10:00:00.000Z""#]],
     );
 }
 

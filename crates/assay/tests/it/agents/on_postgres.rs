@@ -42,12 +42,12 @@ fn agents_are_seen_and_stopped_without_their_postgres() {
     assert_eq!(here, names.iter().collect::<Vec<_>>());
     assert!(workers.clone().all(|worker| worker["agent"] == "qa" && worker["pid"].is_u64()));
     let why = status["unreadable"].as_str().unwrap();
-    assert!(why.starts_with("the queue's database cannot be reached: "), "{why}");
+    assert!(why.starts_with("cannot connect to the queue database: "), "{why}");
     assert!(status.get("agents").is_none(), "nobody knows who else works: {status}");
     let table = with_url(&repository, &["agent", "status", "--once"], &url);
     assert_eq!(table.code, 3);
     assert!(
-        table.stdout.contains("cannot read the queue: the queue's database"),
+        table.stdout.contains("cannot read the queue: cannot connect"),
         "{}",
         table.stdout
     );
@@ -93,17 +93,17 @@ fn agents_wait_for_a_postgres_that_takes_no_writes_and_say_so() {
     let push = ["queue", "push", "--queue", "qa", "--type", "review", "--title", "t"];
     let refused = with_url(&repository, &push, &read_only);
     assert_eq!(refused.code, 3, "{}", refused.stderr);
-    assert!(refused.stderr.contains("takes no writes now"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("accepts no writes now"), "{}", refused.stderr);
     let variables_read_only = [("URL_OF_THE_QUEUE", read_only.as_str())];
     let mut agents = Agents::launch(&repository, &["qa"], &variables_read_only);
-    agents.heard("takes no writes now");
+    agents.heard("accepts no writes now");
     let waits = until("a worker that says why it waits", || {
         let status = with_url(&repository, &["agent", "status"], &url).json();
         status["workers"][0]["waits_because"].as_str().map(str::to_owned)
     });
-    assert!(waits.contains("takes no writes now"), "{waits}");
+    assert!(waits.contains("accepts no writes now"), "{waits}");
     let table = with_url(&repository, &["agent", "status", "--once"], &url).stdout;
-    assert!(table.contains(" is waiting for the queue: the queue's database"), "{table}");
+    assert!(table.contains(" is waiting for the queue: the queue database"), "{table}");
     assert_eq!(agents.stop(), 0);
     let agents = Agents::start_with(&repository, &["qa"], &variables);
     assert_eq!(agents.stop(), 0);

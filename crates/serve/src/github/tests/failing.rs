@@ -54,7 +54,7 @@ fn wrong_input_is_refused_by_what_is_wrong_with_it_and_nothing_is_sent() {
         github_create_pr: `title` is missing. Nothing was done; correct it and call `github_create_pr` again.
         github_create_pr: `draft` has to be of type boolean. Nothing was done; correct it and call `github_create_pr` again.
         github_update_pr: `state` has to be one of open, closed. Nothing was done; correct it and call `github_update_pr` again.
-        github_link_pr_to_jira: "proj-1" is no ticket: write it as `PROJ-123`
+        github_link_pr_to_jira: invalid ticket key "proj-1": expected a key such as `PROJ-123`
     "#]].assert_eq(&refusals);
 }
 

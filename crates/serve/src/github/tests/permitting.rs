@@ -63,7 +63,7 @@ fn only_repositories_of_the_configuration_are_asked_about() {
         );
         arguments["repo"] = json!("../../user");
         let refusal = fixture.call(tool, arguments).unwrap_err();
-        assert_eq!(refusal, "\"../../user\" is no repository: write it as `owner/name`");
+        assert_eq!(refusal, "invalid repository \"../../user\": expected `owner/name`");
     }
     let get = json!({ "pr_number": 1 });
     fixture.repositories = vec![REPO, "octo/other"];

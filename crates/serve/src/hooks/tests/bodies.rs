@@ -36,8 +36,8 @@ fn a_body_that_is_not_what_it_should_be_is_told_what_is_wrong() {
             nothing -> 400 refused: the body is no `pull_request` event: EOF while parsing a value at line 1 column 0
             a list -> 400 refused: the body is no `pull_request` event: invalid length 0, expected struct Delivery with 5 elements at line 1 column 2
             no head -> 400 refused: the body is no `pull_request` event: missing field `head` at line 1 column 3756
-            no commit -> 400 refused: "HEAD" is no commit: it has 40 or 64 digits from 0 to f
-            no repository -> 400 refused: "o/../r" is no repository: write it as `owner/name`
+            no commit -> 400 refused: invalid commit "HEAD": expected 40 or 64 hexadecimal digits
+            no repository -> 400 refused: invalid repository "o/../r": expected `owner/name`
             deep -> 400 refused: the body is no `pull_request` event: invalid type: sequence, expected a string at line 1 column 1
         "#]],
     );

@@ -203,7 +203,7 @@ fn a_redelivery_makes_nothing_new_whatever_became_of_the_task() {
         &[("again", again), ("under another name", other_name)],
         expect![[r#"
         again -> 200 already_there: this delivery was taken in before
-        under another name -> 200 already_there: task `review-o.r-7-main-0000000000000000000000000000000000000001` is already there (pending, in `qa`)
+        under another name -> 200 already_there: task `review-o.r-7-main-0000000000000000000000000000000000000001` already exists (pending, in `qa`)
     "#]],
     );
     server.stop();

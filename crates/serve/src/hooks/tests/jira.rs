@@ -31,12 +31,12 @@ fn a_ticket_that_comes_to_be_reviewed_has_its_pull_request_reviewed() {
         expect![[r#"
             another status -> 200 ignored: the status of `PROJ-1` is not `Code Review`
             the status -> 202 queued
-            a rule's own words -> 200 already_there: task `review-o.r-7-main-0000000000000000000000000000000000000007` is already there (pending, in `qa`)
-            fewer words -> 200 already_there: task `review-o.r-7-main-0000000000000000000000000000000000000007` is already there (pending, in `qa`)
+            a rule's own words -> 200 already_there: task `review-o.r-7-main-0000000000000000000000000000000000000007` already exists (pending, in `qa`)
+            fewer words -> 200 already_there: task `review-o.r-7-main-0000000000000000000000000000000000000007` already exists (pending, in `qa`)
             fewer words, another status -> 200 ignored: the status of `PROJ-1` is not `Code Review`
             none -> 200 ignored: No review was queued: no open pull request from inside names PROJ-9 in its branch or its title.
             none again -> 200 ignored: No review was queued: no open pull request from inside names PROJ-9 in its branch or its title.
-            no ticket -> 400 refused: "../x" is no ticket: write it as `PROJ-123`
+            no ticket -> 400 refused: invalid ticket key "../x": expected a key such as `PROJ-123`
             nothing -> 400 refused: the body has no `issue.key` and no `key`
             a list -> 400 refused: the body has no `issue.key` and no `key`
         "#]],

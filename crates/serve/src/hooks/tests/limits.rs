@@ -49,7 +49,7 @@ fn a_full_queue_is_told_and_takes_more_when_there_is_room() {
     check(
         &[("full", full)],
         expect![[r#"
-        full -> 503 come_again: queue `qa` has no room for that: 5 tasks may wait in it; let agents work some off, cancel some, or raise `safeguards.max_queue_size`
+        full -> 503 come_again: queue `qa` is full: at most 5 tasks may wait; let agents complete some, cancel some, or raise `safeguards.max_queue_size`
     "#]],
     );
     let first = server.tasks()[0].parse().unwrap();
@@ -73,7 +73,7 @@ fn a_queue_that_cannot_be_written_to_is_told_without_saying_where_it_is() {
     "#]],
     );
     let log = server.log.lock().unwrap().join("\n");
-    assert!(log.starts_with("the queue cannot be written to: could not use `/"), "{log}");
+    assert!(log.starts_with("the queue cannot be written to: cannot access `/"), "{log}");
 }
 
 #[test]

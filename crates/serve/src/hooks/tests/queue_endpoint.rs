@@ -41,7 +41,7 @@ fn a_build_asks_for_a_review_with_the_token() {
             no token -> 401 refused: the header `Authorization: Bearer TOKEN` is missing or wrong
             another token -> 401 refused: the header `Authorization: Bearer TOKEN` is missing or wrong
             as the seed has it -> 202 queued
-            as a number -> 200 already_there: task `review-o.r-7-main-0000000000000000000000000000000000000007` is already there (pending, in `qa`)
+            as a number -> 200 already_there: task `review-o.r-7-main-0000000000000000000000000000000000000007` already exists (pending, in `qa`)
             an old head -> 409 refused: the head of #7 is 0000000000000000000000000000000000000007 by now
             the head, another agent -> 202 queued
             nobody -> 422 refused: `agent_id` is none of critic, qa
@@ -50,7 +50,7 @@ fn a_build_asks_for_a_review_with_the_token() {
             zero -> 422 refused: `pr` is no number of a pull request, such as 7 or "7"
             less -> 422 refused: `pr` is no number of a pull request, such as 7 or "7"
             another repository -> 422 refused: `repo` is none of o/r
-            no repository -> 400 refused: the body is not of the form {"agent_id":"qa","pr":"7"}: "o" is no repository: write it as `owner/name` at line 1 column 19
+            no repository -> 400 refused: the body is not of the form {"agent_id":"qa","pr":"7"}: invalid repository "o": expected `owner/name` at line 1 column 19
             a slip -> 400 refused: the body is not of the form {"agent_id":"qa","pr":"7"}: unknown field `repository`, expected one of `agent_id`, `pr`, `repo`, `head` at line 1 column 20
             closed -> 404 refused: o/r#6 is closed
             not there -> 404 refused: GitHub refused `GET /repos/o/r/pulls/70` with status 404: Not Found (it does not exist, or the token has no access)

@@ -87,13 +87,13 @@ fn a_file_that_is_no_task_is_set_aside_with_the_reason_and_stops_nobody() {
           EOF while parsing a value at line 1 column 7
         hostile.json
         hostile.json.reason.txt
-          task id "../../etc/passwd" is no name: it has 1 to 128 letters, digits, `.`, `_` or `-`, and no dot in front at line 1 column 24
+          invalid task id "../../etc/passwd": expected 1 to 128 letters, digits, `.`, `_` or `-`, and no leading dot at line 1 column 24
         huge.json
         huge.json.reason.txt
-          it has 16777217 bytes, and may have 16777216
+          the file has 16777217 bytes; the limit is 16777216
         link.json
         link.json.reason.txt
-          it is no file; links are not followed
+          not a regular file; links are not followed
     "#]]
     .assert_eq(&listing);
 }

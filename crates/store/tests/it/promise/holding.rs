@@ -64,10 +64,10 @@ fn an_old_number_is_refused(store: &dyn Store) {
             claim qa-1 -> a
             give-back a -> given back
             claim qa-1 -> a
-            renew a#1 -> refused: task `a` is not held by `qa-1` with number 1 any more
-            complete a#1 -> refused: task `a` is not held by `qa-1` with number 1 any more
-            fail a#1 -> refused: task `a` is not held by `qa-1` with number 1 any more
-            give-back a#1 -> refused: task `a` is not held by `qa-1` with number 1 any more
+            renew a#1 -> refused: agent `qa-1` no longer holds the lease of task `a` (fence 1)
+            complete a#1 -> refused: agent `qa-1` no longer holds the lease of task `a` (fence 1)
+            fail a#1 -> refused: agent `qa-1` no longer holds the lease of task `a` (fence 1)
+            give-back a#1 -> refused: agent `qa-1` no longer holds the lease of task `a` (fence 1)
             get a -> in_progress held by qa-1
             complete a#2 -> completed
             complete a#2 -> already completed
@@ -89,9 +89,9 @@ fn a_task_whose_time_is_over_is_taken_back(store: &dyn Store) {
             push a -> ok
             claim-briefly slow -> a
             recover -> a
-            renew a -> refused: task `a` is not held by `slow` with number 1 any more
+            renew a -> refused: agent `slow` no longer holds the lease of task `a` (fence 1)
             claim qa-2 -> a
-            complete a#1 -> refused: task `a` is not held by `slow` with number 1 any more
+            complete a#1 -> refused: agent `slow` no longer holds the lease of task `a` (fence 1)
             complete a#2 -> completed
         "#]],
     );

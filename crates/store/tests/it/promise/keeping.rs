@@ -123,9 +123,9 @@ fn what_is_copied_stands_as_it_stood(store: &dyn Store) {
             get broken -> failed over
             get off -> cancelled over
             get resting -> pending resting
-            get after-off -> pending blocked: it depends on `off`, which was cancelled
+            get after-off -> pending blocked: depends on `off`, which was cancelled
             get escalation-broken -> pending ready
-            push done -> refused: task `done` is already there (completed, in `qa`)
+            push done -> refused: task `done` already exists (completed, in `qa`)
             claim -> after-done
             claim -> held
             claim -> nothing

@@ -121,11 +121,11 @@ fn a_dependency_that_cannot_come_blocks_visibly(store: &dyn Store) {
             claim -> failing
             fail failing for-good -> failed, escalation-failing
             cancel off -> ok
-            get after-failing -> pending blocked: it depends on `failing`, which failed
-            get after-off -> pending blocked: it depends on `off`, which was cancelled
-            get after-none -> pending blocked: it depends on `none`, which is not known
-            get round -> pending blocked: it depends on `about`, which depends on it
-            get about -> pending blocked: it depends on `round`, which depends on it
+            get after-failing -> pending blocked: depends on `failing`, which failed
+            get after-off -> pending blocked: depends on `off`, which was cancelled
+            get after-none -> pending blocked: depends on `none`, which is unknown
+            get round -> pending blocked: depends on `about`, which depends on this task
+            get about -> pending blocked: depends on `round`, which depends on this task
             claim -> nothing
             push none -> ok
             get after-none -> pending waiting for none

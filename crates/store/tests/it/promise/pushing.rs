@@ -46,11 +46,11 @@ fn a_full_queue_refuses_and_follow_ups_still_come(store: &dyn Store) {
          list",
         expect![[r#"
             push a and b -> ok
-            push c -> refused: queue `qa` has no room for that: 2 tasks may wait in it; let agents work some off, cancel some, or raise `safeguards.max_queue_size`
+            push c -> refused: queue `qa` is full: at most 2 tasks may wait; let agents complete some, cancel some, or raise `safeguards.max_queue_size`
             push c queue=other -> ok
             claim -> a
             push d -> ok
-            push e -> refused: queue `qa` has no room for that: 2 tasks may wait in it; let agents work some off, cancel some, or raise `safeguards.max_queue_size`
+            push e -> refused: queue `qa` is full: at most 2 tasks may wait; let agents complete some, cancel some, or raise `safeguards.max_queue_size`
             complete a then f -> completed
             list -> b c d f
         "#]],
@@ -69,12 +69,12 @@ fn a_name_is_used_once(store: &dyn Store) {
          push b and b",
         expect![[r#"
             push a -> ok
-            push a queue=other -> refused: task `a` is already there (pending, in `qa`)
+            push a queue=other -> refused: task `a` already exists (pending, in `qa`)
             claim -> a
-            push a -> refused: task `a` is already there (in_progress, in `qa`)
+            push a -> refused: task `a` already exists (in_progress, in `qa`)
             complete a -> completed
-            push a -> refused: task `a` is already there (completed, in `qa`)
-            push b and b -> refused: task `b` is already there (pending, in `qa`)
+            push a -> refused: task `a` already exists (completed, in `qa`)
+            push b and b -> refused: task `b` already exists (pending, in `qa`)
         "#]],
     );
 }
@@ -87,7 +87,7 @@ fn a_push_is_whole_or_not_at_all(store: &dyn Store) {
          list",
         expect![[r#"
             push a -> ok
-            push b and c and a -> refused: task `a` is already there (pending, in `qa`)
+            push b and c and a -> refused: task `a` already exists (pending, in `qa`)
             list -> a
         "#]],
     );
@@ -105,8 +105,8 @@ fn of_tasks_that_are_pushed_each_for_itself_only_those_in_the_wrong_are_refused(
         expect![[r#"
             push a type=review -> ok
             claim -> a
-            push-each b and a and c p=0 and b queue=other and d parent=a and e after=b -> ok; refused: task `a` is already there (in_progress, in `qa`); refused: task `c` has priority 0, which is for escalations; 1 comes first among the others; refused: task `b` is already there (pending, in `qa`); refused: task `a` is being worked on; a `review` task for the same queue would be it again; ok
-            push-each f and a and g and h queue=other -> ok; refused: task `a` is already there (in_progress, in `qa`); ok; ok
+            push-each b and a and c p=0 and b queue=other and d parent=a and e after=b -> ok; refused: task `a` already exists (in_progress, in `qa`); refused: task `c` has priority 0, which is reserved for escalations; use 1 to 100; refused: task `b` already exists (pending, in `qa`); refused: task `a` is in progress; a `review` task for the same queue would repeat it; ok
+            push-each f and a and g and h queue=other -> ok; refused: task `a` already exists (in_progress, in `qa`); ok; ok
             list -> a b e f g h
         "#]],
     );
@@ -116,7 +116,7 @@ fn of_tasks_that_are_pushed_each_for_itself_only_those_in_the_wrong_are_refused(
         "push-each a and b and c and d queue=other
          list",
         expect![[r#"
-            push-each a and b and c and d queue=other -> ok; ok; refused: queue `qa` has no room for that: 2 tasks may wait in it; let agents work some off, cancel some, or raise `safeguards.max_queue_size`; ok
+            push-each a and b and c and d queue=other -> ok; ok; refused: queue `qa` is full: at most 2 tasks may wait; let agents complete some, cancel some, or raise `safeguards.max_queue_size`; ok
             list -> a b d
         "#]],
     );
@@ -146,7 +146,7 @@ fn priority_zero_is_for_escalations(store: &dyn Store) {
          push b p=0 type=escalation
          list",
         expect![[r#"
-            push a p=0 -> refused: task `a` has priority 0, which is for escalations; 1 comes first among the others
+            push a p=0 -> refused: task `a` has priority 0, which is reserved for escalations; use 1 to 100
             push b p=0 type=escalation -> ok
             list -> b
         "#]],
@@ -166,7 +166,7 @@ fn an_agent_does_not_queue_what_it_is_working_on(store: &dyn Store) {
         expect![[r#"
             push a type=review -> ok
             claim -> a
-            push again type=review parent=a -> refused: task `a` is being worked on; a `review` task for the same queue would be it again
+            push again type=review parent=a -> refused: task `a` is in progress; a `review` task for the same queue would repeat it
             push fix type=fix parent=a -> ok
             push other type=review parent=a queue=other -> ok
             complete a -> completed

@@ -285,12 +285,12 @@ fn a_cancelled_task_is_nobodys(store: &dyn Store) {
             push b at=1 -> ok
             claim -> a
             cancel a -> ok
-            complete a -> refused: task `a` is not held by `qa-1` with number 1 any more
+            complete a -> refused: agent `qa-1` no longer holds the lease of task `a` (fence 1)
             get a -> cancelled over
             cancel a -> refused: task `a` is cancelled; only pending and running tasks can be cancelled
             cancel b -> ok
             claim -> nothing
-            cancel none -> refused: there is no task `none`
+            cancel none -> refused: unknown task `none`
         "#]],
     );
 }
@@ -308,7 +308,7 @@ fn a_retried_task_is_as_new(store: &dyn Store) {
          fail a",
         expect![[r#"
             push a -> ok
-            retry a -> refused: task `a` is pending; only failed and cancelled tasks can be tried again
+            retry a -> refused: task `a` is pending; only failed and cancelled tasks can be retried
             claim -> a
             fail a for-good -> failed, escalation-a
             retry a -> ok
