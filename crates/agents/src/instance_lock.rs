@@ -60,8 +60,8 @@ pub struct WorkerInfo {
 pub enum InstanceLockError {
     /// Another process holds the lock.
     #[error(
-        "agents are running here already: {agents} (process {pid}, since {since}); \
-         `assay agent stop` stops them"
+        "agents are already running here: {agents} (process {pid}, since {since}); stop them with \
+         `assay agent stop`"
     )]
     Held {
         /// The names of the holder's workers.
@@ -72,7 +72,7 @@ pub enum InstanceLockError {
         since: String,
     },
     /// The file cannot be read, written or locked.
-    #[error("could not use `{path}`")]
+    #[error("cannot access `{path}`")]
     File {
         /// The path of the file.
         path: PathBuf,

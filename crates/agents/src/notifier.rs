@@ -76,10 +76,10 @@ impl Notifier for LogNotifier {
             ChangeEvent::ChangesRequested { summary } => format!("Changes requested: {summary}"),
             ChangeEvent::Escalated { reason } => format!("Escalated to a person: {reason}"),
             ChangeEvent::ReadyForReview { branch, pull: None } => {
-                format!("`{branch}` waits to be reviewed")
+                format!("`{branch}` is ready for review")
             }
             ChangeEvent::ReadyForReview { branch, pull: Some(pull) } => {
-                format!("`{branch}` waits to be reviewed as {}", pull.url)
+                format!("`{branch}` is ready for review: {}", pull.url)
             }
         });
     }

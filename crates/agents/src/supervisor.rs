@@ -152,15 +152,21 @@ impl Supervisor {
                 ProcessState::Stopped
             }
             Ok(status) if status.code() == Some(EXIT_TASK_ABANDONED) => {
-                self.write_log(Level::Warning, &format!("{name} left a task and is started again"));
+                self.write_log(
+                    Level::Warning,
+                    &format!("{name} abandoned a task; restarting the agent"),
+                );
                 ProcessState::BackingOff { until: Deadline::after(Duration::ZERO), early_exits }
             }
             Ok(status) => {
-                self.write_log(Level::Error, &format!("{name} died: {status}"));
+                self.write_log(Level::Error, &format!("{name} exited unexpectedly: {status}"));
                 self.schedule_restart(at, early_exits)
             }
             Err(error) => {
-                self.write_log(Level::Error, &format!("lost sight of {name}: {error}"));
+                self.write_log(
+                    Level::Error,
+                    &format!("cannot read the exit status of {name}: {error}"),
+                );
                 self.schedule_restart(at, early_exits)
             }
         };
@@ -176,17 +182,14 @@ impl Supervisor {
             self.write_log(
                 Level::Error,
                 &format!(
-                    "{name} died {MAX_EARLY_EXITS} times soon after its start and is given up; \
-                     logs/{name}.log may say why"
+                    "{name} exited {MAX_EARLY_EXITS} times soon after its start; giving up; see \
+                     logs/{name}.log"
                 ),
             );
             return ProcessState::GivenUp;
         }
         let rest = RESTART_BACKOFF.delay(early_exits);
-        self.write_log(
-            Level::Info,
-            &format!("{name} is started again in {:.1} s", rest.as_secs_f64()),
-        );
+        self.write_log(Level::Info, &format!("restarting {name} in {:.1} s", rest.as_secs_f64()));
         ProcessState::BackingOff { until: Deadline::after(rest), early_exits: early_exits + 1 }
     }
 
@@ -236,8 +239,9 @@ fn recover(queue: &dyn Queue, log: &Log) {
     match queue.recover() {
         Ok(recovered) => {
             for task in recovered {
-                let held_by = task.held_by.as_deref().unwrap_or("nobody");
-                let text = format!("{} waits again: {held_by} holds it no more", task.task);
+                let held_by = task.held_by.as_deref().unwrap_or("its agent");
+                let text =
+                    format!("{} is pending again: {held_by} no longer holds its lease", task.task);
                 log.record(Level::Warning, &text);
             }
         }

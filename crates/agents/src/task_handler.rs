@@ -119,14 +119,14 @@ impl HandlerRegistry {
             let known: Vec<&str> = self.0.keys().copied().collect();
             let known = known.join(", ");
             return Err(HandlerError::permanent(format!(
-                "no agent here knows work of the type `{kind}`; there are: {known}"
+                "unknown task type `{kind}`; known types: {known}"
             )));
         };
         let needed = handler.required_permission();
         if !agent.may(needed) {
             return Err(HandlerError::permanent(format!(
-                "agent `{}` may not do work of the type `{kind}`: it needs the permission \
-                 `{}`, see `permissions` in `config/agents.yaml`",
+                "agent `{}` may not do tasks of type `{kind}`: missing permission `{}`; see \
+                 `permissions` in `config/agents.yaml`",
                 agent.id,
                 needed.as_str(),
             )));

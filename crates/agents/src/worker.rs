@@ -130,7 +130,7 @@ impl Worker {
     fn join(&self) -> Result<Option<Box<dyn Registration>>, QueueError> {
         let on_retry = |error: &QueueError, wait: Duration| {
             let (why, seconds) = (chain(error), wait.as_secs());
-            self.write_log(Level::Warning, &format!("{why}; tried again in {seconds} s"));
+            self.write_log(Level::Warning, &format!("{why}; retrying in {seconds} s"));
             (self.on_wait)(Some(&why));
         };
         retry_with_backoff(&self.shutdown, QueueError::is_transient, on_retry, || {
@@ -143,10 +143,7 @@ impl Worker {
     fn watch(&self) -> Watch {
         self.queue.watch(&self.agent.queue).unwrap_or_else(|error| {
             let (why, every) = (chain(&error), self.agent.poll_interval.as_secs());
-            self.write_log(
-                Level::Warning,
-                &format!("{why}; the queue is looked at every {every} s"),
-            );
+            self.write_log(Level::Warning, &format!("{why}; polling the queue every {every} s"));
             Watch::none()
         })
     }
@@ -171,7 +168,7 @@ impl Worker {
                     let delay = BACKOFF.delay(retries);
                     let seconds = delay.as_secs();
                     let why = chain(&error);
-                    self.write_log(Level::Warning, &format!("{why}; tried again in {seconds} s"));
+                    self.write_log(Level::Warning, &format!("{why}; retrying in {seconds} s"));
                     (self.on_wait)(Some(&why));
                     watch.wait(delay);
                     retries += 1;
@@ -244,7 +241,7 @@ impl Worker {
                     if until > last {
                         (until, ends) = (last, AbandonReason::Stopped);
                     }
-                    log.info("The task is finished before the agent stops");
+                    log.info("The agent stops once the task is finished");
                     self.send_heartbeat(worker_state, AgentState::Stopping, Some(&task.id));
                 }
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
@@ -264,7 +261,7 @@ impl Worker {
                         Ok(()) => {}
                         Err(error) if error.is_transient() => log.warning(&chain(&error)),
                         Err(error) => {
-                            log.warning(&format!("The task is not ours any more: {error}"));
+                            log.warning(&format!("Lost the lease of the task: {error}"));
                             assay_sandbox::stop_all();
                             return Ok(TaskEnd::StillRunning);
                         }
@@ -300,7 +297,7 @@ impl Worker {
             };
             let outcome = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
                 Err(HandlerError::permanent(
-                    "assay has a bug, which the log tells of; please report it",
+                    "the task panicked: this is a bug in assay; report it with the log",
                 ))
             });
             // The receiver ignores the outcome of an abandoned task.
@@ -330,7 +327,7 @@ impl Worker {
         let settled =
             self.persist(lease, &TaskResult::Completed { summary, context, follow_ups })?;
         if settled.is_none() {
-            log.warning("The task is not ours any more, so what came of it is lost");
+            log.warning("Lost the lease of the task; its result is discarded");
             return Ok(());
         }
         log.info(&format!("{kind} completed ({seconds:.1}s)"));
@@ -356,18 +353,18 @@ impl Worker {
         let failure = AttemptFailure { error: failed.error.clone(), retry_limit };
         match self.persist(lease, &TaskResult::Failed(failure))? {
             Some(SettleOutcome::Retry { after }) => {
-                log.info(&format!("It is tried again in {} s", after.as_secs()));
+                log.info(&format!("Retrying in {} s", after.as_secs()));
             }
             Some(SettleOutcome::Failed { escalation: Some(id) }) => {
-                log.error(&format!("It is given up; {id} tells a person"));
+                log.error(&format!("Gave up; {id} escalates the task to a person"));
             }
-            Some(SettleOutcome::Failed { escalation: None }) => log.error("It is given up"),
+            Some(SettleOutcome::Failed { escalation: None }) => log.error("Gave up"),
             Some(
                 SettleOutcome::Completed
                 | SettleOutcome::AlreadyCompleted
                 | SettleOutcome::Released,
             ) => {}
-            None => log.warning("The task is not ours any more"),
+            None => log.warning("Lost the lease of the task"),
         }
         Ok(())
     }
@@ -382,13 +379,13 @@ impl Worker {
         match end {
             AbandonReason::TimedOut => {
                 let seconds = self.agent.timeout.as_secs();
-                let error = format!("it took longer than {seconds} s, see `timeout`");
-                log.error(&format!("Broken off: {error}"));
+                let error = format!("the task took longer than {seconds} s; see `timeout`");
+                log.error(&format!("Aborted: {error}"));
                 self.fail(lease, &HandlerError::transient(error), log)
             }
             AbandonReason::Stopped => {
                 let reason = "the agent was stopped".to_owned();
-                log.info("The task is given back, as the agent is stopped");
+                log.info("Released the task, since the agent is stopping");
                 self.persist(lease, &TaskResult::Released { reason }).map(|_| ())
             }
         }
@@ -447,7 +444,7 @@ impl Worker {
         if let Err(error) = self.queue.record_heartbeat(&heartbeat) {
             self.write_log(
                 Level::Warning,
-                &format!("No sign of life could be given: {}", chain(&error)),
+                &format!("Cannot send the heartbeat: {}", chain(&error)),
             );
         }
     }

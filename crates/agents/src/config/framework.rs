@@ -60,7 +60,9 @@ fn at_least_one<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
     let number = f64::deserialize(from)?;
     match number.is_finite() && number >= 1.0 {
         true => Ok(number),
-        false => Err(serde::de::Error::custom(format!("{number} is no multiplier of 1 or more"))),
+        false => Err(serde::de::Error::custom(format!(
+            "invalid multiplier {number}: expected 1 or more"
+        ))),
     }
 }
 
@@ -144,7 +146,9 @@ fn severity<'de, D: Deserializer<'de>>(from: D) -> Result<Grade, D::Error> {
     let grade = Grade::from_word(&word);
     match grade.is_unmapped() {
         false => Ok(grade),
-        true => Err(serde::de::Error::custom(format!("{word:?} is no severity such as CRITICAL"))),
+        true => Err(serde::de::Error::custom(format!(
+            "unknown severity {word:?}: expected one such as CRITICAL"
+        ))),
     }
 }
 

@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 
 /// The reason why a configuration file cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{file}`{place} cannot be read: {message}")]
+#[error("cannot read `{file}`{place}: {message}")]
 pub struct ConfigError {
     file: String,
     place: String,

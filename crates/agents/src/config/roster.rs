@@ -156,8 +156,8 @@ impl<'de> Visitor<'de> for CommandVisitor {
             "claude" => Ok(AgentCommand::Claude),
             "codex" => Ok(AgentCommand::Codex),
             _ => Err(E::custom(format!(
-                "`{text}` is not well known (`claude` and `codex` are); give a list: the program \
-                 and its arguments"
+                "unknown command `{text}`: expected `claude`, `codex`, or a list of a program and \
+                 its arguments"
             ))),
         }
     }
@@ -200,7 +200,9 @@ impl TryFrom<u32> for Replicas {
     fn try_from(number: u32) -> Result<Replicas, String> {
         match number {
             1..=Replicas::MAX => Ok(Replicas(number)),
-            _ => Err(format!("{number} replicas are not to be had; 1 to {} are", Replicas::MAX)),
+            _ => {
+                Err(format!("invalid number of replicas {number}: expected 1 to {}", Replicas::MAX))
+            }
         }
     }
 }
@@ -209,7 +211,7 @@ impl FromStr for Replicas {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Replicas, String> {
-        let number: u32 = text.parse().map_err(|_| format!("{text:?} is no number"))?;
+        let number: u32 = text.parse().map_err(|_| format!("invalid number {text:?}"))?;
         number.try_into()
     }
 }
@@ -341,7 +343,7 @@ impl Roster {
         let mut agents: Vec<AgentEntry> = Vec::new();
         for agent in own.unwrap_or_default() {
             if agents.iter().any(|other| other.id == agent.id) {
-                let message = format!("there is more than one agent `{}`", agent.id);
+                let message = format!("duplicate agent `{}`", agent.id);
                 return Err(ConfigError::new(PATH, message));
             }
             let other = known.iter().position(|other| other.id == agent.id);

@@ -46,7 +46,7 @@ impl TaskHandler for CommandHandler {
     fn handle(&self, job: &Job<'_>) -> Result<TaskOutcome, HandlerError> {
         let Some(command) = &job.agent.command else {
             return Err(HandlerError::permanent(format!(
-                "agent `{}` has no program for work of the type `{}`; name one as `command` in \
+                "agent `{}` has no program for tasks of type `{}`; set `command` in \
                  `config/agents.yaml`",
                 job.agent.id, job.task.kind
             )));
@@ -67,8 +67,8 @@ impl TaskHandler for CommandHandler {
         match self.output_policy {
             OutputPolicy::Commit => commit(&self.workflow_context, job, &tree, to_summary(&output)),
             OutputPolicy::Summary if output.trim().is_empty() => Err(HandlerError::transient(
-                "its program ended well and said nothing, so nothing is done; what it prints is \
-                 what counts",
+                "the agent's program succeeded and printed nothing; its output is the result of \
+                 the task",
             )),
             OutputPolicy::Summary => Ok(TaskOutcome::done(to_summary(&output))),
             OutputPolicy::Findings => self.after_findings(job, folder, &output),
@@ -93,7 +93,8 @@ impl CommandHandler {
             None => reports.push(printed),
             Some(why) if reports.is_empty() => {
                 return Err(HandlerError::transient(format!(
-                    "its program handed in no findings, and said none that can be read: {why}"
+                    "the agent's program reported no findings, and its output has none that can be \
+                     read: {why}"
                 )));
             }
             Some(_) => {}
@@ -115,7 +116,8 @@ impl CommandHandler {
                 let reasons = synthesis.verdict.because.iter().map(|reason| reason.text.as_str());
                 let reasons = reasons.collect::<Vec<_>>().join("; ");
                 Err(HandlerError::transient(format!(
-                    "what its program found cannot be read in full, so the task is not done: {reasons}"
+                    "cannot read all findings of the agent's program, so the task is not done: \
+                     {reasons}"
                 )))
             }
             VerdictState::Ready | VerdictState::ReadyWithFixes | VerdictState::NothingToReview => {

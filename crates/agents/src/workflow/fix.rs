@@ -143,7 +143,7 @@ fn create_attempt_folder(
         fs::create_dir_all(&worker).and_then(|()| ScratchFolder::new_in(ATTEMPT_PREFIX, &worker));
     made.map_err(|error| {
         HandlerError::transient(format!(
-            "could not use `{}`: {error}",
+            "cannot access `{}`: {error}",
             workflow_context.worktrees.display()
         ))
     })
@@ -271,8 +271,8 @@ fn make_commit(
     let files = worktree.changed_files().map_err(|error| subject::git_error(&error))?;
     if let Some(file) = find_protected(&files) {
         return Err(HandlerError::permanent(format!(
-            "the work changes `{file}`, which agents go by, so it is not committed; a person has \
-             to make that change"
+            "the work changes `{file}`, which instructs agents, so it is not committed; a person \
+             must make that change"
         )));
     }
     let message = format!("{}\n\n{}{}", job.task.title, summary.trim(), commit_trailer(job));

@@ -68,7 +68,7 @@ pub fn after_review(
     let summary = reasons(&reviewed.synthesis);
     let (word, follow_ups, event) = match verdict.state {
         VerdictState::Incomplete => {
-            let error = format!("the review is incomplete, so it says nothing: {summary}");
+            let error = format!("the review is incomplete, so it has no verdict: {summary}");
             return Err(HandlerError { error, is_transient: reviewed.may_answer_later });
         }
         VerdictState::Ready | VerdictState::ReadyWithFixes => {
@@ -211,7 +211,7 @@ fn on_branch(
 
 /// Decides on the follow-up of a fix that changed nothing: a person has to decide.
 pub fn after_empty_fix(input: &FollowUpInput<'_>, task: &Task, summary: String) -> TaskOutcome {
-    let reason = format!("nothing more could be mended without a person ({summary})");
+    let reason = format!("nothing more could be fixed without a person ({summary})");
     let mut escalation = escalation(input, task, "review", &reason);
     escalation.task.description =
         format!("{}\n\n{}", escalation.task.description, describe_for_person(&task.description));
@@ -330,7 +330,7 @@ fn notify_routes(
         );
         let mut task = new_follow_up(input, fix, id, TaskKind::ESCALATION, &title);
         task.priority = one_step_higher(fix.priority);
-        task.description = format!("Task {} is to mend them.\n\n{}", fix.id, fix.description);
+        task.description = format!("Task {} fixes them.\n\n{}", fix.id, fix.description);
         task.assigned_to = queue.to_string();
         tasks.push(QueuedTask { queue: (*queue).clone(), task });
     }
@@ -352,7 +352,7 @@ pub(super) fn escalation(
     let id = derive_id(&format!("{of}-escalation"), &root(task), "");
     let mut escalation = new_follow_up(input, task, id, TaskKind::ESCALATION, &title);
     escalation.priority = one_step_higher(task.priority);
-    escalation.description = format!("A person has to decide: {reason}.");
+    escalation.description = format!("A person must decide: {reason}.");
     escalation.rest.insert("needs_human_review".to_owned(), Value::Bool(true));
     let queue = input.workflow.escalations.clone();
     escalation.assigned_to = queue.to_string();

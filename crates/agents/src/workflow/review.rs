@@ -38,7 +38,7 @@ impl<R: ChangeReviewer> TaskHandler for ReviewHandler<R> {
         // A pull request is fetched for the review, so its head may differ from the one before.
         if matches!(scope, Scope::Commits(_)) && before != head {
             return Err(HandlerError::transient(
-                "the change moved on while it was reviewed, so nobody can tell what was approved",
+                "the branch changed during the review, so the approved commit is unknown",
             ));
         }
         let task = with_cycle(job.task, &scope, &reviewed.messages);

@@ -100,9 +100,7 @@ pub(super) fn to_summary(output: &str) -> String {
 
 fn temporary(bytes: &[u8]) -> Result<NamedTempFile, HandlerError> {
     let file = NamedTempFile::new().and_then(|mut file| file.write_all(bytes).map(|()| file));
-    file.map_err(|error| {
-        HandlerError::transient(format!("could not write a temporary file: {error}"))
-    })
+    file.map_err(|error| HandlerError::transient(format!("cannot write a temporary file: {error}")))
 }
 
 /// The arguments of Claude Code. It may edit files, on the instructions of the prompt alone: hooks,
@@ -150,7 +148,8 @@ fn prepare(
     let has = |mark: &str| own.iter().any(|arg| arg.contains(mark));
     if has(MCP_CONFIG) && mcp.is_none() {
         return Err(HandlerError::permanent(
-            "its command has `{mcp_config}`, and `config/mcp-config.json` names no server",
+            "the agent's `command` has `{mcp_config}`, and `config/mcp-config.json` names no \
+             server",
         ));
     }
     let prompt_file = has(PROMPT_FILE).then(|| temporary(prompt.as_bytes())).transpose()?;
@@ -201,9 +200,9 @@ fn parse_output(finished: &CommandOutput) -> Result<String, HandlerError> {
     }
     let complaint = String::from_utf8_lossy(&finished.stderr);
     let why = [complaint.trim(), &words].into_iter().find(|text| !text.is_empty());
-    let why = redact(why.unwrap_or("it gave no reason"));
+    let why = redact(why.unwrap_or("it printed nothing"));
     let why = first_chars(&why, MAX_SUMMARY_CHARS);
-    let error = format!("its program ended with {}: {why}", finished.status);
+    let error = format!("the agent's program failed with {}: {why}", finished.status);
     let lasting = ["not logged in", "/login", "unauthorized", "invalid api key"];
     match lasting.iter().any(|words| why.to_lowercase().contains(words)) {
         true => Err(HandlerError::permanent(error)),
@@ -216,7 +215,7 @@ fn to_handler_error(error: &RunError) -> HandlerError {
     match error {
         RunError::Start { source, .. } if is_transient_io(source) => HandlerError::transient(text),
         RunError::Start { .. } => {
-            HandlerError::permanent(format!("{text}; see `command` of the agent"))
+            HandlerError::permanent(format!("{text}; check `command` of the agent"))
         }
         RunError::TimedOut { .. }
         | RunError::Stalled { .. }

@@ -38,10 +38,10 @@ pub(super) fn check_pull_is_here(root: &Path, job: &Job<'_>) -> Result<(), Handl
     match is_named || is_here {
         true => Ok(()),
         false => Err(HandlerError::permanent(format!(
-            "the task is about {repository}#{number}, and nothing here tells the branch of that pull \
-             request, so nothing was done; have it looked up on GitHub (`{repository}` among \
-             `github.repositories`, a token, and `push` and `github` in the permissions of agent \
-             `{}`), or name `branch_name` or `head_commit` in the context of the task",
+            "the branch of {repository}#{number} is unknown, so nothing was done; enable the \
+             look-up on GitHub (`{repository}` among `github.repositories`, a token, and `push` \
+             and `github` in the permissions of agent `{}`), or set `branch_name` or `head_commit` \
+             in the context of the task",
             job.agent.id
         ))),
     }
@@ -104,14 +104,13 @@ pub(super) fn scope(root: &Path, job: &Job<'_>) -> Result<Scope, HandlerError> {
     if let Some(branch) = here {
         let Some(base) = base(root, job)? else {
             return Err(HandlerError::permanent(format!(
-                "nobody knows what `{branch}` was made on top of; name it as `base` in the \
-                 task's context"
+                "the base of branch `{branch}` is unknown; set `base` in the context of the task"
             )));
         };
         return Ok(Scope::Commits(format!("{base}...{branch}")));
     }
     Err(HandlerError::permanent(match named {
-        Some(branch) => format!("branch `{branch}` is not in this repository"),
+        Some(branch) => format!("unknown branch `{branch}` in this repository"),
         None => "the task names no change: its context has neither `branch_name`, `commit` nor \
                  `pr_number` with `github_repo`"
             .to_owned(),

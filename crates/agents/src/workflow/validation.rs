@@ -30,8 +30,8 @@ impl<V: SpecValidator> TaskHandler for ValidationHandler<V> {
     fn handle(&self, job: &Job<'_>) -> Result<TaskOutcome, HandlerError> {
         let Some(spec) = spec(job.task) else {
             return Err(HandlerError::permanent(
-                "the task names no spec to validate by; name it as `spec` in its context, by the \
-                 beginning of the name of its folder",
+                "the task names no spec; set `spec` in its context to the beginning of the name of \
+                 the spec's folder",
             ));
         };
         let root = &self.workflow_context.root;
@@ -49,7 +49,7 @@ impl<V: SpecValidator> TaskHandler for ValidationHandler<V> {
             }
             ValidationOutcome::Escalated { reason, paper } => {
                 let reason = to_summary(&reason);
-                let summary = format!("a person has to decide: {reason}");
+                let summary = format!("a person must decide: {reason}");
                 commit_to_branch(job, worktree, branch, &summary)?;
                 Ok(escalated(&input, job, branch, &reason, &paper))
             }
@@ -66,8 +66,7 @@ fn check_change_is_here(root: &Path, job: &Job<'_>) -> Result<(), HandlerError> 
     let scope = subject::scope(root, job)?;
     if matches!(scope, Scope::Pull { .. }) && job.context("head_commit").is_none() {
         return Err(HandlerError::permanent(
-            "a pull request is validated at a commit that is here; name it as `head_commit` in the \
-             task's context",
+            "the commit to validate is unknown; set `head_commit` in the context of the task",
         ));
     }
     Ok(())
@@ -79,7 +78,7 @@ fn check_unmoved(root: &Path, worktree: &Worktree, branch: &str) -> Result<Strin
         commit_of(worktree.path(), "HEAD").map_err(|error| subject::git_error(&error))?;
     match commit_of(root, &format!("refs/heads/{branch}")) {
         Ok(now) if now != validated => Err(HandlerError::transient(
-            "the change moved on while it was validated, so nobody can tell what was approved",
+            "the branch changed during the validation, so the approved commit is unknown",
         )),
         Ok(_) | Err(_) => Ok(validated),
     }
@@ -103,7 +102,7 @@ fn escalated(
     let mut next = escalation(input, job.task, "validation", reason);
     let description = &mut next.task.description;
     description.push_str(&format!(
-        "\n\n`{paper}` on the branch `{branch}` tells what was tried, and how to go on."
+        "\n\n`{paper}` on branch `{branch}` lists the attempts and the next steps."
     ));
     next.task.context.insert("branch_name".to_owned(), json!(branch));
     next.task.context.insert("escalation_file".to_owned(), json!(paper));
@@ -113,7 +112,7 @@ fn escalated(
         context,
         follow_ups: vec![next],
         event: Some(ChangeEvent::Escalated { reason: reason.to_owned() }),
-        ..TaskOutcome::done(format!("a person has to decide: {reason}"))
+        ..TaskOutcome::done(format!("a person must decide: {reason}"))
     }
 }
 
@@ -124,7 +123,7 @@ fn unfinished(
     branch: &str,
     missing: &str,
 ) -> TaskOutcome {
-    let summary = format!("it is not validated yet, and reviewed instead: {missing}");
+    let summary = format!("not validated yet; reviewed instead: {missing}");
     let next = review(input, job.task, branch, &summary);
     let event = Some(ChangeEvent::ReadyForReview { branch: branch.to_owned(), pull: None });
     TaskOutcome { follow_ups: vec![next], event, ..TaskOutcome::done(summary) }

@@ -79,55 +79,62 @@ fn what_is_wrong_is_told_with_its_line_and_key() {
     check(
         "- id: qa\n  poll_intervall: 30\n",
         &expect![
-            "`config/agents.yaml`, line 2 (`poll_intervall`) cannot be read: unknown field `poll_intervall`, expected one of id, name, queue, enabled, replicas, poll_interval, max_retries, timeout, prompt, model, permissions, jira, transitions, command"
+            "cannot read `config/agents.yaml`, line 2 (`poll_intervall`): unknown field \
+             `poll_intervall`, expected one of id, name, queue, enabled, replicas, poll_interval, \
+             max_retries, timeout, prompt, model, permissions, jira, transitions, command"
         ],
     );
     check(
         "- id: qa\n  timeout: soon\n",
-        &expect!["`config/agents.yaml`, line 2 (`timeout`) cannot be read: invalid u64"],
+        &expect!["cannot read `config/agents.yaml`, line 2 (`timeout`): invalid u64"],
     );
     check(
         "- id: qa\n  timeout: 0\n",
         &expect![
-            "`config/agents.yaml`, line 2 (`timeout`) cannot be read: invalid value: integer `0`, expected a nonzero u64"
+            "cannot read `config/agents.yaml`, line 2 (`timeout`): invalid value: integer `0`, \
+             expected a nonzero u64"
         ],
     );
     check(
         "- id: ../qa\n",
         &expect![[
-            r#"`config/agents.yaml`, line 1 (`id`) cannot be read: invalid agent "../qa": expected 1 to 128 letters, digits, `.`, `_` or `-`, and no leading dot"#
+            r#"cannot read `config/agents.yaml`, line 1 (`id`): invalid agent "../qa": expected 1 to 128 letters, digits, `.`, `_` or `-`, and no leading dot"#
         ]],
     );
     check(
         "- id: qa\n- id: qa\n",
-        &expect!["`config/agents.yaml` cannot be read: there is more than one agent `qa`"],
+        &expect!["cannot read `config/agents.yaml`: duplicate agent `qa`"],
     );
     check(
         "- name: qa\n",
-        &expect!["`config/agents.yaml`, line 1 (`name`) cannot be read: missing field `id`"],
+        &expect!["cannot read `config/agents.yaml`, line 1 (`name`): missing field `id`"],
     );
     check(
         "agent:\n- id: qa\n",
         &expect![
-            "`config/agents.yaml`, line 1 (`agent`) cannot be read: unknown field `agent`, expected one of agents"
+            "cannot read `config/agents.yaml`, line 1 (`agent`): unknown field `agent`, expected \
+             one of agents"
         ],
     );
     check(
         "- id: qa\n  command: my-agent\n",
         &expect![
-            "`config/agents.yaml`, line 2 (`command`) cannot be read: `my-agent` is not well known (`claude` and `codex` are); give a list: the program and its arguments"
+            "cannot read `config/agents.yaml`, line 2 (`command`): unknown command `my-agent`: \
+             expected `claude`, `codex`, or a list of a program and its arguments"
         ],
     );
     check(
         "- id: qa\n  permissions: [everything]\n",
         &expect![
-            "`config/agents.yaml`, line 2 (`permissions`) cannot be read: unknown variant `everything`, expected one of read, edit, push, github, jira, create_tickets"
+            "cannot read `config/agents.yaml`, line 2 (`permissions`): unknown variant \
+             `everything`, expected one of read, edit, push, github, jira, create_tickets"
         ],
     );
     check(
         "- id: qa\n  model: best\n",
         &expect![
-            "`config/agents.yaml`, line 2 (`model`) cannot be read: unknown variant `best`, expected one of cheap, default, premium"
+            "cannot read `config/agents.yaml`, line 2 (`model`): unknown variant `best`, expected \
+             one of cheap, default, premium"
         ],
     );
 }
@@ -156,11 +163,13 @@ fn mcp_servers_are_read_and_handed_on() {
     let text = r#"{"mcpServers":{"queue":{"command":"assay","args":["mcp","task-queue"]},"web":{"type":"http","url":"http://127.0.0.1:1"}}}"#;
     assert_eq!(McpServers::parse(text).unwrap().to_json(), text);
     let error = |text| McpServers::parse(text).unwrap_err().to_string();
+    expect!["cannot read `config/mcp-config.json`: `mcpServers.a` has neither `command` nor `url`"]
+        .assert_eq(&error(r#"{"mcpServers":{"a":{}}}"#));
     expect![
-        "`config/mcp-config.json` cannot be read: `mcpServers.a` has neither `command` nor `url`"
+        "cannot read `config/mcp-config.json`: unknown field `mcpServer`, expected `mcpServers` at \
+         line 2 column 11"
     ]
-    .assert_eq(&error(r#"{"mcpServers":{"a":{}}}"#));
-    expect!["`config/mcp-config.json` cannot be read: unknown field `mcpServer`, expected `mcpServers` at line 2 column 11"].assert_eq(&error("{\n\"mcpServer\":{}}"));
+    .assert_eq(&error("{\n\"mcpServer\":{}}"));
 }
 
 #[test]

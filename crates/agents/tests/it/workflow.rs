@@ -302,7 +302,7 @@ fn a_pull_request_that_nothing_here_tells_of_is_not_worked_on() {
     ];
     for context in nowhere {
         let failed = fix(&repository, Some(("b", "2\n")), &context).unwrap_err();
-        assert!(failed.error.starts_with("the task is about o/r#7, and nothing here"), "{failed}");
+        assert!(failed.error.starts_with("the branch of o/r#7 is unknown"), "{failed}");
         assert!(!failed.is_transient && failed.error.contains("`github.repositories`"), "{failed}");
     }
     assert_eq!(repository.git(&["branch", "--list"]), "* main");
@@ -392,5 +392,5 @@ fn an_approval_names_the_commit_that_it_is_about() {
     assert_eq!(approved.context["verdict"], "approved");
     assert_eq!(approved.context["reviewed_commit"], repository.git(&["rev-parse", "topic"]));
     let failed = review(Some("main")).unwrap_err();
-    assert!(failed.error.contains("moved on while it was reviewed"), "{failed}");
+    assert!(failed.error.contains("changed during the review"), "{failed}");
 }

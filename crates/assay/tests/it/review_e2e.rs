@@ -458,7 +458,7 @@ fn a_wrong_configuration_is_named_with_its_place() {
         ("review:\n  commands: [nothing-known]\n", "unknown analyser `nothing-known`"),
         ("review:\n  commands: [ruff, ruff]\n", "duplicate reviewer `ruff`"),
         ("review:\n  commands:\n    - name: x\n      run: [x]\n", "missing `form`"),
-        ("review: [\n", "cannot be read"),
+        ("review: [\n", "cannot read `config"),
         ("review:\n  ignore: [\"${NOT_SET_ANYWHERE}\"]\n", "`NOT_SET_ANYWHERE` is not set"),
     ] {
         repository.write("config/agent-framework.yaml", text);

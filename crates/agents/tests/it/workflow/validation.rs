@@ -115,16 +115,16 @@ fn what_is_handed_over_goes_to_a_person_who_is_told_where_to_read() {
     check(
         ScriptedValidator { writes: &[(JOURNAL, "{}\n")], ends: escalated() },
         &expect![[r#"
-        "human_escalation" a person has to decide: nothing got better
+        "human_escalation" a person must decide: nothing got better
         Escalated { reason: "nothing got better" }
         architect escalation validation-escalation-t: Decide on the validation of task t
-        A person has to decide: nothing got better.
+        A person must decide: nothing got better.
 
-        `specs/001-a/QA_HUMAN_ESCALATION.md` on the branch `topic` tells what was tried, and how to go on.
+        `specs/001-a/QA_HUMAN_ESCALATION.md` on branch `topic` lists the attempts and the next steps.
         --
         The task
 
-        a person has to decide: nothing got better
+        a person must decide: nothing got better
 
         Task: t
 
@@ -143,12 +143,12 @@ fn what_is_not_done_yet_is_reviewed_instead() {
     check(
         ScriptedValidator { writes: &[], ends: Ok(ValidationOutcome::Unfinished { missing }) },
         &expect![[r#"
-        null it is not validated yet, and reviewed instead: `1.2` is pending
+        null not validated yet; reviewed instead: `1.2` is pending
         ReadyForReview { branch: "topic", pull: None }
         qa review review-t: Review `topic`
         `topic` was worked on for task t:
 
-        it is not validated yet, and reviewed instead: `1.2` is pending
+        not validated yet; reviewed instead: `1.2` is pending
         --
         implemented
 
@@ -179,7 +179,7 @@ fn a_loop_does_not_change_what_agents_go_by() {
     check(
         ScriptedValidator { writes: &[("config/agents.yaml", "")], ends: approved() },
         &expect![[r#"
-        failed: the work changes `config/agents.yaml`, which agents go by, so it is not committed; a person has to make that change (passing: false)
+        failed: the work changes `config/agents.yaml`, which instructs agents, so it is not committed; a person must make that change (passing: false)
         --
         implemented
 
@@ -231,7 +231,7 @@ fn a_branch_that_moved_on_is_not_approved() {
     };
     let context = json!({ "branch_name": "topic", "spec": "001" });
     let failed = work_on(&work, &workflow_context, "validation", &context).unwrap_err();
-    assert!(failed.error.contains("moved on while it was validated"), "{failed}");
+    assert!(failed.error.contains("changed during the validation"), "{failed}");
     assert!(failed.is_transient);
 }
 
@@ -244,10 +244,7 @@ fn a_task_that_does_not_say_what_to_validate_fails_for_good() {
         (json!({ "branch_name": "topic", "spec": ["001"] }), "the task names no spec"),
         (json!({ "spec": "001" }), "the task names no change"),
         (json!({ "branch_name": "nowhere", "spec": "001" }), "`nowhere` is not in this repository"),
-        (
-            json!({ "github_repo": "o/r", "pr_number": 7, "spec": "001" }),
-            "name it as `head_commit`",
-        ),
+        (json!({ "github_repo": "o/r", "pr_number": 7, "spec": "001" }), "set `head_commit`"),
     ] {
         let validator = ScriptedValidator { writes: &[], ends: approved() };
         let failed = validate(&repository, validator, &context).unwrap_err();

@@ -210,8 +210,8 @@ fn a_model_that_is_out_for_a_moment_is_asked_again() {
     assert!(text.contains(&url));
     drop_in(&repository, "qa", &review_task("t", &json!({ "branch_name": "topic" })));
     let line = agents.heard("Review failed (");
-    assert!(line.contains("the review is incomplete, so it says nothing"), "{line}");
-    agents.heard("It is tried again in 0 s");
+    assert!(line.contains("the review is incomplete, so it has no verdict"), "{line}");
+    agents.heard("Retrying in 0 s");
     assert!(names(&repository, "completed/qa").is_empty());
 }
 

@@ -76,7 +76,7 @@ fn a_pull_request_that_is_nowhere_is_given_up_and_told_to_a_person() {
     let repository = Repository::new();
     let mut agents = Agents::start(&repository, &[]);
     drop_in(&repository, "qa", &by_the_book());
-    agents.heard("It is given up; escalation-test-review-task tells a person");
+    agents.heard("Gave up; escalation-test-review-task escalates the task to a person");
     let task = read(&repository, "queues/qa/test-review-task.json");
     assert_eq!(task["status"], "failed");
     let error = "no remote of this repository is `owner/repo`; remotes: none";
@@ -92,12 +92,9 @@ fn work_that_nobody_knows_or_may_do_is_told() {
     let repository = Repository::new();
     let mut agents = Agents::start(&repository, &["qa"]);
     for (kind, why) in [
-        (
-            "dancing",
-            "no agent here knows work of the type `dancing`; there are: architecture, fix, ",
-        ),
-        ("fix", "agent `qa` may not do work of the type `fix`: it needs the permission `edit`"),
-        ("planning", "agent `qa` has no program for work of the type `planning`"),
+        ("dancing", "unknown task type `dancing`; known types: architecture, fix, "),
+        ("fix", "agent `qa` may not do tasks of type `fix`: missing permission `edit`"),
+        ("planning", "agent `qa` has no program for tasks of type `planning`"),
         ("review", "the task names no change"),
     ] {
         let mut task = review_task(&format!("t-{kind}"), &json!({}));
@@ -131,7 +128,7 @@ fn a_killed_worker_is_started_again_and_its_task_is_done_once() {
         (beat["task"] == "plan").then_some(beat)
     });
     agents.kill("architect");
-    agents.heard("[supervisor] architect died: signal: 9 (SIGKILL)");
+    agents.heard("[supervisor] architect exited unexpectedly: signal: 9 (SIGKILL)");
     agents.heard("Starting planning");
     fs::write(go, "").unwrap();
     agents.heard("Planning completed (");
@@ -178,7 +175,7 @@ fn a_task_that_takes_too_long_is_broken_off_and_its_worker_goes_on() {
     let mut task = review_task("plan", &json!({ "branch_name": "topic" }));
     task["type"] = json!("planning");
     drop_in(&repository, "architect", &task);
-    agents.heard("It is given up");
+    agents.heard("Gave up");
     let task = read(&repository, "queues/architect/plan.json");
     assert_eq!(task["status"], "failed", "{task}");
     assert_eq!(agents.stop(), 0);
@@ -250,6 +247,6 @@ fn what_is_wrong_is_told_before_anything_is_started() {
     repository.write("config/agents.yaml", "- id: qa\n  poll_intervall: 30\n");
     let ran = assay(&repository, &["agent", "start"]);
     assert_eq!(ran.code, 2);
-    let told = "`config/agents.yaml`, line 2 (`poll_intervall`) cannot be read: unknown field";
+    let told = "cannot read `config/agents.yaml`, line 2 (`poll_intervall`): unknown field";
     assert!(ran.stderr.contains(told), "{}", ran.stderr);
 }

@@ -45,7 +45,7 @@ fn own_branches(repository: &Repository) -> String {
 
 /// Waits until the task is given up, and returns the task.
 fn given_up(repository: &Repository, agents: &mut Agents<'_>) -> Value {
-    agents.heard("It is given up");
+    agents.heard("Gave up");
     let task = read(repository, "queues/engineer/fix-by-hand.json");
     assert_eq!(task["status"], "failed", "{task}");
     task
@@ -144,7 +144,7 @@ fn without_github_a_pull_request_that_is_not_here_is_not_worked_on() {
     let task = given_up(&repository, &mut agents);
     assert_eq!(agents.stop(), 0);
     let error = task["last_error"].as_str().unwrap();
-    assert!(error.starts_with("the task is about octo/demo#1, and nothing here tells"), "{error}");
+    assert!(error.starts_with("the branch of octo/demo#1 is unknown"), "{error}");
     assert!(error.contains("`github.repositories`") && error.contains("`branch_name`"), "{error}");
     assert_eq!((&task["retry_count"], own_branches(&repository)), (&json!(0), String::new()));
 }
@@ -160,7 +160,7 @@ fn a_review_waits_for_a_pull_request_that_is_not_there_yet() {
     let mut agents = fixture.agents(&["qa"]);
     let early = agents.heard("`octo/demo` has no pull request 1");
     assert!(early.contains("`refs/pull/1/head` does not exist"), "{early}");
-    agents.heard("It is tried again in ");
+    agents.heard("Retrying in ");
     fixture.open_pull("feature/prices", "def total(prices):\n    return sum(prices, 0)\n");
     agents.heard("Approved: ");
     completed(&fixture.repository, "qa", "early");
@@ -173,7 +173,7 @@ fn a_review_of_a_pull_request_that_never_comes_is_given_up_after_its_retries() {
     let context = json!({ "pr_number": 9, "github_repo": REPO });
     drop_in(&fixture.repository, "qa", &review_task("never", &context));
     let mut agents = fixture.agents(&["qa"]);
-    agents.heard("It is given up");
+    agents.heard("Gave up");
     assert_eq!(agents.stop(), 0);
     let task = read(&fixture.repository, "queues/qa/never.json");
     assert_eq!((&task["status"], &task["retry_count"]), (&json!("failed"), &json!(5)), "{task}");

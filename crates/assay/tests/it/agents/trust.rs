@@ -60,7 +60,7 @@ fn claude_works_without_what_the_branch_brings_along_for_it() {
     let repository = with_change(QUICK, "shop.py", "def total(prices):\n    return 0\n");
     let programs = tempfile::tempdir().unwrap();
     let mut agents = with_claude(&repository, &programs, CLAUDE);
-    agents.heard("`topic` waits to be reviewed");
+    agents.heard("`topic` is ready for review");
     let told = repository.git(&["show", "topic:told.txt"]);
     let told: Vec<&str> = told.lines().collect();
     assert!(told.contains(&"--strict-mcp-config"), "{told:?}");
@@ -77,6 +77,6 @@ fn an_agent_cannot_rewrite_what_agents_go_by() {
     let mut agents = with_claude(&repository, &programs, script);
     let line = agents.heard("Implementation failed (");
     assert!(line.contains("the work changes `config/agents.yaml`"), "{line}");
-    agents.heard("tells a person");
+    agents.heard("escalates the task to a person");
     assert_eq!(repository.git(&["log", "--format=%s", "-1", "topic"]), "a change");
 }

@@ -212,7 +212,7 @@ fn a_worker_that_is_killed_while_it_validates_begins_anew_and_comes_to_the_same_
         attempts.any(has_begun).then_some(())
     });
     agents.kill("engineer");
-    agents.heard("[supervisor] engineer died: signal: 9 (SIGKILL)");
+    agents.heard("[supervisor] engineer exited unexpectedly: signal: 9 (SIGKILL)");
     agents.heard("Starting validation");
     fs::write(go, "").unwrap();
     agents.heard("Approved: all acceptance criteria are met, after 2 rounds");
@@ -273,6 +273,6 @@ fn a_loop_that_breaks_down_is_tried_again_and_leaves_nothing() {
     let mut agents = fixture.implement();
     let line = agents.heard("Validation failed (");
     assert!(line.contains("rounds broke down") && line.contains("broken"), "{line}");
-    agents.heard("It is tried again in 0 s");
+    agents.heard("Retrying in 0 s");
     assert!(!fixture.changed().contains(&"specs/001-greeting/qa_journal.jsonl".to_owned()));
 }
