@@ -25,15 +25,15 @@ pub enum ListenError {
     /// Other machines could reach the address, and the user gave no name for it with
     /// `--allow-host`.
     #[error(
-        "`{0}` can be reached from other machines; use 127.0.0.1, or say under which name it is \
-         reached with `--allow-host NAME`"
+        "`{0}` is reachable from other machines; use 127.0.0.1, or set the host name with \
+         `--allow-host NAME`"
     )]
     NotLoopback(SocketAddr),
     /// Other machines could use the server without a token.
-    #[error("`{0}` can be reached from other machines, so it needs a token")]
+    #[error("`{0}` is reachable from other machines, so it needs a token")]
     NoToken(SocketAddr),
     /// The address is not available.
-    #[error("could not listen on `{address}`")]
+    #[error("cannot listen on `{address}`")]
     Bind {
         /// The address that was requested.
         address: SocketAddr,

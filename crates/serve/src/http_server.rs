@@ -41,7 +41,7 @@ const MAX_READINESS_CHECKS: usize = 2;
 #[derive(Debug, thiserror::Error)]
 pub enum HttpServerError {
     /// The threads could not be started, or the address is gone.
-    #[error("the server broke down")]
+    #[error("the server failed")]
     Broken(#[source] io::Error),
 }
 
@@ -97,7 +97,7 @@ impl HttpServer {
             .route("/healthz", get(|| async { "ok\n" }))
             .route("/readyz", get(check_readiness).with_state(ready))
             .merge(known)
-            .fallback(|| async { (StatusCode::NOT_FOUND, "there is nothing here\n") })
+            .fallback(|| async { (StatusCode::NOT_FOUND, "not found\n") })
             .layer(middleware::from_fn_with_state(shutdown, refuse_during_shutdown))
             .layer(middleware::from_fn(trace_request))
     }
@@ -114,9 +114,9 @@ struct Readiness {
 /// Answers 200 if the queue can be read. The answer has no details of an error, which are not for
 /// clients.
 async fn check_readiness(State(ready): State<Readiness>) -> (StatusCode, &'static str) {
-    let away = (StatusCode::SERVICE_UNAVAILABLE, "the queue cannot be read\n");
+    let away = (StatusCode::SERVICE_UNAVAILABLE, "cannot read the queue\n");
     let Ok(look) = ready.looks.try_acquire_owned() else {
-        return (StatusCode::SERVICE_UNAVAILABLE, "others are looking\n");
+        return (StatusCode::SERVICE_UNAVAILABLE, "too many concurrent readiness checks\n");
     };
     let (queue, reviewer) = (ready.queue, ready.reviewer);
     let looked = tokio::task::spawn_blocking(move || {
@@ -138,8 +138,7 @@ async fn require_known_host(
     match is_known_host(&access, request.headers()) {
         true => next.run(request).await,
         false => {
-            let message = "the server is not to be reached under this name; `--allow-host NAME` allows \
-                        one\n";
+            let message = "unknown host name; allow the name with `--allow-host NAME`\n";
             (StatusCode::MISDIRECTED_REQUEST, message).into_response()
         }
     }

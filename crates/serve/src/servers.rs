@@ -81,7 +81,7 @@ impl ServerContext<'_> {
             (Some(port), _) => port,
             (None, Some(text)) => match text.trim().parse() {
                 Ok(port) if port != 0 => port,
-                _ => bail!("the variable `{DEBUG_PORT_VARIABLE}` is no port: `{text}`"),
+                _ => bail!("invalid port `{text}` in the variable `{DEBUG_PORT_VARIABLE}`"),
             },
             (None, None) => DEFAULT_DEBUG_PORT,
         };
@@ -148,13 +148,16 @@ impl ServerContext<'_> {
     ) -> anyhow::Result<Option<&'s AgentConfig>> {
         let id = match (asked, self.environment.variable(AGENT_ID_VARIABLE)) {
             (Some(asked), Some(own)) if *asked != own => {
-                bail!("`--agent {asked}` is not who asks: `{AGENT_ID_VARIABLE}` is `{own}`")
+                bail!(
+                    "`--agent {asked}` contradicts the variable `{AGENT_ID_VARIABLE}`, which is \
+                     `{own}`"
+                )
             }
             (asked, own) => own.or_else(|| asked.map(str::to_owned)),
         };
         let Some(id) = id else { return Ok(None) };
         let known = settings.roster.find_by_worker(&id);
-        known.map(Some).with_context(|| format!("there is no agent `{id}`; see `{}`", roster::PATH))
+        known.map(Some).with_context(|| format!("unknown agent `{id}`; see `{}`", roster::PATH))
     }
 }
 

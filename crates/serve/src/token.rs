@@ -12,19 +12,22 @@ const ALLOWED_LENGTH: std::ops::RangeInclusive<usize> = 16..=256;
 #[derive(Debug, thiserror::Error)]
 pub enum TokenError {
     /// The text could be guessed, or does not fit in a header.
-    #[error("the token in {place} is none: it has 16 to 256 letters, digits or any of `-._~+/=`")]
+    #[error("invalid token in {place}: expected 16 to 256 letters, digits or any of `-._~+/=`")]
     Unfit {
         /// The source of the text, such as a variable or a file.
         place: String,
     },
     /// Other users can read the file.
-    #[error("`{path}` can be read by others; `chmod 600 {path}`, or delete it to get a new one")]
+    #[error(
+        "`{path}` is readable by other users; run `chmod 600 {path}`, or delete it to get a new \
+         token"
+    )]
     Open {
         /// The path of the file.
         path: PathBuf,
     },
     /// The file cannot be read or written.
-    #[error("could not use `{path}`")]
+    #[error("cannot access `{path}`")]
     File {
         /// The path of the file.
         path: PathBuf,
@@ -32,7 +35,7 @@ pub enum TokenError {
         source: io::Error,
     },
     /// The system returned no random numbers.
-    #[error("the system gives no random numbers: {0}")]
+    #[error("cannot read random numbers: {0}")]
     Random(String),
 }
 

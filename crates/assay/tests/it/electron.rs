@@ -125,13 +125,13 @@ fn a_command_that_does_not_fit_is_refused_before_anything_is_done() {
     let told = results(folder.path(), &[], free_port(), &lines);
     let told: Vec<&str> = told.iter().map(refusal).collect();
     expect_test::expect![[r#"
-        `command` has to be one of click_by_text, click_by_selector, fill_input, select_option, navigate_to_hash, send_keyboard_shortcut, get_page_structure, debug_elements, verify_form_state. Nothing was done; correct it and call `send_command_to_electron` again.
-        `command` has to be one of click_by_text, click_by_selector, fill_input, select_option, navigate_to_hash, send_keyboard_shortcut, get_page_structure, debug_elements, verify_form_state. Nothing was done; correct it and call `send_command_to_electron` again.
-        the `args` of `click_by_text` do not fit: unknown field `txt`, expected `text`. Nothing was done.
-        the `args` of `fill_input` do not fit: expected one of `selector`, `placeholder` and `label`. Nothing was done.
-        the `args` of `send_keyboard_shortcut` do not fit: invalid shortcut `Hyper+X`, expected one such as `Enter`, `Ctrl+N` or `Shift+ArrowDown`: only Ctrl, Shift, Alt and Cmd can be held down. Nothing was done.
-        `args` has to be of type object. Nothing was done; correct it and call `send_command_to_electron` again.
-        `name` is too long: 60 characters at the most. Nothing was done; correct it and call `take_screenshot` again."#]].assert_eq(&told.join("\n"));
+        `command` must be one of click_by_text, click_by_selector, fill_input, select_option, navigate_to_hash, send_keyboard_shortcut, get_page_structure, debug_elements, verify_form_state. Nothing was done; correct the arguments and call `send_command_to_electron` again.
+        `command` must be one of click_by_text, click_by_selector, fill_input, select_option, navigate_to_hash, send_keyboard_shortcut, get_page_structure, debug_elements, verify_form_state. Nothing was done; correct the arguments and call `send_command_to_electron` again.
+        invalid `args` of `click_by_text`: unknown field `txt`, expected `text`. Nothing was done.
+        invalid `args` of `fill_input`: expected one of `selector`, `placeholder` and `label`. Nothing was done.
+        invalid `args` of `send_keyboard_shortcut`: invalid shortcut `Hyper+X`, expected one such as `Enter`, `Ctrl+N` or `Shift+ArrowDown`: only Ctrl, Shift, Alt and Cmd can be held down. Nothing was done.
+        `args` must be of type object. Nothing was done; correct the arguments and call `send_command_to_electron` again.
+        `name` is too long: at most 60 characters. Nothing was done; correct the arguments and call `take_screenshot` again."#]].assert_eq(&told.join("\n"));
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn a_port_that_is_none_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     for port in ["http://10.0.0.1", "0", "70000", "-1"] {
         let ran = talk(folder.path(), &[], port, &[]);
-        let told = format!("error: the variable `ELECTRON_DEBUG_PORT` is no port: `{port}`\n");
+        let told = format!("error: invalid port `{port}` in the variable `ELECTRON_DEBUG_PORT`\n");
         assert_eq!((ran.code, ran.stderr), (2, told));
     }
     // The option takes precedence over the variable.

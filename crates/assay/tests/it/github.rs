@@ -160,7 +160,7 @@ fn a_server_that_cannot_be_is_told_of() {
         assert!(ran.stderr.contains(expected), "{args:?}: {}", ran.stderr);
         assert!(!ran.stderr.contains(TOKEN), "{args:?}: {}", ran.stderr);
     };
-    let nobody = "there is no agent `nobody`; see `config/agents.yaml`";
+    let nobody = "unknown agent `nobody`; see `config/agents.yaml`";
     check(&["--agent", "nobody"], &[], nobody);
     check(&[], &[("ASSAY_AGENT", "nobody")], nobody);
     check(&["--agent", "engineer"], &[("ASSAY_AGENT", "qa")], "`ASSAY_AGENT` is `qa`");

@@ -83,7 +83,7 @@ fn what_cannot_be_served_is_refused_at_once() {
         assert_eq!(ran.code, 2, "{}", ran.stderr);
         assert!(ran.stderr.contains(why), "{}", ran.stderr);
     };
-    check(&["--agent", "nobody"], &[], "there is no agent `nobody`");
+    check(&["--agent", "nobody"], &[], "unknown agent `nobody`");
     check(&["--agent", "architect"], &[("ASSAY_AGENT", "qa")], "`ASSAY_AGENT` is `qa`");
     repository.write(CONFIG, "jira: { url: 'https://ada:pw@jira.example' }\n");
     check(&[], &[], "`jira.url` in `config/agent-framework.yaml` cannot be used");

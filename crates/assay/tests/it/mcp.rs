@@ -186,14 +186,11 @@ fn a_task_that_is_not_there_is_an_answer_and_a_path_is_not_even_a_name() {
     let details = |id: &str| tool(folder.path(), "get_task_details", &json!({ "task_id": id }));
     assert_eq!(details("nope"), Ok(json!({ "error": "Task nope not found" })));
     let refusal = details("../../../secret").unwrap_err();
-    assert!(refusal.starts_with("`task_id` has to match"), "{refusal}");
+    assert!(refusal.starts_with("`task_id` must match"), "{refusal}");
     let mut elsewhere = review();
     elsewhere["agent_id"] = json!("../../x");
     let refusal = tool(folder.path(), "queue_task_for_agent", &elsewhere).unwrap_err();
-    assert!(
-        refusal.starts_with("`agent_id` has to be one of architect, engineer, qa"),
-        "{refusal}"
-    );
+    assert!(refusal.starts_with("`agent_id` must be one of architect, engineer, qa"), "{refusal}");
 }
 
 #[test]
@@ -222,7 +219,7 @@ fn a_server_that_cannot_be_is_told_of() {
     check(&["--http", "0.0.0.0:0"], &[], "--allow-host");
     check(&["--http", "127.0.0.1:0", "--token-env", "NOT_SET"], &[], "`NOT_SET` is not set");
     let short = [("SHORT", "secret")];
-    check(&["--http", "127.0.0.1:0", "--token-env", "SHORT"], &short, "the token in `SHORT`");
+    check(&["--http", "127.0.0.1:0", "--token-env", "SHORT"], &short, "invalid token in `SHORT`");
     let all = ["--http", "0.0.0.0:0", "--no-token", "--allow-host", "box.example"];
     check(&all, &[], "it needs a token");
 }

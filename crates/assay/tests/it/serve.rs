@@ -123,7 +123,7 @@ fn a_server_without_secrets_takes_nothing() {
     let server = Server::start(program(), repository.path(), &args, &[]).unwrap();
     let github = opened(&server, "d", 7);
     assert_eq!(github.status, 503);
-    assert!(github.body.contains("there is no secret for the webhooks of GitHub"), "{github:?}");
+    assert!(github.body.contains("the secret of the GitHub webhook is missing"), "{github:?}");
     let jira = webhook::send(server.address(), "POST", "/webhooks/jira?token=", &[], b"{}");
     assert_eq!(jira.unwrap().status, 503);
 }
@@ -163,7 +163,7 @@ fn a_server_that_cannot_be_is_told_of() {
     let slip = repository("jira: { webhook_secret_env: X }\n");
     check(&slip, &[], &[], "webhook_secret_env");
     let taken = start(&fine);
-    check(&fine, &["--listen", taken.address()], &[], "could not listen on");
+    check(&fine, &["--listen", taken.address()], &[], "cannot listen on");
 }
 
 /// A fiftieth of `cargo xtask soak webhooks`.

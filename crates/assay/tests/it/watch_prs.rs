@@ -208,8 +208,8 @@ fn labels_are_from_the_configuration_or_else_from_the_command() {
     assert_eq!(numbers(fixture.once(&["--json"])), [1]);
     assert_eq!(numbers(fixture.once(&["--json", "--label", "urgent", "--label", "x"])), [2]);
     expect![[r#"
-        octo/demo#1: skipped, it has none of the labels
-        octo/demo#2: skipped, it has none of the labels
+        octo/demo#1: skipped, none of the labels is set
+        octo/demo#2: skipped, none of the labels is set
         [exit 0]
     "#]]
     .assert_eq(&said(&fixture.once(&["--label", "x"])));
@@ -225,7 +225,7 @@ fn a_ticket_has_to_be_far_enough_where_a_status_is_asked_for() {
     let status = ["--jira-status", "code review"];
     expect![[r#"
         octo/demo#1: skipped, PROJ-1 is in `To Do`
-        octo/demo#2: skipped, there is no ticket PROJ-9
+        octo/demo#2: skipped, unknown ticket PROJ-9
         [exit 0]
     "#]]
     .assert_eq(&said(&fixture.once(&status)));
@@ -259,7 +259,7 @@ fn what_finds_no_room_is_queued_at_a_later_look() {
 fn what_cannot_be_looked_at_is_incomplete_and_what_is_wrong_here_is_said() {
     let fixture = WatchFixture::new("");
     expect![[r#"
-        warning: octo/gone: its pull requests are not known: GitHub refused `GET /repos/octo/gone/pulls` with status 404: Not Found (it does not exist, or the token has no access)
+        warning: octo/gone: cannot list the pull requests: GitHub refused `GET /repos/octo/gone/pulls` with status 404: Not Found (it does not exist, or the token has no access)
         [exit 3]
     "#]]
     .assert_eq(&said(&fixture.once(&["--repo", "octo/gone"])));
@@ -327,7 +327,7 @@ fn whoever_watches_tells_what_is_new_and_what_is_wrong_once_and_ends_when_asked(
     for _ in 0..2 {
         fixture.github.fail_next("GET /repos/octo/demo/pulls", Fault::NotFound);
     }
-    assert!(watching.notice().starts_with("warning: octo/demo: its pull requests are not known"));
+    assert!(watching.notice().starts_with("warning: octo/demo: cannot list the pull requests"));
     assert_eq!(watching.notice(), "octo/demo: polling works again");
     let statuses: Vec<u16> = fixture.github.log().iter().filter_map(|asked| asked.status).collect();
     assert!(statuses.ends_with(&[404, 404, 304]), "{statuses:?}");

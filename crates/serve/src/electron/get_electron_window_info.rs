@@ -47,7 +47,7 @@ pub(super) fn tool(tools: &Arc<ElectronTools>) -> Tool {
     let tools = Arc::clone(tools);
     Tool::new(
         "get_electron_window_info",
-        "Says what app runs and which windows it has.",
+        "Returns the running app and its windows.",
         Effect::Reads,
         move |_: Input| info(&tools),
     )

@@ -68,8 +68,8 @@ pub(super) fn tool(tools: &Arc<ElectronTools>) -> Tool {
     let tools = Arc::clone(tools);
     Tool::new(
         "read_electron_logs",
-        "Tells what a window said in its console since it was first used, with exceptions that \
-         nobody caught and dialogs that were answered.",
+        "Returns the console output of a window since its first use, with uncaught exceptions and \
+         answered dialogs.",
         Effect::Reads,
         move |input| read(&tools, &input),
     )

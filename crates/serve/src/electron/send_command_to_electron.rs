@@ -38,8 +38,8 @@ pub(super) fn tool(tools: &Arc<ElectronTools>) -> Tool {
     let own = Arc::clone(tools);
     let tool = Tool::new(
         "send_command_to_electron",
-        "Clicks, types, chooses, goes to a place in the app, or looks at what is there. What is \
-         clicked is waited for: it has to be there, in sight, not covered and at rest.",
+        "Clicks, types, selects, navigates in the app, or inspects the page. A click waits until \
+         the element exists, is visible, is not covered and does not move.",
         Effect::Changes,
         move |input| send(&own, input),
     );
@@ -52,7 +52,7 @@ fn send(tools: &ElectronTools, input: Input) -> Result<Output, Refusal> {
     let Input { command: name, args, window } = input;
     let command = serde_json::from_value::<PageCommand>(json!({ name.as_str(): args }));
     let command = command.map_err(|error| {
-        Refusal::new(format!("the `args` of `{name}` do not fit: {error}. Nothing was done."))
+        Refusal::new(format!("invalid `args` of `{name}`: {error}. Nothing was done."))
     })?;
     match tools.with_page(window.as_deref(), |page| page.perform(&command))? {
         Value::Object(result) => Ok(Output { result }),

@@ -40,7 +40,7 @@ pub(super) fn tool(tools: &Arc<ElectronTools>) -> Tool {
     let tools = Arc::clone(tools);
     Tool::with_picture(
         "take_screenshot",
-        "Takes a picture of what can be seen of a window, shows it and keeps it in a file.",
+        "Takes a screenshot of the visible part of a window, returns it and stores it in a file.",
         Effect::Adds,
         move |input| take(&tools, &input),
     )

@@ -50,7 +50,7 @@ pub(super) fn tool(tools: &Arc<GithubTools>) -> Tool {
     let tools = Arc::clone(tools);
     Tool::new(
         "github_add_pr_comment",
-        "Comments on a pull request, on a file of it, or on lines that are in its diff. For several \
+        "Comments on a pull request, on one of its files, or on lines in its diff. For several \
          comments use github_submit_review, which sends them together.",
         Effect::Adds,
         move |input| add(&tools, &input),
@@ -78,7 +78,7 @@ fn add(tools: &GithubTools, input: &Input) -> Result<Output, Refusal> {
         (None, _) => {
             return Err(Refusal::new("`line` and `start_line` need the `path` of their file"));
         }
-        (Some(_), None) => return Err(Refusal::new("`start_line` needs a `line` after it")),
+        (Some(_), None) => return Err(Refusal::new("`start_line` requires `line`")),
     };
     let posted = posted.map_err(failed)?;
     Ok(Output { id: posted.id, url: posted.url })
@@ -94,7 +94,7 @@ pub(super) fn on_lines(
 ) -> Result<LineComment, Refusal> {
     let start_line = start_line.filter(|&start| start != line);
     if start_line.is_some_and(|start| start > line) {
-        return Err(Refusal::new("`start_line` comes before `line`"));
+        return Err(Refusal::new("`start_line` must be before `line`"));
     }
     let start_side = start_line.map(|_| Side::Right);
     Ok(LineComment { path, line, side: Side::Right, start_line, start_side, body })

@@ -38,8 +38,8 @@ pub(super) fn tool(tools: &Arc<GithubTools>) -> Tool {
     let tools = Arc::clone(tools);
     Tool::new(
         "github_create_branch",
-        "Makes a branch on GitHub, at the commit where another one is. Where there is \
-         such a branch at that commit already, that one is given.",
+        "Creates a branch on GitHub, at the head commit of another one. Returns the branch if it \
+         already exists at that commit.",
         Effect::Adds,
         move |input| create(&tools, input),
     )
@@ -54,14 +54,14 @@ fn create(tools: &GithubTools, input: Input) -> Result<Output, Refusal> {
         None => tools.github.default_branch(&repository).map_err(failed)?,
     };
     let Some(at) = tools.github.branch(&repository, &from).map_err(failed)? else {
-        return Err(Refusal::new(format!("`{repository}` has no branch `{from}`")));
+        return Err(Refusal::new(format!("unknown branch `{from}` in `{repository}`")));
     };
     let branch = input.branch;
     match tools.github.branch(&repository, &branch).map_err(failed)? {
         Some(commit) if commit == at => return Ok(Output { branch, commit: commit.to_string() }),
         Some(commit) => {
             return Err(Refusal::new(format!(
-                "there is a branch `{branch}` already, at {commit}: take it, or another name"
+                "branch `{branch}` already exists, at {commit}: use it, or choose another name"
             )));
         }
         None => {}
@@ -69,8 +69,8 @@ fn create(tools: &GithubTools, input: Input) -> Result<Output, Refusal> {
     let made = tools.github.create_branch(&repository, &branch, &at);
     let commit = made.map_err(|error| match error.is_outcome_unknown() {
         true => Refusal::new(format!(
-            "{}. It may have been done nevertheless: call github_create_branch again, which makes \
-             no branch twice.",
+            "{}. The branch may have been created nevertheless: call github_create_branch again, \
+             which creates no branch twice.",
             Refusal::of(&error)
         )),
         false => failed(error),

@@ -41,7 +41,8 @@ pub(super) fn tool(tools: &Arc<GithubTools>) -> Tool {
     let tools = Arc::clone(tools);
     Tool::new(
         "github_create_pr",
-        "Opens a pull request for a branch. Where the branch has an open one, that one is given.",
+        "Opens a pull request for a branch. Returns the open pull request of the branch if there \
+         is one.",
         Effect::Adds,
         move |input| create(&tools, input),
     )

@@ -59,7 +59,7 @@ pub(super) fn tool(tools: &Arc<GithubTools>) -> Tool {
     let tools = Arc::clone(tools);
     Tool::new(
         "github_get_check_runs",
-        "Reads what checks say of the last commit of a pull request, or of a commit or a branch.",
+        "Returns the check runs of the head commit of a pull request, or of a commit or a branch.",
         Effect::Reads,
         move |input| get(&tools, &input),
     )

@@ -25,7 +25,7 @@ pub(super) fn tool(tools: &Arc<GithubTools>) -> Tool {
     let tools = Arc::clone(tools);
     Tool::new(
         "github_get_pr",
-        "Reads a pull request: its title, text, state, branches and last commit.",
+        "Returns a pull request: its title, description, state, branches and head commit.",
         Effect::Reads,
         move |input| get(&tools, &input),
     )

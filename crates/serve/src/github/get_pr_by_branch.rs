@@ -25,7 +25,7 @@ pub(super) fn tool(tools: &Arc<GithubTools>) -> Tool {
     let tools = Arc::clone(tools);
     Tool::new(
         "github_get_pr_by_branch",
-        "Finds the pull request of a branch: the open one, or else the newest that was closed.",
+        "Returns the pull request of a branch: the open one, or else the latest closed one.",
         Effect::Reads,
         move |input| get(&tools, &input),
     )
@@ -36,6 +36,6 @@ fn get(tools: &GithubTools, input: &Input) -> Result<PullRequestDto, Refusal> {
     let found = tools.github.pull_of_branch(&repository, &input.branch);
     let found = found.map_err(|error| to_refusal(&error, "github_get_pr_by_branch"))?;
     found.map(PullRequestDto::from).ok_or_else(|| {
-        Refusal::new(format!("no pull request of `{repository}` is made of `{}`", input.branch))
+        Refusal::new(format!("`{repository}` has no pull request of branch `{}`", input.branch))
     })
 }

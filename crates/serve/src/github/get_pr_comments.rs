@@ -115,8 +115,8 @@ pub(super) fn tool(tools: &Arc<GithubTools>) -> Tool {
     let tools = Arc::clone(tools);
     Tool::new(
         "github_get_pr_comments",
-        "Reads what is said on a pull request: reviews, comments on lines and files, and comments \
-         below it. Much of it comes in parts: call it again with the offset that it gives.",
+        "Returns the reviews and comments of a pull request, on lines, on files and on the whole. \
+         A long list is returned in parts: call the tool again with the returned offset.",
         Effect::Reads,
         move |input| get(&tools, &input),
     )

@@ -48,8 +48,8 @@ pub(super) fn tool(tools: &Arc<GithubTools>) -> Tool {
     let tools = Arc::clone(tools);
     Tool::new(
         "github_get_pr_diff",
-        "Reads what a pull request changes, as a unified diff. A long one comes in parts: call it \
-         again with the offset that it gives.",
+        "Returns the diff of a pull request, in the unified format. A long diff is returned in \
+         parts: call the tool again with the returned offset.",
         Effect::Reads,
         move |input| get(&tools, &input),
     )

@@ -43,8 +43,8 @@ pub(super) fn tool(tools: &Arc<GithubTools>) -> Tool {
     let tools = Arc::clone(tools);
     Tool::new(
         "github_link_pr_to_jira",
-        "Names a ticket in the text of a pull request, and tells the ticket of the pull request \
-         where JIRA is configured. Both are done once, however often it is called.",
+        "Adds a ticket to the description of a pull request, and comments on the ticket if JIRA is \
+         configured. Repeated calls change nothing.",
         Effect::Adds,
         move |input| link(&tools, &input),
     )

@@ -84,8 +84,8 @@ pub(super) fn tool(tools: &Arc<GithubTools>) -> Tool {
     let tools = Arc::clone(tools);
     Tool::new(
         "github_submit_review",
-        "Sends a review of a pull request: requests changes or comments, with comments on lines of \
-         the diff. All of it is sent, or nothing where one line is not in the diff.",
+        "Submits a review of a pull request: requests changes or comments, with comments on lines \
+         of the diff. Nothing is sent if one line is not in the diff.",
         Effect::Adds,
         move |input| submit(&tools, input),
     )
@@ -100,7 +100,7 @@ fn submit(tools: &GithubTools, input: Input) -> Result<Output, Refusal> {
         ReviewDecision::Comment => Event::Comment,
     };
     if input.body.trim().is_empty() {
-        return Err(Refusal::new("`body` is empty: say what the review comes to"));
+        return Err(Refusal::new("`body` is empty: write a summary of the review"));
     }
     let comments = input.comments.into_iter().map(|comment| {
         on_lines(comment.path, comment.start_line, comment.line, redact_outgoing(&comment.body))
@@ -110,15 +110,16 @@ fn submit(tools: &GithubTools, input: Input) -> Result<Output, Refusal> {
     let commit = tools.github.pull(&repository, input.pr_number).map_err(failed)?.head.commit;
     if input.head_commit.as_ref().is_some_and(|seen| *seen != commit.as_str()) {
         return Err(Refusal::new(format!(
-            "the pull request is at {commit} by now; nothing was sent. Look at it again."
+            "the pull request has the new head commit {commit}; nothing was sent. Review the new \
+             commit."
         )));
     }
     let review = NewReview { commit, event, body: redact_outgoing(&input.body), comments };
     let posted = tools.github.submit_review(&repository, input.pr_number, &review);
     let posted = posted.map_err(|error| match error.status() {
         Some(422) if !review.comments.is_empty() => Refusal::new(format!(
-            "{}. Nothing was sent. Each line has to be in the diff, which github_get_pr_diff gives; \
-             say of other lines what there is to say in `body`.",
+            "{}. Nothing was sent. Each line must be in the diff, which github_get_pr_diff \
+             returns; comment on other lines in `body`.",
             Refusal::of(&error)
         )),
         _ => failed(error),
@@ -129,10 +130,10 @@ fn submit(tools: &GithubTools, input: Input) -> Result<Output, Refusal> {
 /// Refuses an approval with a text that names the commands that can approve.
 fn refuse_approval(repository: &RepositoryName, number: u64) -> Refusal {
     Refusal::new(format!(
-        "an approval is not sent by this tool: it follows from a review by assay, not from a \
-         caller's word. `assay review --pr {repository}#{number} --post` and tasks of the type \
-         `review` approve where `github.when_ready: approve` is set, every required reader answered, \
-         a model read the change, and nothing is open at `should` or above. Nothing was sent; send \
-         COMMENT instead."
+        "this tool cannot approve: an approval follows from a review by assay only. `assay review \
+         --pr {repository}#{number} --post` and tasks of type `review` approve if \
+         `github.when_ready: approve` is set, every required reader answered, a model read the \
+         change, and nothing is open at `should` or above. Nothing was sent; send COMMENT \
+         instead."
     ))
 }

@@ -51,8 +51,8 @@ pub(super) fn tool(tools: &Arc<GithubTools>) -> Tool {
     let tools = Arc::clone(tools);
     Tool::new(
         "github_update_pr",
-        "Changes the title, the text, the base or the state of a pull request; what is left out \
-         stays.",
+        "Updates the title, description, base branch or state of a pull request; omitted fields \
+         stay unchanged.",
         Effect::Changes,
         move |input| update(&tools, input),
     )
@@ -68,9 +68,7 @@ fn update(tools: &GithubTools, input: Input) -> Result<PullRequestDto, Refusal> 
         open: input.state.map(|state| state == State::Open),
     };
     if update == PullUpdate::default() {
-        return Err(Refusal::new(
-            "there is nothing to change: give `title`, `body`, `base` or `state`",
-        ));
+        return Err(Refusal::new("nothing to change: give `title`, `body`, `base` or `state`"));
     }
     let updated = tools.github.update_pull(&repository, input.pr_number, &update);
     updated.map(PullRequestDto::from).map_err(|error| to_refusal(&error, "github_get_pr"))

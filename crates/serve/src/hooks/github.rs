@@ -159,15 +159,13 @@ impl Hooks {
         headers: &HeaderMap,
     ) -> Result<(axum::body::Bytes, super::limits::DeliveryPermit<'_>), HookAnswer> {
         let Some(secret) = &self.context.github.secret else {
-            let why = "not configured: there is no secret for the webhooks of GitHub";
+            let why = "not configured: the secret of the GitHub webhook is missing";
             return Err(HookAnswer::not_configured(why));
         };
         let (body, permit) = self.limits.read(request).await?;
         let signatures = headers.get_all(SIGNATURE_HEADER).iter().map(|value| value.as_bytes());
         secret.check(signatures, &body).map_err(|why| {
-            HookAnswer::unauthorized(format!(
-                "the signature in `X-Hub-Signature-256` is not good: {why}"
-            ))
+            HookAnswer::unauthorized(format!("invalid signature in `X-Hub-Signature-256`: {why}"))
         })?;
         self.repositories()?;
         Ok((body, permit))
@@ -191,17 +189,17 @@ fn read(
     let kind = kind.split(';').next().unwrap_or_default().trim();
     if !kind.eq_ignore_ascii_case("application/json") {
         return Err(HookAnswer::unsupported_media_type(
-            "choose `application/json` as the content type of the webhook",
+            "unsupported content type: set the webhook to `application/json`",
         ));
     }
     match header_text(headers, EVENT_HEADER) {
-        None => return Err(HookAnswer::bad_request("the header `X-GitHub-Event` is missing")),
+        None => return Err(HookAnswer::bad_request("missing header `X-GitHub-Event`")),
         Some("pull_request") => {}
         Some("ping") => return Err(HookAnswer::ignored("pong: the webhook is set up")),
-        Some(_) => return Err(HookAnswer::ignored("only `pull_request` events make tasks")),
+        Some(_) => return Err(HookAnswer::ignored("only `pull_request` events create tasks")),
     }
     let delivery: GithubDelivery = serde_json::from_slice(body).map_err(|error| {
-        HookAnswer::bad_request(format!("the body is no `pull_request` event: {error}"))
+        HookAnswer::bad_request(format!("the body is not a `pull_request` event: {error}"))
     })?;
     delivery.check_wanted(github)?;
     let when = delivery.pull_request.updated_at.clone().unwrap_or_default();
@@ -223,7 +221,7 @@ impl GithubDelivery {
         let by_label = self.action == LABELED && self.label.as_ref().is_some_and(is_asked_for);
         if !by_label && !self.changes_base() && !ACTIONS.contains(&self.action.as_str()) {
             return Err(HookAnswer::ignored(format!(
-                "nothing is reviewed when a pull request is `{}`",
+                "the action `{}` starts no review",
                 sanitize_word(&self.action)
             )));
         }

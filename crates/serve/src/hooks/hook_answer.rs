@@ -156,7 +156,7 @@ impl HookAnswer {
             | QueueError::Index { .. }
             | QueueError::Database { .. }
             | QueueError::NotMigrated { .. } => {
-                HookAnswer::retry_later("the queue cannot be written to; the server's log says why")
+                HookAnswer::retry_later("cannot write to the queue; see the log of the server")
             }
         }
     }

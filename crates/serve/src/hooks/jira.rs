@@ -94,7 +94,7 @@ impl Hooks {
         request: Request,
     ) -> Result<(Bytes, DeliveryPermit<'_>), HookAnswer> {
         let Some(secret) = &self.context.jira.secret else {
-            let why = "not configured: there is no token for the webhooks of JIRA";
+            let why = "not configured: the token of the JIRA webhook is missing";
             return Err(HookAnswer::not_configured(why));
         };
         let headers = request.headers().clone();
@@ -104,16 +104,14 @@ impl Hooks {
         }
         if !given.is_empty() || !headers.contains_key(SIGNATURE_HEADER) {
             return Err(HookAnswer::unauthorized(
-                "a good token in `X-Assay-Token`, `Authorization: Bearer` or `?token=`, or a \
-                 signature in `X-Hub-Signature`, is missing",
+                "missing or wrong credentials: expected a token in `X-Assay-Token`, \
+                 `Authorization: Bearer` or `?token=`, or a signature in `X-Hub-Signature`",
             ));
         }
         let (body, permit) = self.limits.read(request).await?;
         let signatures = headers.get_all(SIGNATURE_HEADER).iter().map(|value| value.as_bytes());
         secret.check(signatures, &body).map_err(|why| {
-            HookAnswer::unauthorized(format!(
-                "the signature in `X-Hub-Signature` is not good: {why}"
-            ))
+            HookAnswer::unauthorized(format!("invalid signature in `X-Hub-Signature`: {why}"))
         })?;
         Ok((body, permit))
     }
@@ -121,7 +119,7 @@ impl Hooks {
     /// Returns the ticket to review, or an answer with the reason that there is none.
     fn ticket(&self, body: &[u8]) -> Result<TicketKey, HookAnswer> {
         let delivery: JiraDelivery = serde_json::from_slice(body).map_err(|error| {
-            HookAnswer::bad_request(format!("the body tells of no ticket: {error}"))
+            HookAnswer::bad_request(format!("cannot read a ticket from the body: {error}"))
         })?;
         let (key, status) = match delivery.issue {
             Some(Issue { key, fields }) => (Some(key), fields.and_then(|fields| fields.status)),
@@ -166,15 +164,15 @@ fn no_review_comment(key: &TicketKey, found: &[Pull]) -> (String, String) {
     match names.is_empty() {
         true => {
             let text = format!(
-                "No review was queued: no open pull request from inside names {key} in its branch or \
-                 its title."
+                "No review was queued: no open pull request names {key} in its branch or its \
+                 title; forks of outside authors do not count."
             );
             ("assay-no-pull-request".to_owned(), text)
         }
         false => {
             let text = format!(
-                "No review was queued: {} open pull requests name {key} ({}). Queue the one that is \
-                 meant.",
+                "No review was queued: {} open pull requests name {key} ({}). Queue the intended \
+                 one.",
                 found.len(),
                 names.join(", "),
             );

@@ -53,7 +53,7 @@ impl Limits {
         &self,
         request: Request,
     ) -> Result<(Bytes, DeliveryPermit<'_>), HookAnswer> {
-        let busy = |_| HookAnswer::retry_later("too many deliveries come at once");
+        let busy = |_| HookAnswer::retry_later("too many concurrent deliveries");
         let most = declared_length(request.headers())?;
         let kib = u32::try_from(most.div_ceil(1024)).unwrap_or(MAX_BUFFERED_KIB);
         let permit = DeliveryPermit {
@@ -64,8 +64,8 @@ impl Limits {
         match timeout(self.body_within, read).await {
             Ok(Ok(body)) => Ok((body, permit)),
             Ok(Err(_)) if most == MAX_BODY => Err(too_large()),
-            Ok(Err(_)) => Err(HookAnswer::bad_request("the body broke off")),
-            Err(_) => Err(HookAnswer::request_timeout("the body did not come in time")),
+            Ok(Err(_)) => Err(HookAnswer::bad_request("the body is incomplete")),
+            Err(_) => Err(HookAnswer::request_timeout("timeout while reading the body")),
         }
     }
 }
@@ -77,7 +77,7 @@ fn declared_length(headers: &HeaderMap) -> Result<usize, HookAnswer> {
     match length {
         Some(length) if length <= MAX_BODY => Ok(length),
         Some(_) => Err(too_large()),
-        None => Err(HookAnswer::bad_request("the header `Content-Length` is no number")),
+        None => Err(HookAnswer::bad_request("invalid header `Content-Length`: expected a number")),
     }
 }
 

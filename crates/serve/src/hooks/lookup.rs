@@ -70,7 +70,7 @@ impl Hooks {
         until: Instant,
         what: impl FnOnce() -> Result<T, HookAnswer> + Send + 'static,
     ) -> Result<T, HookAnswer> {
-        let late = |_| HookAnswer::retry_later("what has to be looked up takes too long");
+        let late = |_| HookAnswer::retry_later("timeout of the look-up on GitHub or JIRA");
         let turn = timeout_at(until, Arc::clone(&self.lookup_permits).acquire_owned()).await;
         let turn = turn.map_err(late)?;
         let asked = tokio::task::spawn_blocking(move || {
@@ -78,7 +78,7 @@ impl Hooks {
             what()
         });
         let answered = timeout_at(until, asked).await.map_err(late)?;
-        answered.unwrap_or_else(|_| Err(HookAnswer::bad_gateway("the look-up broke down")))
+        answered.unwrap_or_else(|_| Err(HookAnswer::bad_gateway("the look-up panicked")))
     }
 
     /// Returns the client for pull requests. Fails if GitHub is not configured.
@@ -102,8 +102,8 @@ fn pulls_naming(
             // Any of the pull requests that are not listed may name the ticket.
             OpenPulls::Changed { more: true, .. } => {
                 return Err(HookAnswer::bad_gateway(format!(
-                    "`{repository}` has more open pull requests than are listed; queue the one \
-                     that is meant"
+                    "`{repository}` has more open pull requests than are listed; queue the \
+                     intended one"
                 )));
             }
             OpenPulls::Changed { pulls, .. } => pulls,

@@ -137,7 +137,7 @@ impl HookContext {
 fn configured_secret(configured: Option<WebhookSecret>) -> anyhow::Result<Option<Secret>> {
     let secret = configured
         .map(|WebhookSecret { variable, text }| Secret::new(&text, format!("`{variable}`")));
-    secret.transpose().context("webhooks cannot be told from anybody else's")
+    secret.transpose().context("cannot authenticate webhooks")
 }
 
 /// Receives lines for people. They never contain a secret or a body.

@@ -34,7 +34,7 @@ impl QueueRequest {
             Value::String(text) => text.parse().ok(),
             _ => None,
         };
-        let why = "`pr` is no number of a pull request, such as 7 or \"7\"";
+        let why = "invalid `pr`: expected the number of a pull request, such as 7 or \"7\"";
         number.filter(|number| *number > 0).ok_or_else(|| HookAnswer::unprocessable(why))
     }
 }
@@ -66,7 +66,7 @@ impl Hooks {
         let pull = self.pull(repository, number, until).await?;
         if wanted.head.as_ref().is_some_and(|head| *head != pull.head) {
             let (number, head) = (pull.number, &pull.head);
-            return Err(HookAnswer::conflict(format!("the head of #{number} is {head} by now")));
+            return Err(HookAnswer::conflict(format!("the head of #{number} is now {head}")));
         }
         Ok(self.review(&pull, &queue, "http", until).await)
     }
@@ -77,7 +77,10 @@ impl Hooks {
         let queue = agent.parse::<AgentId>().ok().and_then(|id| self.context.agents.get(&id));
         queue.cloned().ok_or_else(|| {
             let names: Vec<&str> = self.context.agents.keys().map(AgentId::as_str).collect();
-            HookAnswer::unprocessable(format!("`agent_id` is none of {}", names.join(", ")))
+            HookAnswer::unprocessable(format!(
+                "unknown `agent_id`: expected one of {}",
+                names.join(", ")
+            ))
         })
     }
 
@@ -87,12 +90,16 @@ impl Hooks {
         let names: Vec<&str> = repositories.iter().map(RepositoryName::as_str).collect();
         match (named, repositories) {
             (None, [only]) => Ok(only.clone()),
-            (None, _) => {
-                Err(HookAnswer::unprocessable(format!("say `repo`, one of {}", names.join(", "))))
-            }
+            (None, _) => Err(HookAnswer::unprocessable(format!(
+                "missing `repo`: expected one of {}",
+                names.join(", ")
+            ))),
             (Some(named), _) => {
                 pull_lookup::find_configured(repositories, &named).ok_or_else(|| {
-                    HookAnswer::unprocessable(format!("`repo` is none of {}", names.join(", ")))
+                    HookAnswer::unprocessable(format!(
+                        "unknown `repo`: expected one of {}",
+                        names.join(", ")
+                    ))
                 })
             }
         }

@@ -17,7 +17,7 @@ const SIGNATURE_PREFIX: &str = "sha256=";
 
 /// The error of a text that is too short for a secret.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the secret in {place} is none: it needs at least {MIN_LENGTH} characters")]
+#[error("the secret in {place} is too short: expected at least {MIN_LENGTH} characters")]
 pub struct SecretError {
     /// The source of the text, such as a variable.
     place: String,
@@ -41,11 +41,11 @@ impl fmt::Debug for Secret {
 pub(super) enum SignatureError {
     #[error("it is missing")]
     Missing,
-    #[error("it is there more than once")]
+    #[error("it is present more than once")]
     Several,
-    #[error("it does not begin with `sha256=`, followed by 64 digits from 0 to f")]
+    #[error("expected `sha256=` and 64 hexadecimal digits")]
     Form,
-    #[error("it is that of another secret or of another body")]
+    #[error("it is of another secret or another body")]
     Wrong,
 }
 
@@ -137,7 +137,7 @@ mod tests {
         let error = Secret::new("hunter2", "`GITHUB_WEBHOOK_SECRET`").unwrap_err();
         assert_eq!(
             error.to_string(),
-            "the secret in `GITHUB_WEBHOOK_SECRET` is none: it needs at least 16 characters"
+            "the secret in `GITHUB_WEBHOOK_SECRET` is too short: expected at least 16 characters"
         );
     }
 }

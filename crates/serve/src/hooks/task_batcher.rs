@@ -61,14 +61,14 @@ impl TaskBatcher {
         let id = task.task.id.clone();
         let seen = delivery.clone().map(|delivery| (delivery, id.clone()));
         if seen.is_some_and(|seen| lock(&self.deliveries).contains(&seen)) {
-            return HookAnswer::already_there(id, "this delivery was taken in before");
+            return HookAnswer::already_there(id, "this delivery was already received");
         }
         let (answer, reply) = oneshot::channel();
         let sender = self.sender.as_ref().expect("it is there until the end");
         match sender.try_send(PendingTask { task, delivery, answer }) {
             Ok(()) => {}
             Err(TrySendError::Full(_)) => {
-                return HookAnswer::retry_later("too many tasks come at once");
+                return HookAnswer::retry_later("too many concurrent tasks");
             }
             Err(TrySendError::Disconnected(_)) => {
                 return HookAnswer::retry_later("the server is stopping");
@@ -78,7 +78,9 @@ impl TaskBatcher {
             Ok(Ok(answer)) => answer,
             Ok(Err(_)) => HookAnswer::retry_later("the server is stopping"),
             // The task may still be pushed. A retry is then answered with "already there".
-            Err(_) => HookAnswer::retry_later("the queue does not answer, or its database is away"),
+            Err(_) => {
+                HookAnswer::retry_later("the queue does not answer, or its database is unreachable")
+            }
         }
     }
 }
@@ -119,7 +121,7 @@ impl BatchPusher {
         if let Some(error) =
             done.iter().filter_map(|done| done.as_ref().err()).find(concerns_operator)
         {
-            (self.log)(&format!("the queue cannot be written to: {}", chain(error)));
+            (self.log)(&format!("cannot write to the queue: {}", chain(error)));
         }
         let mut seen = Vec::new();
         for (PendingTask { task, delivery, answer }, done) in pending.into_iter().zip(&done) {
@@ -133,7 +135,7 @@ impl BatchPusher {
             let _ = answer.send(HookAnswer::from_push(id, done));
         }
         if let Err(error) = self.log_file.write(&seen, &self.deliveries) {
-            (self.log)(&format!("deliveries are not remembered: {}", chain(&error)));
+            (self.log)(&format!("cannot store the received deliveries: {}", chain(&error)));
         }
     }
 }

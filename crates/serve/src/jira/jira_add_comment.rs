@@ -32,7 +32,7 @@ pub(super) fn tool(tools: &Arc<JiraTools>) -> Tool {
     let tools = Arc::clone(tools);
     Tool::new(
         "jira_add_comment",
-        "Says something about a ticket, for the people who follow it.",
+        "Adds a comment to a ticket.",
         Effect::Adds,
         move |input: Input| {
             tools.check(Capability::WriteInJira)?;

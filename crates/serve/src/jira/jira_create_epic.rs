@@ -23,7 +23,7 @@ struct Input {
 
 pub(super) fn tool(tools: &Arc<JiraTools>) -> Tool {
     let tools = Arc::clone(tools);
-    Tool::new("jira_create_epic", "Makes an epic.", Effect::Adds, move |input: Input| {
+    Tool::new("jira_create_epic", "Creates an epic.", Effect::Adds, move |input: Input| {
         create(&tools, input.project.as_deref(), &NewTicket::Epic, &input.text.draft())
     })
 }

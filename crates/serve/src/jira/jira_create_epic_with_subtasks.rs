@@ -48,8 +48,8 @@ pub(super) fn tool(tools: &Arc<JiraTools>) -> Tool {
     let tools = Arc::clone(tools);
     Tool::new(
         "jira_create_epic_with_subtasks",
-        "Makes an epic and the tickets that belong to it, one after the other. Where one fails, what \
-         was made is told and stays.",
+        "Creates an epic and its tickets, in order. If one fails, the error lists the created \
+         tickets, which stay.",
         Effect::Adds,
         move |input| create(&tools, input),
     )

@@ -38,7 +38,7 @@ pub(super) fn tool(tools: &Arc<JiraTools>) -> Tool {
     let tools = Arc::clone(tools);
     Tool::new(
         "jira_create_issue",
-        "Makes a ticket. Look with jira_search_issues whether there is one already.",
+        "Creates a ticket. Search for an existing one with jira_search_issues first.",
         Effect::Adds,
         move |input: Input| {
             let kind = redact(&input.issue_type).into_owned();

@@ -25,7 +25,7 @@ pub(super) fn tool(tools: &Arc<JiraTools>) -> Tool {
     let tools = Arc::clone(tools);
     Tool::new(
         "jira_create_subtask",
-        "Makes a part of a ticket. What belongs to an epic is made with jira_create_issue.",
+        "Creates a subtask of a ticket. Create the tickets of an epic with jira_create_issue.",
         Effect::Adds,
         move |input: Input| {
             // A subtask is in the project of its parent.

@@ -67,7 +67,7 @@ pub(super) fn tool(tools: &Arc<JiraTools>) -> Tool {
     let tools = Arc::clone(tools);
     Tool::new(
         "jira_get_issue",
-        "Shows a ticket: what it is about, where it stands, and what was said about it last.",
+        "Returns a ticket with its description, status and latest comments.",
         Effect::Reads,
         move |input: Input| {
             let issue =

@@ -79,7 +79,7 @@ pub(super) fn tool(tools: &Arc<JiraTools>) -> Tool {
     let tools = Arc::clone(tools);
     Tool::new(
         "jira_search_issues",
-        "Looks for tickets by JQL.",
+        "Searches tickets with JQL.",
         Effect::Reads,
         move |input: Input| {
             let most = input.limit.unwrap_or(DEFAULT_LIMIT);

@@ -38,7 +38,7 @@ pub(super) fn tool(tools: &Arc<JiraTools>) -> Tool {
     let tools = Arc::clone(tools);
     Tool::new(
         "jira_transition_issue",
-        "Moves a ticket along its workflow, by a way that the workflow offers.",
+        "Moves a ticket to another status, by a transition of its workflow.",
         Effect::Changes,
         move |input| transition(&tools, &input),
     )

@@ -50,7 +50,7 @@ pub(super) fn tool(tools: &Arc<JiraTools>) -> Tool {
     let tools = Arc::clone(tools);
     Tool::new(
         "jira_update_field",
-        "Gives a field of a ticket another value. A status is changed by jira_transition_issue.",
+        "Sets a field of a ticket. Change the status with jira_transition_issue.",
         Effect::Changes,
         move |input| update(&tools, input),
     )

@@ -47,36 +47,36 @@ impl ArgumentSchema {
         let at = format_path(error.instance_path().as_str());
         match error.kind() {
             ValidationErrorKind::Required { property } => {
-                format!("`{}` is missing", property.as_str().unwrap_or_default())
+                format!("missing `{}`", property.as_str().unwrap_or_default())
             }
             ValidationErrorKind::AdditionalProperties { unexpected } => {
                 let known: Vec<&str> = self.properties().collect();
                 let unexpected: Vec<String> =
                     unexpected.iter().take(3).map(|name| format!("{:?}", shorten(name))).collect();
-                format!("there is no {}; known are {}", unexpected.join(", "), known.join(", "))
+                format!("unknown key {}; known keys: {}", unexpected.join(", "), known.join(", "))
             }
             ValidationErrorKind::Type { kind } => {
-                format!("{at} has to be {}", describe_type(kind))
+                format!("{at} must be {}", describe_type(kind))
             }
             ValidationErrorKind::Enum { options } => {
-                format!("{at} has to be one of {}", format_options(options))
+                format!("{at} must be one of {}", format_options(options))
             }
             ValidationErrorKind::Pattern { pattern } => {
-                format!("{at} has to match `{pattern}`")
+                format!("{at} must match `{pattern}`")
             }
             ValidationErrorKind::MaxLength { limit } => {
-                format!("{at} is too long: {limit} characters at the most")
+                format!("{at} is too long: at most {limit} characters")
             }
             ValidationErrorKind::MinLength { limit: 1 } => format!("{at} is empty"),
             ValidationErrorKind::MinLength { limit } => {
-                format!("{at} is too short: {limit} characters at the least")
+                format!("{at} is too short: at least {limit} characters")
             }
-            ValidationErrorKind::Minimum { limit } => format!("{at} has to be at least {limit}"),
+            ValidationErrorKind::Minimum { limit } => format!("{at} must be at least {limit}"),
             ValidationErrorKind::MaxItems { limit } => {
-                format!("{at} has too many items: {limit} at the most")
+                format!("{at} has too many items: at most {limit}")
             }
             ValidationErrorKind::MaxProperties { limit } => {
-                format!("{at} has too many keys: {limit} at the most")
+                format!("{at} has too many keys: at most {limit}")
             }
             _ => format!("{at}: {}", error.masked()),
         }
@@ -126,7 +126,7 @@ fn find_controls(value: &Value, path: &mut String) -> Option<String> {
     let is_hostile = |text: &str| text.chars().any(|c| c.is_control() && !"\n\r\t".contains(c));
     match value {
         Value::String(text) if is_hostile(text) => {
-            Some(format!("{} has control characters in it", format_path(path)))
+            Some(format!("{} has control characters", format_path(path)))
         }
         Value::Array(items) => items.iter().enumerate().find_map(|(at, item)| {
             with_step(path, &at.to_string(), |path| find_controls(item, path))

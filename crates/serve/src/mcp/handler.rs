@@ -37,7 +37,7 @@ impl Handler {
         let name = request.name.as_ref();
         if self.server.tool(name).is_none() {
             let known: Vec<&str> = self.server.tools.iter().map(Tool::name).collect();
-            let message = format!("there is no tool {name:?}; there are {}", known.join(", "));
+            let message = format!("unknown tool {name:?}; known tools: {}", known.join(", "));
             return Err(ErrorData::invalid_params(message, None));
         }
         let place = Arc::clone(&self.places).acquire_owned().await;
@@ -155,14 +155,14 @@ const REVISION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 /// Refuses a request whose parameters are invalid, or whose method is not supported.
 fn refuse_request(method: &str) -> ErrorData {
     match ANSWERED_METHODS.contains(&method) {
-        true => ErrorData::invalid_params(format!("the `params` do not fit `{method}`"), None),
+        true => ErrorData::invalid_params(format!("invalid `params` for `{method}`"), None),
         false => method_not_found(method),
     }
 }
 
 fn method_not_found(method: &str) -> ErrorData {
     let method = first_chars(method, 100);
-    let message = format!("there is no method {method:?} here; this server offers tools only");
+    let message = format!("unknown method {method:?}; this server offers tools only");
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None)
 }
 

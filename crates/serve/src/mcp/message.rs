@@ -42,22 +42,22 @@ pub(super) fn check_message(bytes: &[u8]) -> MessageCheck {
     match serde_json::from_slice::<Value>(bytes) {
         Ok(Value::Object(message)) => check_object(Value::Object(message)),
         Ok(Value::Array(batch)) => MessageCheck::Refused(refuse_batch(&batch)),
-        Ok(_) => refuse(INVALID_REQUEST, Value::Null, "a message is a JSON object"),
+        Ok(_) => refuse(INVALID_REQUEST, Value::Null, "invalid message: expected a JSON object"),
         Err(error) => {
             let id = IdScan::scan(bytes).id();
-            refuse(PARSE_ERROR, id, &format!("the message is no JSON that can be read: {error}"))
+            refuse(PARSE_ERROR, id, &format!("invalid JSON in the message: {error}"))
         }
     }
 }
 
 /// Returns the error for a message that is too long, with the id that was recovered by a scan.
 pub(super) fn too_long_error(id: Value, most: usize) -> Value {
-    error(INVALID_REQUEST, id, &format!("the message is too long: {most} bytes at the most"))
+    error(INVALID_REQUEST, id, &format!("the message is too long: at most {most} bytes"))
 }
 
 /// Returns the error for a body without a message.
 pub(super) fn empty_body_error() -> Value {
-    error(PARSE_ERROR, Value::Null, "there is no message")
+    error(PARSE_ERROR, Value::Null, "empty message")
 }
 
 fn check_object(message: Value) -> MessageCheck {
@@ -72,23 +72,23 @@ fn check_object(message: Value) -> MessageCheck {
     };
     let is_request = id.is_some();
     if is_request && !id.as_ref().is_some_and(is_id) {
-        let what = "the `id` of a request is a string or a whole number";
+        let what = "invalid `id`: expected a string or a whole number";
         return refuse(INVALID_REQUEST, echo_id(id), what);
     }
     if message.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
-        return refuse_unless_notification(is_request, id, "`jsonrpc` has to be \"2.0\"");
+        return refuse_unless_notification(is_request, id, "`jsonrpc` must be \"2.0\"");
     }
     if !method.is_string() {
-        return refuse_unless_notification(is_request, id, "`method` is no string");
+        return refuse_unless_notification(is_request, id, "`method` must be a string");
     }
     let has_odd_params = message.get("params").is_some_and(|params| !params.is_object());
     if is_request && has_odd_params {
-        return refuse(INVALID_PARAMS, echo_id(id), "`params` has to be an object");
+        return refuse(INVALID_PARAMS, echo_id(id), "`params` must be an object");
     }
     match serde_json::from_value(message) {
         Ok(message) => MessageCheck::Message(Box::new(message)),
         Err(error) => {
-            refuse_unless_notification(is_request, id, &format!("no such request: {error}"))
+            refuse_unless_notification(is_request, id, &format!("invalid request: {error}"))
         }
     }
 }
@@ -103,7 +103,7 @@ fn refuse_unless_notification(is_request: bool, id: Option<Value>, what: &str) -
 
 /// Refuses a batch, with one error for each id.
 fn refuse_batch(batch: &[Value]) -> Vec<Value> {
-    let what = "several messages at once are not taken; send each for itself";
+    let what = "batches are not supported; send each message separately";
     let ids = batch.iter().filter(|message| message.get("method").is_some());
     let ids: Vec<Value> = ids.filter_map(|message| message.get("id").cloned()).collect();
     match ids.is_empty() {

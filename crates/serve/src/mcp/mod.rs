@@ -65,10 +65,10 @@ impl Server {
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// The threads of the runtime could not be started.
-    #[error("could not start the threads of the server")]
+    #[error("cannot start the threads of the server")]
     Threads(#[source] std::io::Error),
     /// The connection failed.
-    #[error("the connection broke")]
+    #[error("the connection was lost")]
     Connection(#[source] std::io::Error),
 }
 

@@ -133,28 +133,31 @@ fn arguments_that_do_not_fit_are_told_with_what_would() {
         "sum",
         json!({}),
         expect![
-            "refused: `numbers` is missing. Nothing was done; correct it and call `sum` again."
+            "refused: missing `numbers`. Nothing was done; correct the arguments and call `sum` \
+             again."
         ],
     );
     check(
         "sum",
         json!({ "numbers": ["a"], "more": 1 }),
         expect![[
-            r#"refused: `numbers.0` has to be of type integer; there is no "more"; known are numbers, reason, context. Nothing was done; correct it and call `sum` again."#
+            r#"refused: `numbers.0` must be of type integer; unknown key "more"; known keys: numbers, reason, context. Nothing was done; correct the arguments and call `sum` again."#
         ]],
     );
     check(
         "sum",
         json!({ "numbers": [1, 2, 3, 4], "reason": "for no good reason" }),
         expect![
-            "refused: `numbers` has too many items: 3 at the most; `reason` is too long: 10 characters at the most. Nothing was done; correct it and call `sum` again."
+            "refused: `numbers` has too many items: at most 3; `reason` is too long: at most 10 \
+             characters. Nothing was done; correct the arguments and call `sum` again."
         ],
     );
     check(
         "broken",
         json!({ "numbers": [], "reason": "../../etc" }),
         expect![
-            "refused: `reason` has to be one of x. Nothing was done; correct it and call `broken` again."
+            "refused: `reason` must be one of x. Nothing was done; correct the arguments and \
+             call `broken` again."
         ],
     );
 }
@@ -165,14 +168,16 @@ fn control_characters_are_refused_wherever_they_stand() {
         "sum",
         json!({ "numbers": [], "context": { "a": [{ "b": "\u{1b}[2J" }] } }),
         expect![
-            "refused: `context.a.0.b` has control characters in it. Nothing was done; correct it and call `sum` again."
+            "refused: `context.a.0.b` has control characters. Nothing was done; correct the \
+             arguments and call `sum` again."
         ],
     );
     check(
         "sum",
         json!({ "numbers": [], "context": { "\u{0}": 1 } }),
         expect![
-            "refused: `context.�` has control characters in its name. Nothing was done; correct it and call `sum` again."
+            "refused: `context.�` has control characters in its name. Nothing was done; correct \
+             the arguments and call `sum` again."
         ],
     );
     check("sum", json!({ "numbers": [], "reason": "a\n\tb\r\n" }), expect![[r#"ok: {"total":0}"#]]);
@@ -183,7 +188,7 @@ fn a_tool_that_is_not_there_is_an_error_of_the_protocol() {
     check(
         "subtract",
         json!({}),
-        expect![[r#"error -32602: "there is no tool \"subtract\"; there are sum, broken, draw""#]],
+        expect![[r#"error -32602: "unknown tool \"subtract\"; known tools: sum, broken, draw""#]],
     );
 }
 

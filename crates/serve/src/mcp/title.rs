@@ -15,7 +15,8 @@ pub struct Title(String);
 /// The error of a title with a hidden character, which would not be read as it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the title has U+{:04X} in it, which is not seen or turns the direction of writing; leave it out",
+    "the title has the character U+{:04X}, which is invisible or changes the writing direction; \
+     remove it",
     u32::from(*.0)
 )]
 pub struct HiddenCharacter(char);

@@ -106,7 +106,7 @@ impl Tool {
         let call = move |arguments: Value| {
             let input = serde_json::from_value(arguments).map_err(|error| {
                 Refusal(format!(
-                    "the arguments do not fit: {error}. Nothing was done; correct it and call \
+                    "invalid arguments: {error}. Nothing was done; correct the arguments and call \
                      `{name}` again."
                 ))
             })?;
@@ -175,7 +175,9 @@ impl Tool {
     pub fn call(&self, arguments: Value) -> Result<ToolAnswer, Refusal> {
         self.input.check(&arguments).map_err(|wrong| {
             let name = self.name;
-            Refusal(format!("{wrong}. Nothing was done; correct it and call `{name}` again."))
+            Refusal(format!(
+                "{wrong}. Nothing was done; correct the arguments and call `{name}` again."
+            ))
         })?;
         (self.call)(arguments)
     }

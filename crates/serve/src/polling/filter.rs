@@ -80,14 +80,14 @@ impl fmt::Display for SkipReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SkipReason::Draft => f.write_str("it is a draft"),
-            SkipReason::NoLabel => f.write_str("it has none of the labels"),
+            SkipReason::NoLabel => f.write_str("none of the labels is set"),
             SkipReason::NoTicket => f.write_str("neither its branch nor its title names a ticket"),
             SkipReason::FromOutside => {
-                f.write_str("it is not from inside, so no ticket that it may name counts")
+                f.write_str("it is from a fork of an outside author, whose tickets do not count")
             }
-            SkipReason::UnknownTicket(ticket) => write!(f, "there is no ticket {ticket}"),
+            SkipReason::UnknownTicket(ticket) => write!(f, "unknown ticket {ticket}"),
             SkipReason::OtherStatus { ticket, status } => write!(f, "{ticket} is in `{status}`"),
-            SkipReason::AlreadyThere(status) => write!(f, "its task is there ({status})"),
+            SkipReason::AlreadyThere(status) => write!(f, "its task already exists ({status})"),
         }
     }
 }

@@ -35,13 +35,13 @@ const MAX_DELAY: Duration = Duration::from_secs(3_600);
 #[derive(Debug, thiserror::Error)]
 pub enum PollError {
     /// GitHub did not return the pull requests.
-    #[error("its pull requests are not known: {}", chain(.0))]
+    #[error("cannot list the pull requests: {}", chain(.0))]
     Unknown(ServiceError),
     /// GitHub was not asked, because of a rate limit.
-    #[error("it was not looked at: GitHub sets a limit")]
+    #[error("not polled: GitHub rate limit")]
     NotAsked,
     /// There are more pull requests than GitHub lists; the field has the number of listed ones.
-    #[error("it has more open pull requests than the {0} that changed last, which were looked at")]
+    #[error("too many open pull requests: only the {0} that changed last were polled")]
     TooMany(usize),
     /// The status of a ticket is unknown.
     #[error("#{number} was not queued: {}", chain(error))]
@@ -67,7 +67,7 @@ impl PollError {
     pub fn dedup_key(&self) -> String {
         match self {
             PollError::Unknown(ServiceError::RateLimited { .. }) | PollError::NotAsked => {
-                "GitHub sets a limit".to_owned()
+                "GitHub rate limit".to_owned()
             }
             PollError::Unknown(error) | PollError::NoStatus { error, .. } => chain(error),
             PollError::TooMany(_) => self.to_string(),

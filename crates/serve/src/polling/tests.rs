@@ -93,7 +93,7 @@ fn a_pull_request_is_queued_once_for_each_head() {
     assert_eq!(fixture.statuses(&mut seen), [304, 304]);
     check(
         &mut fixture.poller(PullFilter::default()),
-        expect!["passed over o/one#1: its task is there (pending)\n"],
+        expect!["passed over o/one#1: its task already exists (pending)\n"],
     );
     fixture.github.move_head("o/one", number, &sha("next"), SAMPLE_DIFF);
     check(&mut poller, expect!["queued o/one#1\n"]);
@@ -119,7 +119,7 @@ fn one_that_another_trigger_queued_is_there() {
         .unwrap();
     check(
         &mut fixture.poller(PullFilter::default()),
-        expect!["passed over o/one#1: its task is there (pending)\n"],
+        expect!["passed over o/one#1: its task already exists (pending)\n"],
     );
 }
 
@@ -137,7 +137,7 @@ fn drafts_and_those_without_a_label_are_passed_over_until_they_are_not() {
         expect![[r#"
             queued o/one#3
             passed over o/one#1: it is a draft
-            passed over o/one#2: it has none of the labels
+            passed over o/one#2: none of the labels is set
         "#]],
     );
     fixture.github.set_labels("o/one", bare, &["urgent"]);
@@ -146,7 +146,7 @@ fn drafts_and_those_without_a_label_are_passed_over_until_they_are_not() {
         expect![[r#"
             queued o/one#2
             passed over o/one#1: it is a draft
-            passed over o/one#3: its task is there (pending)
+            passed over o/one#3: its task already exists (pending)
         "#]],
     );
 }
@@ -184,7 +184,7 @@ fn a_repository_that_cannot_be_seen_does_not_keep_the_others_from_it() {
         &mut poller,
         expect![[r#"
             queued o/two#1
-            failed o/one: its pull requests are not known: GitHub refused `GET /repos/o/one/pulls` with status 404: Not Found (it does not exist, or the token has no access)
+            failed o/one: cannot list the pull requests: GitHub refused `GET /repos/o/one/pulls` with status 404: Not Found (it does not exist, or the token has no access)
         "#]],
     );
     assert_eq!(poller.delay(Duration::from_secs(300)), Duration::from_secs(300));
@@ -215,8 +215,8 @@ fn a_limit_is_kept_for_all_repositories() {
     check(
         &mut poller,
         expect![[r#"
-            failed o/one: its pull requests are not known: GitHub rate limit: `GET /repos/o/one/pulls` must wait for 7000 s; retry later
-            failed o/two: it was not looked at: GitHub sets a limit
+            failed o/one: cannot list the pull requests: GitHub rate limit: `GET /repos/o/one/pulls` must wait for 7000 s; retry later
+            failed o/two: not polled: GitHub rate limit
         "#]],
     );
     assert_eq!(fixture.statuses(&mut seen), [403]);
@@ -245,7 +245,7 @@ fn a_ticket_that_comes_far_enough_is_seen_though_nothing_changes_on_github() {
         expect![[r#"
             passed over o/one#1: neither its branch nor its title names a ticket
             passed over o/one#2: PROJ-1 is in `In Progress`
-            passed over o/one#4: it is not from inside, so no ticket that it may name counts
+            passed over o/one#4: it is from a fork of an outside author, whose tickets do not count
             failed o/one: #3 was not queued: JIRA refused `GET /rest/api/3/issue/PROJ-2` with status 503: <html><body><h1>Trouble</h1></body></html>
         "#]],
     );
@@ -254,8 +254,8 @@ fn a_ticket_that_comes_far_enough_is_seen_though_nothing_changes_on_github() {
         expect![[r#"
             passed over o/one#1: neither its branch nor its title names a ticket
             passed over o/one#2: PROJ-1 is in `In Progress`
-            passed over o/one#3: there is no ticket PROJ-2
-            passed over o/one#4: it is not from inside, so no ticket that it may name counts
+            passed over o/one#3: unknown ticket PROJ-2
+            passed over o/one#4: it is from a fork of an outside author, whose tickets do not count
         "#]],
     );
     jira.set(&ticket, "status", "code review".into());
@@ -264,7 +264,7 @@ fn a_ticket_that_comes_far_enough_is_seen_though_nothing_changes_on_github() {
         &mut poller,
         expect![[r#"
             queued o/one#2
-            passed over o/one#3: there is no ticket PROJ-2
+            passed over o/one#3: unknown ticket PROJ-2
         "#]],
     );
     assert_eq!(fixture.statuses(&mut seen), [304, 304]);

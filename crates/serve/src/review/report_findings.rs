@@ -382,8 +382,8 @@ impl ReportAnswer {
             part: value["part"].as_u64().unwrap_or(1) as usize,
             state: "not_taken",
             why: Some(
-                "the entry is no report; it needs `persona`, a text, and `report`, a text, an \
-                 object or a list, and may have `part`, a number from 1"
+                "invalid report: expected `persona`, a text, and `report`, a text, an object or a \
+                 list, and optionally `part`, a number from 1"
                     .to_owned(),
             ),
             ..ReportAnswer::default()

@@ -168,7 +168,7 @@ fn start(reviews: &dyn DelegatedReviews, input: Input) -> Result<Output, Refusal
     let scope = scope(&input)?;
     let Input { untracked, paths, purpose, personas, each_persona, readers, model, .. } = input;
     if untracked && matches!(scope, Scope::Staged | Scope::Commits(_) | Scope::Pull { .. }) {
-        return Err(Refusal::new("`untracked` goes with the working tree only"));
+        return Err(Refusal::new("`untracked` is allowed for the working tree only"));
     }
     if purpose.as_ref().is_some_and(|purpose| purpose.trim().is_empty()) {
         return Err(Refusal::new("`purpose` is empty; give a text, or leave it out"));
@@ -256,6 +256,6 @@ fn scope(input: &Input) -> Result<Scope, Refusal> {
 }
 
 fn pull_request(text: &str) -> Result<Scope, Refusal> {
-    let none = || Refusal::new("`pull_request` has to be one such as owner/repo#7");
+    let none = || Refusal::new("invalid `pull_request`: expected one such as owner/repo#7");
     Scope::pull_request(text).ok_or_else(none)
 }

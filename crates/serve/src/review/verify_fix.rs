@@ -42,7 +42,7 @@ pub(super) fn tool(reviews: &Arc<dyn DelegatedReviews>) -> Tool {
     let reviews = Arc::clone(reviews);
     Tool::new(
         "verify_fix",
-        "Returns the standing of a finding of a finished review: the reviewers that need no model \
+        "Returns the state of a finding of a finished review: the reviewers that need no model \
          read the files again. A finding that only a model can judge is not verified until a new \
          review.",
         // The configured analysers run, and may write files.

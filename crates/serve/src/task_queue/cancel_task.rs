@@ -32,8 +32,7 @@ pub(super) fn tool(tools: &Arc<TaskTools>) -> Tool {
     let tools = Arc::clone(tools);
     Tool::new(
         "cancel_task",
-        "Calls off a task that waits or that an agent works on. What depends on it is blocked \
-         then.",
+        "Cancels a pending or running task. Tasks that depend on it become blocked.",
         Effect::Changes,
         move |input| cancel(&tools, &input),
     )

@@ -47,7 +47,7 @@ pub(super) fn tool(tools: &Arc<TaskTools>) -> Tool {
     let tools = Arc::clone(tools);
     Tool::new(
         "get_epic_progress",
-        "Says how many tasks of an epic are done, and lists those that are not.",
+        "Returns the number of completed tasks of an epic, and lists the others.",
         Effect::Reads,
         move |input: Input| progress(&tools, input.epic_key),
     )

@@ -53,8 +53,7 @@ pub(super) fn tool(tools: &Arc<TaskTools>) -> Tool {
     let tools = Arc::clone(tools);
     Tool::new(
         "get_findings",
-        "Gives the findings of a task: what it is to fix, and what was handed in for it with \
-         report_findings.",
+        "Returns the findings of a task: those to fix, and those reported with report_findings.",
         Effect::Reads,
         move |input| findings(&tools, &input),
     )

@@ -109,8 +109,7 @@ pub(super) fn tool(tools: &Arc<TaskTools>) -> Tool {
     let own = Arc::clone(tools);
     let tool = Tool::new(
         "get_queue_status",
-        "Says how many tasks of each queue wait, are worked on, completed or failed, and which \
-         agents are at work.",
+        "Returns the number of tasks of each queue by state, and the state of the agents.",
         Effect::Reads,
         move |input| status(&own, &input),
     );

@@ -50,8 +50,7 @@ pub(super) fn tool(tools: &Arc<TaskTools>) -> Tool {
     let tools = Arc::clone(tools);
     Tool::new(
         "get_task_details",
-        "Shows one task with all that is known of it: what is to be done, its context, where it \
-         stands, what was tried, and what came of it.",
+        "Returns one task with its description, context, state, attempts and result.",
         Effect::Reads,
         move |input| details(&tools, &input),
     )

@@ -36,8 +36,8 @@ pub(super) fn tool(tools: &Arc<TaskTools>) -> Tool {
     let own = Arc::clone(tools);
     let tool = Tool::new(
         "list_pending_tasks",
-        "Lists the tasks that wait, in the order in which agents take them, and says of those that \
-         cannot be taken yet why.",
+        "Lists the pending tasks in the order in which agents claim them, with the reason why a \
+         task cannot be claimed yet.",
         Effect::Reads,
         move |input| list(&own, &input),
     );

@@ -36,9 +36,9 @@ pub const NAME: &str = "task-queue";
 
 /// The instructions of the server, which a model reads together with the tools.
 const INSTRUCTIONS: &str = "Tasks for agents. Queue work for another agent with \
-    queue_task_for_agent, look at what waits and what became of it, and hand in what a review \
-    found with report_findings. Findings are checked against the code: quote the lines that they \
-    are about.";
+     queue_task_for_agent, inspect pending and finished tasks, and report the findings of a review \
+     with report_findings. Findings are checked against the code: quote the lines that they are \
+     about.";
 
 /// The default number of listed tasks or findings.
 const DEFAULT_LIMIT: usize = 50;
@@ -66,7 +66,7 @@ impl Agents {
     fn queue_of(&self, agent: &AgentId) -> Result<&QueueName, Refusal> {
         self.0.get(agent).ok_or_else(|| {
             Refusal::new(format!(
-                "there is no agent `{agent}`; there are {}",
+                "unknown agent `{agent}`; known agents: {}",
                 self.names().join(", ")
             ))
         })
@@ -98,7 +98,7 @@ impl TaskTools {
     fn task(&self, id: &TaskId) -> Result<ListedTask, Refusal> {
         self.queue.get(id).map_err(|error| match error {
             QueueError::Unknown(id) => Refusal::new(format!(
-                "unknown task `{id}`; list_pending_tasks tells which there are"
+                "unknown task `{id}`; list_pending_tasks lists the pending ones"
             )),
             error => Refusal::of(&error),
         })
@@ -113,8 +113,8 @@ impl TaskTools {
         let Some(id) = &self.parent else { return Ok(None) };
         self.queue.get(id).map(Some).map_err(|error| match error {
             QueueError::Unknown(id) => Refusal::new(format!(
-                "AGENT_TASK_ID names task `{id}`, which is not in the queue; what new tasks take \
-                 over from it cannot be told"
+                "AGENT_TASK_ID names task `{id}`, which is not in the queue; new tasks cannot \
+                 inherit its context"
             )),
             error => Refusal::of(&error),
         })

@@ -31,14 +31,14 @@ pub(super) fn complete_review_task(tools: &TaskTools, task: &mut Task) -> Result
         pull_lookup::find_open(github, &repository, number).map_err(|error| match error {
             PullError::Closed { .. } => Refusal::new(format!("nothing was queued: {error}")),
             PullError::Service(error) => Refusal::new(format!(
-                "nothing was queued: the last commit of {repository}#{number} is not known: {}",
+                "nothing was queued: cannot read the head commit of {repository}#{number}: {}",
                 chain(&error)
             )),
         })?;
     // The unique review of a head must be of this head, and must not wait for a dependency.
     task.context.retain(|key, _| !OTHER_SUBJECT_KEYS.contains(&key.as_str()));
     if !task.depends_on.is_empty() {
-        let message = "nothing was queued: the review of a pull request depends on nothing";
+        let message = "nothing was queued: the review of a pull request cannot have `depends_on`";
         return Err(Refusal::new(message));
     }
     add(&mut task.context, &pull);

@@ -92,10 +92,10 @@ pub(super) fn tool(tools: &Arc<TaskTools>) -> Tool {
     let own = Arc::clone(tools);
     let tool = Tool::new(
         "queue_task_for_agent",
-        "Queues a task for an agent, which takes it when its turn comes. Where you are working on \
-         a task yourself, the new one belongs to the same repository, tickets and workflow. The \
-         review of a pull request (github_repo and pr_number in the context) is queued once for \
-         each of its commits: where it is there already, you are told so.",
+        "Queues a task for an agent, which claims it in order of priority. If you work on a task \
+         yourself, the new one belongs to the same repository, tickets and workflow. The review of \
+         a pull request (github_repo and pr_number in the context) is queued once for each of its \
+         commits; the answer says if it already exists.",
         Effect::Adds,
         move |input| queue(&own, input),
     );
@@ -106,7 +106,7 @@ fn queue(tools: &TaskTools, input: Input) -> Result<Output, Refusal> {
     let queue = tools.agents.queue_of(&input.agent_id)?.clone();
     if !input.task_type.is_known() {
         return Err(Refusal::new(format!(
-            "no agent knows work of the type `{}`; there are: {}",
+            "unknown task type `{}`; known types: {}",
             input.task_type,
             TaskKind::KNOWN.join(", ")
         )));

@@ -57,8 +57,8 @@ pub(super) fn tool(tools: &Arc<TaskTools>) -> Tool {
     let tools = Arc::clone(tools);
     Tool::new(
         "report_findings",
-        "Hands in what a review found, for a task. It is read, held against the code and kept \
-         with the task; the answer says what was taken and what was not.",
+        "Reports the findings of a review for a task. They are checked against the code and stored \
+         with the task; the answer lists the accepted and the rejected ones.",
         Effect::Adds,
         move |input| report(&tools, &input),
     )
@@ -71,8 +71,8 @@ fn report(tools: &TaskTools, input: &Input) -> Result<Output, Refusal> {
     let report = external_reports::read(&input.report, &reviewer, &tools.root);
     if let Some(why) = &report.unusable {
         return Err(Refusal::new(format!(
-            "the report is not usable: {why}. Send JSON such as {{\"findings\": [{{\"file\": …, \
-             \"line_number\": …, \"severity\": …, \"description\": …}}]}}; nothing was kept."
+            "invalid report: {why}. Send JSON such as {{\"findings\": [{{\"file\": …, \
+             \"line_number\": …, \"severity\": …, \"description\": …}}]}}; nothing was stored."
         )));
     }
     let synthesis = external_reports::check_reports(std::slice::from_ref(&report), &tools.root);

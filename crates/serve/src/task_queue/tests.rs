@@ -290,7 +290,11 @@ fn where_github_does_not_answer_or_the_pull_request_is_closed_nothing_is_queued(
     fixture.github = Some(github);
     fake.fail_next("GET pulls/7", Fault::Unavailable);
     let refusal = fixture.refusal("queue_task_for_agent", review_of_pull(json!({})));
-    expect!["nothing was queued: the last commit of o/r#7 is not known: GitHub refused `GET /repos/o/r/pulls/7` with status 503: Service unavailable"].assert_eq(&refusal);
+    expect![
+        "nothing was queued: cannot read the head commit of o/r#7: GitHub refused `GET \
+         /repos/o/r/pulls/7` with status 503: Service unavailable"
+    ]
+    .assert_eq(&refusal);
     fake.merge("o/r", 7);
     let refusal = fixture.refusal("queue_task_for_agent", review_of_pull(json!({})));
     expect!["nothing was queued: o/r#7 is closed"].assert_eq(&refusal);
@@ -313,30 +317,34 @@ fn a_task_that_is_none_is_refused() {
     check_refused(
         with("agent_id", json!("../../x")),
         expect![
-            "`agent_id` has to be one of architect, engineer, qa. Nothing was done; correct it and call `queue_task_for_agent` again."
+            "`agent_id` must be one of architect, engineer, qa. Nothing was done; correct the \
+             arguments and call `queue_task_for_agent` again."
         ],
     );
     check_refused(
         with("task_type", json!("../../etc")),
         expect![
-            "`task_type` has to match `^[A-Za-z0-9_-][A-Za-z0-9._-]*$`. Nothing was done; correct it and call `queue_task_for_agent` again."
+            "`task_type` must match `^[A-Za-z0-9_-][A-Za-z0-9._-]*$`. Nothing was done; correct \
+             the arguments and call `queue_task_for_agent` again."
         ],
     );
     check_refused(
         with("depends_on", json!(["../../etc/passwd"])),
         expect![
-            "`depends_on.0` has to match `^[A-Za-z0-9_-][A-Za-z0-9._-]*$`. Nothing was done; correct it and call `queue_task_for_agent` again."
+            "`depends_on.0` must match `^[A-Za-z0-9_-][A-Za-z0-9._-]*$`. Nothing was done; \
+             correct the arguments and call `queue_task_for_agent` again."
         ],
     );
     check_refused(
         with("depends_on", json!(["nobody-knows-it"])),
-        expect!["unknown task `nobody-knows-it`; list_pending_tasks tells which there are"],
+        expect!["unknown task `nobody-knows-it`; list_pending_tasks lists the pending ones"],
     );
     check_refused(with("title", json!("two\nlines")), expect!["the title has control characters"]);
     check_refused(
         with("title", json!("x".repeat(1_001))),
         expect![
-            "`title` is too long: 1000 characters at the most. Nothing was done; correct it and call `queue_task_for_agent` again."
+            "`title` is too long: at most 1000 characters. Nothing was done; correct the \
+             arguments and call `queue_task_for_agent` again."
         ],
     );
     check_refused(
@@ -434,10 +442,7 @@ fn work_of_a_type_that_no_agent_knows_is_refused() {
     let mut asked = review();
     asked["task_type"] = json!("dancing");
     let refusal = fixture.refusal("queue_task_for_agent", asked);
-    assert!(
-        refusal.contains("no agent knows work of the type `dancing`; there are: "),
-        "{refusal}"
-    );
+    assert!(refusal.contains("unknown task type `dancing`; known types: "), "{refusal}");
 }
 
 #[test]
@@ -526,10 +531,7 @@ fn a_report_that_says_nothing_is_not_kept() {
     fixture.push(json!({}));
     let asked = json!({ "task_id": "one", "report": "I had no time." });
     let refusal = fixture.refusal("report_findings", asked);
-    assert!(
-        refusal.starts_with("the report is not usable: no findings could be read"),
-        "{refusal}"
-    );
+    assert!(refusal.starts_with("invalid report: no findings could be read"), "{refusal}");
     let nothing = json!({ "task_id": "one", "report": "[]" });
     let answer = fixture.call("report_findings", nothing).unwrap();
     assert_eq!((&answer["verdict"], &answer["findings"]), (&json!("ready"), &json!([])));

@@ -452,7 +452,7 @@ fn what_does_not_fit_is_refused_and_nothing_is_written() {
     assert!(refused.contains("the report has 600000 bytes"), "{refused}");
     for tool in ["report_findings", "finish_review", "next_fix", "verify_fix", "read_brief"] {
         let refused = call(folder, tool, &json!({})).unwrap_err();
-        assert!(refused.starts_with("`review` is missing"), "{refused}");
+        assert!(refused.starts_with("missing `review`"), "{refused}");
     }
     assert_eq!(files(folder), before, "something was written");
 }

@@ -45,9 +45,9 @@ fn an_error_in_one_report_of_a_batch_costs_only_that_report() {
         "no task of `nobody` is open now; open tasks: correctness, intent, testing"
     );
     assert_eq!(why(&handed, 1), "`correctness` reads part 1 of the change, and there is no part 9");
-    assert!(why(&handed, 2).starts_with("the entry is no report"), "{handed}");
+    assert!(why(&handed, 2).starts_with("invalid report: expected"), "{handed}");
     assert!(why(&handed, 4).contains("the first report counts"), "{handed}");
-    assert!(why(&handed, 5).starts_with("the entry is no report"), "{handed}");
+    assert!(why(&handed, 5).starts_with("invalid report: expected"), "{handed}");
     assert!(why(&handed, 6).starts_with("the report has 600000 bytes"), "{handed}");
     assert_eq!(handed["reports"][3]["findings"], 2, "{handed}");
     assert!(handed["finish"].is_null(), "a report has to be corrected first: {handed}");

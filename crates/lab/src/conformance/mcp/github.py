@@ -50,7 +50,7 @@ async def every_tool(arguments):
             ("get_pr", {"pr_number": "one"}, "`pr_number`"),
             ("get_pr", {"pr_number": 1, "repo": "octo/other"}, "github.repositories"),
             ("submit_review", {"pr_number": 1, "event": "APPROVED"}, "`event`"),
-            ("submit_review", {"pr_number": 1, "event": "APPROVE"}, "an approval is not sent"),
+            ("submit_review", {"pr_number": 1, "event": "APPROVE"}, "this tool cannot approve"),
             ("add_pr_comment", {"pr_number": 1, "line": 1, "body": "b"}, "`path`"),
             ("get_pr", {"pr_number": 9}, "404"),
         ]:

@@ -68,10 +68,10 @@ fn only_repositories_of_the_configuration_are_asked_about() {
     let get = json!({ "pr_number": 1 });
     fixture.repositories = vec![REPO, "octo/other"];
     let refusal = fixture.refusal("github_get_pr", get.clone());
-    assert_eq!(refusal, "`repo` is missing: name one of octo/demo, octo/other");
+    assert_eq!(refusal, "missing `repo`: expected one of octo/demo, octo/other");
     fixture.repositories = Vec::new();
     let refusal = fixture.refusal("github_get_pr", get);
-    assert_eq!(refusal, "`repo` is missing: name it as `owner/name`");
+    assert_eq!(refusal, "missing `repo`: expected `owner/name`");
     assert_eq!(fixture.requests_where(|_| true), [""; 0]);
     // If no repository is configured, a call may name any.
     let named = json!({ "pr_number": 1, "repo": REPO });

@@ -35,7 +35,7 @@ fn a_pull_request_is_told_by_its_number_and_by_its_branch() {
     let same = fixture.call("github_get_pr_by_branch", json!({ "branch": "feature" })).unwrap();
     assert_eq!(same, told);
     let refusal = fixture.refusal("github_get_pr_by_branch", json!({ "branch": "fature" }));
-    assert_eq!(refusal, "no pull request of `octo/demo` is made of `fature`");
+    assert_eq!(refusal, "`octo/demo` has no pull request of branch `fature`");
 }
 
 #[test]

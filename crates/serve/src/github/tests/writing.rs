@@ -35,7 +35,12 @@ fn a_review_with_one_line_off_the_diff_is_not_sent_and_says_what_to_do() {
         { "path": "src/1.rs", "line": 3, "body": "Wrong." },
         { "path": "src/1.rs", "line": 30, "body": "Elsewhere." },
     ]);
-    expect!["GitHub refused `POST /repos/octo/demo/pulls/1/reviews` with status 422: Unprocessable Entity; Line could not be resolved. Nothing was sent. Each line has to be in the diff, which github_get_pr_diff gives; say of other lines what there is to say in `body`."].assert_eq(&fixture.refusal("github_submit_review", review(comments)));
+    expect![
+        "GitHub refused `POST /repos/octo/demo/pulls/1/reviews` with status 422: Unprocessable \
+         Entity; Line could not be resolved. Nothing was sent. Each line must be in the diff, \
+         which github_get_pr_diff returns; comment on other lines in `body`."
+    ]
+    .assert_eq(&fixture.refusal("github_submit_review", review(comments)));
     assert_eq!(fixture.github.visible(REPO, 1), "");
 }
 
@@ -52,7 +57,14 @@ fn an_approval_is_refused_whoever_asks_for_it_and_in_whatever_words() {
             json!({ "pr_number": 1, "event": "APPROVE", "head_commit": head, "body": "Ready." }),
         ] {
             let refusal = fixture.refusal("github_submit_review", approval);
-            expect!["an approval is not sent by this tool: it follows from a review by assay, not from a caller's word. `assay review --pr octo/demo#1 --post` and tasks of the type `review` approve where `github.when_ready: approve` is set, every required reader answered, a model read the change, and nothing is open at `should` or above. Nothing was sent; send COMMENT instead."].assert_eq(&refusal);
+            expect![
+                "this tool cannot approve: an approval follows from a review by assay only. `assay \
+                 review --pr octo/demo#1 --post` and tasks of type `review` approve if \
+                 `github.when_ready: approve` is set, every required reader answered, a model read \
+                 the change, and nothing is open at `should` or above. Nothing was sent; send \
+                 COMMENT instead."
+            ]
+            .assert_eq(&refusal);
         }
     }
 }
@@ -63,7 +75,7 @@ fn a_review_of_another_commit_is_refused() {
     let mut stale = review(json!([]));
     stale["head_commit"] = json!(sha("another"));
     let stale = fixture.refusal("github_submit_review", stale);
-    assert!(stale.contains("by now; nothing was sent"), "{stale}");
+    assert!(stale.contains("; nothing was sent"), "{stale}");
 }
 
 #[test]
@@ -103,8 +115,8 @@ fn comments_go_below_a_pull_request_on_a_file_and_on_lines() {
     expect![[r#"
         `line` and `start_line` need the `path` of their file
         `line` and `start_line` need the `path` of their file
-        `start_line` needs a `line` after it
-        `start_line` comes before `line`
+        `start_line` requires `line`
+        `start_line` must be before `line`
         GitHub refused `POST /repos/octo/demo/pulls/1/comments` with status 422: Validation Failed; Line could not be resolved
         GitHub refused `POST /repos/octo/demo/pulls/1/comments` with status 422: Validation Failed; path is not part of the diff"#]].assert_eq(&refusals.join("\n"));
 }
@@ -151,8 +163,8 @@ fn a_branch_is_made_once_and_never_moved() {
     ];
     assert_eq!(fixture.written_bodies().len(), 2);
     expect![[r#"
-        there is a branch `fix/b` already, at 0bd3c853b83a9fd6d07e228e276e99e199580b07: take it, or another name
-        `octo/demo` has no branch `nowhere`
+        branch `fix/b` already exists, at 0bd3c853b83a9fd6d07e228e276e99e199580b07: use it, or choose another name
+        unknown branch `nowhere` in `octo/demo`
         GitHub refused `POST /repos/octo/demo/git/refs` with status 422: refs/heads/a..b is not a valid ref name."#]].assert_eq(&refusals.join("\n"));
 }
 
@@ -187,7 +199,7 @@ fn a_pull_request_changes_where_it_is_told_to() {
     assert_eq!(said, (&json!("New"), &json!(""), &json!("next"), &json!("closed")));
     assert_eq!(change(json!({ "pr_number": 1, "state": "open" }))["state"], "open");
     let refusal = fixture.call("github_update_pr", json!({ "pr_number": 1 })).unwrap_err();
-    assert_eq!(refusal, "there is nothing to change: give `title`, `body`, `base` or `state`");
+    assert_eq!(refusal, "nothing to change: give `title`, `body`, `base` or `state`");
 }
 
 #[test]

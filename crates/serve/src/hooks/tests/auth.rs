@@ -37,7 +37,7 @@ fn whoever_looks_is_told_whether_the_server_can_work() {
     let queues = server.folder.path().join("queue/queues");
     std::fs::rename(&queues, queues.with_extension("away")).unwrap();
     std::fs::write(&queues, "").unwrap();
-    assert_eq!(get("/readyz"), (503, "the queue cannot be read\n".into()));
+    assert_eq!(get("/readyz"), (503, "cannot read the queue\n".into()));
     assert_eq!(get("/healthz").0, 200);
     let wrong = webhook::send(&server.address, "GET", "/webhooks/github", &[], b"").unwrap();
     assert_eq!(wrong.status, 405);

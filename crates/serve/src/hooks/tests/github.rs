@@ -47,14 +47,14 @@ fn what_is_not_signed_by_github_is_refused() {
             ("the token of the server", send(&[("authorization", "Bearer 0123456789abcdef")])),
         ],
         expect![[r#"
-            nothing -> 401 refused: the signature in `X-Hub-Signature-256` is not good: it is missing
-            the old one alone -> 401 refused: the signature in `X-Hub-Signature-256` is not good: it is missing
-            the old one as the new one -> 401 refused: the signature in `X-Hub-Signature-256` is not good: it does not begin with `sha256=`, followed by 64 digits from 0 to f
-            upper case -> 401 refused: the signature in `X-Hub-Signature-256` is not good: it does not begin with `sha256=`, followed by 64 digits from 0 to f
-            cut off -> 401 refused: the signature in `X-Hub-Signature-256` is not good: it does not begin with `sha256=`, followed by 64 digits from 0 to f
-            twice -> 401 refused: the signature in `X-Hub-Signature-256` is not good: it is there more than once
-            another secret -> 401 refused: the signature in `X-Hub-Signature-256` is not good: it is that of another secret or of another body
-            the token of the server -> 401 refused: the signature in `X-Hub-Signature-256` is not good: it is missing
+            nothing -> 401 refused: invalid signature in `X-Hub-Signature-256`: it is missing
+            the old one alone -> 401 refused: invalid signature in `X-Hub-Signature-256`: it is missing
+            the old one as the new one -> 401 refused: invalid signature in `X-Hub-Signature-256`: expected `sha256=` and 64 hexadecimal digits
+            upper case -> 401 refused: invalid signature in `X-Hub-Signature-256`: expected `sha256=` and 64 hexadecimal digits
+            cut off -> 401 refused: invalid signature in `X-Hub-Signature-256`: expected `sha256=` and 64 hexadecimal digits
+            twice -> 401 refused: invalid signature in `X-Hub-Signature-256`: it is present more than once
+            another secret -> 401 refused: invalid signature in `X-Hub-Signature-256`: it is of another secret or another body
+            the token of the server -> 401 refused: invalid signature in `X-Hub-Signature-256`: it is missing
         "#]],
     );
     assert_eq!(server.tasks(), [""; 0]);
@@ -90,10 +90,10 @@ fn only_what_has_a_pull_request_reviewed_makes_a_task() {
         ],
         expect![[r#"
             ping -> 200 ignored: pong: the webhook is set up
-            push -> 200 ignored: only `pull_request` events make tasks
-            closed -> 200 ignored: nothing is reviewed when a pull request is `closed`
-            edited -> 200 ignored: nothing is reviewed when a pull request is `edited`
-            labeled -> 200 ignored: nothing is reviewed when a pull request is `labeled`
+            push -> 200 ignored: only `pull_request` events create tasks
+            closed -> 200 ignored: the action `closed` starts no review
+            edited -> 200 ignored: the action `edited` starts no review
+            labeled -> 200 ignored: the action `labeled` starts no review
             a draft -> 200 ignored: the pull request is a draft
             closed and pushed to -> 200 ignored: the pull request is closed
             elsewhere -> 200 ignored: `o/other` is not among `github.repositories`
@@ -185,9 +185,9 @@ fn where_a_label_is_asked_for_only_what_has_it_makes_a_task() {
         ],
         expect![[r#"
             opened without -> 200 ignored: the pull request has no label `Ready`, `now`
-            another label -> 200 ignored: nothing is reviewed when a pull request is `labeled`
+            another label -> 200 ignored: the action `labeled` starts no review
             the label -> 202 queued
-            pushed to with it -> 200 already_there: this delivery was taken in before
+            pushed to with it -> 200 already_there: this delivery was already received
         "#]],
     );
 }
@@ -202,7 +202,7 @@ fn a_redelivery_makes_nothing_new_whatever_became_of_the_task() {
     check(
         &[("again", again), ("under another name", other_name)],
         expect![[r#"
-        again -> 200 already_there: this delivery was taken in before
+        again -> 200 already_there: this delivery was already received
         under another name -> 200 already_there: task `review-o.r-7-main-0000000000000000000000000000000000000001` already exists (pending, in `qa`)
     "#]],
     );
@@ -214,7 +214,7 @@ fn a_redelivery_makes_nothing_new_whatever_became_of_the_task() {
     let server = HookServer::within(folder, |_| {}, |_| {});
     assert_eq!(
         line(&server.deliver_opened(7)),
-        "200 already_there: this delivery was taken in before"
+        "200 already_there: this delivery was already received"
     );
     assert_eq!(server.tasks(), [""; 0]);
     // The id of a delivery suppresses no other task, since it is not signed.

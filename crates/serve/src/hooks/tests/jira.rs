@@ -34,8 +34,8 @@ fn a_ticket_that_comes_to_be_reviewed_has_its_pull_request_reviewed() {
             a rule's own words -> 200 already_there: task `review-o.r-7-main-0000000000000000000000000000000000000007` already exists (pending, in `qa`)
             fewer words -> 200 already_there: task `review-o.r-7-main-0000000000000000000000000000000000000007` already exists (pending, in `qa`)
             fewer words, another status -> 200 ignored: the status of `PROJ-1` is not `Code Review`
-            none -> 200 ignored: No review was queued: no open pull request from inside names PROJ-9 in its branch or its title.
-            none again -> 200 ignored: No review was queued: no open pull request from inside names PROJ-9 in its branch or its title.
+            none -> 200 ignored: No review was queued: no open pull request names PROJ-9 in its branch or its title; forks of outside authors do not count.
+            none again -> 200 ignored: No review was queued: no open pull request names PROJ-9 in its branch or its title; forks of outside authors do not count.
             no ticket -> 400 refused: invalid ticket key "../x": expected a key such as `PROJ-123`
             nothing -> 400 refused: the body has no `issue.key` and no `key`
             a list -> 400 refused: the body has no `issue.key` and no `key`
@@ -48,7 +48,7 @@ fn a_ticket_that_comes_to_be_reviewed_has_its_pull_request_reviewed() {
     check(
         &[("several", several)],
         expect![[r#"
-        several -> 200 ignored: No review was queued: 2 open pull requests name PROJ-2 (o/r#8, o/second#9). Queue the one that is meant.
+        several -> 200 ignored: No review was queued: 2 open pull requests name PROJ-2 (o/r#8, o/second#9). Queue the intended one.
     "#]],
     );
     let comments = |server: &HookServer| {
@@ -58,11 +58,11 @@ fn a_ticket_that_comes_to_be_reviewed_has_its_pull_request_reviewed() {
         all.map(|(key, comment)| format!("{key}: {}", document::read(&comment))).collect::<String>()
     };
     expect![[r#"
-        PROJ-9: No review was queued: no open pull request from inside names PROJ-9 in its branch or its title.
+        PROJ-9: No review was queued: no open pull request names PROJ-9 in its branch or its title; forks of outside authors do not count.
         assay:assay-no-pull-request"#]]
     .assert_eq(&comments(&server));
     expect![[r#"
-        PROJ-2: No review was queued: 2 open pull requests name PROJ-2 (o/r#8, o/second#9). Queue the one that is meant.
+        PROJ-2: No review was queued: 2 open pull requests name PROJ-2 (o/r#8, o/second#9). Queue the intended one.
         assay:26db39c0668cb8049aa247fd26062d8c"#]].assert_eq(&comments(&both));
     assert_eq!(server.requested_paths(), BTreeSet::from(["/repos/o/r/pulls".to_owned()]));
     assert_eq!(server.tasks().len(), 1);

@@ -31,8 +31,8 @@ fn whoever_is_slow_or_one_too_many_is_sent_away() {
     check(
         &[("slow", slow), ("one too many", crowded)],
         expect![[r#"
-        slow -> 408 refused: the body did not come in time
-        one too many -> 503 come_again: too many deliveries come at once
+        slow -> 408 refused: timeout while reading the body
+        one too many -> 503 come_again: too many concurrent deliveries
     "#]],
     );
 }
@@ -69,11 +69,11 @@ fn a_queue_that_cannot_be_written_to_is_told_without_saying_where_it_is() {
     check(
         &[("broken", answer)],
         expect![[r#"
-        broken -> 503 come_again: the queue cannot be written to; the server's log says why
+        broken -> 503 come_again: cannot write to the queue; see the log of the server
     "#]],
     );
     let log = server.log.lock().unwrap().join("\n");
-    assert!(log.starts_with("the queue cannot be written to: cannot access `/"), "{log}");
+    assert!(log.starts_with("cannot write to the queue: cannot access `/"), "{log}");
 }
 
 #[test]
@@ -97,8 +97,8 @@ fn what_nobody_configured_says_so() {
             ("no repositories, queue", nowhere.send("/queue", &asks, br#"{"pr":7}"#)),
         ],
         expect![[r#"
-            github -> 503 refused: not configured: there is no secret for the webhooks of GitHub
-            jira -> 503 refused: not configured: there is no token for the webhooks of JIRA
+            github -> 503 refused: not configured: the secret of the GitHub webhook is missing
+            jira -> 503 refused: not configured: the token of the JIRA webhook is missing
             queue -> 503 refused: not configured: pull requests cannot be looked up without access to GitHub
             no repositories, github -> 503 refused: not configured: `github.repositories` is empty
             no repositories, queue -> 503 refused: not configured: `github.repositories` is empty

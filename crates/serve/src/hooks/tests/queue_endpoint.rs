@@ -42,14 +42,14 @@ fn a_build_asks_for_a_review_with_the_token() {
             another token -> 401 refused: the header `Authorization: Bearer TOKEN` is missing or wrong
             as the seed has it -> 202 queued
             as a number -> 200 already_there: task `review-o.r-7-main-0000000000000000000000000000000000000007` already exists (pending, in `qa`)
-            an old head -> 409 refused: the head of #7 is 0000000000000000000000000000000000000007 by now
+            an old head -> 409 refused: the head of #7 is now 0000000000000000000000000000000000000007
             the head, another agent -> 202 queued
-            nobody -> 422 refused: `agent_id` is none of critic, qa
-            a path -> 422 refused: `agent_id` is none of critic, qa
-            no number -> 422 refused: `pr` is no number of a pull request, such as 7 or "7"
-            zero -> 422 refused: `pr` is no number of a pull request, such as 7 or "7"
-            less -> 422 refused: `pr` is no number of a pull request, such as 7 or "7"
-            another repository -> 422 refused: `repo` is none of o/r
+            nobody -> 422 refused: unknown `agent_id`: expected one of critic, qa
+            a path -> 422 refused: unknown `agent_id`: expected one of critic, qa
+            no number -> 422 refused: invalid `pr`: expected the number of a pull request, such as 7 or "7"
+            zero -> 422 refused: invalid `pr`: expected the number of a pull request, such as 7 or "7"
+            less -> 422 refused: invalid `pr`: expected the number of a pull request, such as 7 or "7"
+            another repository -> 422 refused: unknown `repo`: expected one of o/r
             no repository -> 400 refused: the body is not of the form {"agent_id":"qa","pr":"7"}: invalid repository "o": expected `owner/name` at line 1 column 19
             a slip -> 400 refused: the body is not of the form {"agent_id":"qa","pr":"7"}: unknown field `repository`, expected one of `agent_id`, `pr`, `repo`, `head` at line 1 column 20
             closed -> 404 refused: o/r#6 is closed
@@ -82,7 +82,7 @@ fn of_several_repositories_one_has_to_be_said() {
     check(
         &[("none", ask(r#"{"pr":7}"#)), ("one", ask(r#"{"pr":9,"repo":"o/second"}"#))],
         expect![[r#"
-            none -> 422 refused: say `repo`, one of o/r, o/second
+            none -> 422 refused: missing `repo`: expected one of o/r, o/second
             one -> 202 queued
         "#]],
     );
