@@ -27,12 +27,12 @@ const MIN_PREFIX_LETTERS: usize = 4;
 pub enum DecisionError {
     /// No round has reviewed the tree to the end.
     #[error(
-        "nothing can be decided about the tree as it is: no round reviewed it to the end; run \
-         `assay qa` without `--sign-off` first"
+        "cannot record a decision: no round has reviewed the current tree; run `assay qa` without \
+         `--sign-off` first"
     )]
     NotReviewed,
     /// No issue and no criterion has the name.
-    #[error("nothing is called `{wanted}`; {}", nameable(open))]
+    #[error("unknown issue or criterion `{wanted}`; {}", nameable(open))]
     Unknown {
         /// The name that the person gave.
         wanted: String,
@@ -40,10 +40,7 @@ pub enum DecisionError {
         open: Vec<String>,
     },
     /// The name is a prefix of several issues.
-    #[error(
-        "several things begin with `{wanted}`: {}; write out the one that is meant",
-        listed(found)
-    )]
+    #[error("ambiguous name `{wanted}`: it matches {}; write the full name", listed(found))]
     Several {
         /// The name that the person gave.
         wanted: String,
@@ -51,7 +48,7 @@ pub enum DecisionError {
         found: Vec<String>,
     },
     /// The criterion is met already.
-    #[error("there is nothing to decide about `{criterion}`: it is met ({evidence})")]
+    #[error("cannot decide `{criterion}`: the criterion is already met ({evidence})")]
     Met {
         /// The text of the criterion.
         criterion: String,
@@ -60,7 +57,7 @@ pub enum DecisionError {
     },
     /// A check or a finding decides the issue.
     #[error(
-        "`{title}` is decided by evidence, which a person's word does not replace; fix it{}",
+        "cannot decide `{title}`: only evidence resolves the issue; fix the issue{}",
         why.as_ref().map(|why| format!(" ({why})")).unwrap_or_default()
     )]
     Evidence {
@@ -70,7 +67,7 @@ pub enum DecisionError {
         why: Option<String>,
     },
     /// A person decided the issue of this tree already.
-    #[error("`{title}` was decided for this very tree by {by} already")]
+    #[error("`{title}` was already decided for this tree by {by}")]
     Decided {
         /// The title of the issue.
         title: String,
@@ -79,8 +76,8 @@ pub enum DecisionError {
     },
     /// The reason has no content.
     #[error(
-        "`{because}` is no reason: say in a few words how you know, for whoever reads the report \
-         later"
+        "invalid reason `{because}`: explain in a few words how you verified it, for the readers \
+         of the report"
     )]
     Reason {
         /// The text that the person gave as the reason.
@@ -90,7 +87,7 @@ pub enum DecisionError {
 
 fn nameable(open: &[String]) -> String {
     match open {
-        [] => "nothing waits for a person's decision".to_owned(),
+        [] => "no issue needs a decision by a person".to_owned(),
         open => format!("a person can decide: {}", listed(open)),
     }
 }

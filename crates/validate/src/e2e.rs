@@ -49,8 +49,8 @@ impl E2eRunner<'_> {
         let start = Stopwatch::start();
         let report = match self.app {
             None => {
-                Err("no app was named: start the app with `--remote-debugging-port=9222`, and \
-                         set ELECTRON_MCP_ENABLED=true and ELECTRON_DEBUG_PORT=9222"
+                Err("no app is configured: start the app with `--remote-debugging-port=9222`, and \
+                     set ELECTRON_MCP_ENABLED=true and ELECTRON_DEBUG_PORT=9222"
                     .to_owned())
             }
             Some(app) if is_page(name) => self.visit(app, name),
@@ -93,8 +93,7 @@ impl E2eRunner<'_> {
 
     fn visit(&self, app: &App, name: &str) -> Result<E2eReport, String> {
         let base = app.base.as_ref().ok_or_else(|| {
-            "the address of the app's pages is not known: set `qa.app_url`, such as \
-             `http://localhost:3000`"
+            "missing base URL of the app: set `qa.app_url`, such as `http://localhost:3000`"
                 .to_owned()
         })?;
         let page =
@@ -122,7 +121,7 @@ impl E2eRunner<'_> {
             }
         }
         Err(format!(
-            "there are no steps for it: write them down in `{}` or `{SHARED_FLOWS}`",
+            "missing steps of the flow: add them to `{}` or `{SHARED_FLOWS}`",
             own.display()
         ))
     }
@@ -147,14 +146,14 @@ impl E2eRunner<'_> {
                 step.step.clone()
             }
         });
-        let nothing = || (!outcome.has_passed()).then(|| "not every step was done".to_owned());
+        let nothing = || (!outcome.has_passed()).then(|| "some steps did not run".to_owned());
         let why = failed.or_else(nothing);
         let tail = format_console(&outcome.console);
         let pictures = outcome.steps.iter().filter_map(|step| step.screenshot.as_deref());
         let notes: Vec<String> = pictures.map(|file| self.screenshot_note(file)).collect();
         let (outcome, totals) = match &why {
             Some(why) => {
-                let said = (!tail.is_empty()).then(|| format!("the page said:\n{tail}"));
+                let said = (!tail.is_empty()).then(|| format!("console of the page:\n{tail}"));
                 let seen = notes.last().cloned();
                 let parts = [Some(why.clone()), seen, said].into_iter().flatten();
                 let message = parts.collect::<Vec<_>>().join("\n");

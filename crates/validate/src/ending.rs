@@ -100,13 +100,14 @@ impl MissingFixer {
     fn reason(self) -> &'static str {
         match self {
             MissingFixer::NotConfigured => "no fixer is configured",
-            MissingFixer::SafeOnly => "no fixer is configured but safe fixes (`qa.fixer: safe`)",
+            MissingFixer::SafeOnly => "no fixer is configured except safe fixes (`qa.fixer: safe`)",
             MissingFixer::NoModel => {
-                "no fixer is available: `qa.fixer` is `model`, and no model is configured or asked"
+                "no fixer is available: `qa.fixer` is `model`, and no model is configured or \
+                 enabled"
             }
             MissingFixer::OnlyOnBranch => {
-                "no fixer is used: `config/agent-framework.yaml` configures one only on the branch \
-                 under review, where it does not count"
+                "no fixer is used: `config/agent-framework.yaml` configures a fixer only on the \
+                 branch under review, which is ignored there"
             }
         }
     }
@@ -114,14 +115,15 @@ impl MissingFixer {
     fn action(self) -> &'static str {
         match self {
             MissingFixer::NotConfigured | MissingFixer::SafeOnly => {
-                "Fix the open issues yourself and run `assay qa` again. To have them fixed, configure \
-                 a fixer on the main branch: `qa.fixer.run` in `config/agent-framework.yaml` names a \
-                 command that reads the issues from standard input."
+                "Fix the open issues yourself and run `assay qa` again. For automatic fixes, \
+                 configure a fixer on the main branch: `qa.fixer.run` in \
+                 `config/agent-framework.yaml` names a command that reads the issues from \
+                 standard input."
             }
             MissingFixer::NoModel => {
-                "Fix the open issues yourself and run `assay qa` again. To have them fixed, configure \
-                 a model under `models.use` in `config/agent-framework.yaml`, or a command under \
-                 `qa.fixer.run`."
+                "Fix the open issues yourself and run `assay qa` again. For automatic fixes, \
+                 configure a model under `models.use` in `config/agent-framework.yaml`, or a \
+                 command under `qa.fixer.run`."
             }
             MissingFixer::OnlyOnBranch => {
                 "Commit `qa.fixer` in `config/agent-framework.yaml` to the main branch, rebase this \
@@ -137,29 +139,28 @@ impl Ending {
     pub fn reason(&self) -> String {
         match self {
             Ending::Approved => "all acceptance criteria are met".to_owned(),
-            Ending::TooManyRounds { rounds: 1 } => "1 round was made, and no more are".to_owned(),
+            Ending::TooManyRounds { rounds: 1 } => "the limit of 1 round is reached".to_owned(),
             Ending::TooManyRounds { rounds } => {
-                format!("{rounds} rounds were made, and no more are")
+                format!("the limit of {rounds} rounds is reached")
             }
             Ending::Recurring { issues } => {
                 let count = issues.iter().map(|(_, count)| *count).max().unwrap_or(0);
-                format!("{} came back in {count} rounds", named(issues))
+                format!("{} recurred in {count} rounds", named(issues))
             }
             Ending::Errors { errors: 1, last } => {
-                format!("the round broke down because {last}")
+                format!("the round failed: {last}")
             }
             Ending::Errors { errors, last } => {
-                format!("{errors} rounds broke down, the last one because {last}")
+                format!("{errors} rounds failed, the last one with: {last}")
             }
-            Ending::NoProgress { rounds } => format!("nothing got better for {rounds} rounds"),
+            Ending::NoProgress { rounds } => format!("no progress in {rounds} rounds"),
             Ending::Budget { what } => format!("the budget is used up: {what}"),
             Ending::TreeMoved => {
-                "the files changed while they were being fixed, so the fix was not put in"
-                    .to_owned()
+                "the files changed while the fixer ran, so the fix was not applied".to_owned()
             }
-            Ending::AwaitsSignOff => "a person has to vouch for this very tree".to_owned(),
+            Ending::AwaitsSignOff => "a person must sign off this tree".to_owned(),
             Ending::AwaitsDecision => {
-                "a person has to decide what no check and no fix can settle".to_owned()
+                "a person must decide the issues that no check and no fix can resolve".to_owned()
             }
             Ending::NoFixer { why } => format!("{}, and no safe fix applies", why.reason()),
         }
@@ -173,17 +174,21 @@ impl Ending {
                 "Split the spec into smaller ones, or allow more rounds with `qa.max_iterations`."
             }
             Ending::Errors { .. } => {
-                "See to what broke down: `qa_report.md` and the reason above say what it was."
+                "Resolve the error: the reason above and `qa_report.md` name it."
             }
             Ending::NoProgress { .. } => {
-                "Look at what the fixer tried: it changes nothing, or nothing that matters."
+                "Look at the fixes that were tried: they change nothing, or do not resolve the \
+                 issues."
             }
-            Ending::Budget { .. } => "Allow more with `qa.budget`, or fix the rest by hand.",
+            Ending::Budget { .. } => {
+                "Raise the limit in `qa.budget`, or fix the remaining issues by hand."
+            }
             Ending::TreeMoved => {
-                "Finish what you were changing; what the fixer did then begins from there."
+                "Finish your changes, then resume the loop: the fixer starts from the changed \
+                 files."
             }
             Ending::AwaitsSignOff => {
-                "Go through `MANUAL_TEST_PLAN.md` and the change, and vouch for it with \
+                "Go through `MANUAL_TEST_PLAN.md` and the change, and sign off the tree with \
                  `assay qa --spec NAME --sign-off YOU`."
             }
             Ending::NoFixer { why } => why.action(),

@@ -287,7 +287,7 @@ fn without_fraction(at: &str) -> String {
 /// Returns an issue for a failed round. Reports show the issue, and no fixer gets it.
 fn error_issue(why: &str) -> Issue {
     Issue {
-        title: "The round broke down".to_owned(),
+        title: "The round failed".to_owned(),
         kind: IssueKind::CodeQuality,
         severity: IssueSeverity::High,
         file: None,
@@ -312,9 +312,7 @@ fn line(check: &CheckOutcome) -> CheckLine {
             check::CheckState::Passed => CheckLineOutcome::Passed,
             check::CheckState::Failed { .. } => CheckLineOutcome::Failed,
             check::CheckState::NotRun { why } => CheckLineOutcome::NotRun { why: why.clone() },
-            check::CheckState::TimedOut => {
-                CheckLineOutcome::NotRun { why: "it took too long".to_owned() }
-            }
+            check::CheckState::TimedOut => CheckLineOutcome::NotRun { why: "timed out".to_owned() },
         },
         exit: check.exit_code,
         took: Some(Duration::from_millis(check.duration_ms)),
@@ -332,7 +330,7 @@ fn line(check: &CheckOutcome) -> CheckLine {
 fn shared_run(check: &CheckOutcome) -> Option<String> {
     let also: Vec<&str> = check.also.iter().map(|kind| kind.name()).collect();
     let also = Some(also.join(", ")).filter(|also| !also.is_empty())?;
-    Some(format!("the run also counts as {also}: the command is the same, so it ran once"))
+    Some(format!("the run also counts as {also}: the checks have the same command, which ran once"))
 }
 
 /// Writes a file unless it has this content already.

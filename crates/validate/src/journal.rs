@@ -45,8 +45,8 @@ pub struct Entry {
 pub enum JournalError {
     /// A line does not match its digest.
     #[error(
-        "line {line} of `{path}` is not as it was written, so what the loop did is not known; \
-         put it back as it was, or move it away to begin anew"
+        "line {line} of `{path}` was changed since it was written, so the state of the loop is \
+         unknown; restore the file, or move it away to start over"
     )]
     Edited {
         /// The path of the journal.
@@ -56,8 +56,8 @@ pub enum JournalError {
     },
     /// Another process changed the journal during this run.
     #[error(
-        "`{path}` was changed by somebody else while the loop ran, so what it did does not count; \
-         put it back as it was, or move it away to begin anew"
+        "another process changed `{path}` while the loop ran, so this run does not count; restore \
+         the file, or move it away to start over"
     )]
     Meddled {
         /// The path of the journal.

@@ -91,9 +91,9 @@ impl WeakenedTest {
     fn explanation(&self, version: &str) -> String {
         let name = &self.test;
         let kept = match &self.fails {
-            Some(said) if said.is_empty() => format!("with the version of {version} it fails"),
-            Some(said) => format!("with the version of {version} it fails: {said}"),
-            None => format!("with the version of {version} it runs and passes"),
+            Some(said) if said.is_empty() => format!("the version of {version} fails"),
+            Some(said) => format!("the version of {version} fails: {said}"),
+            None => format!("the version of {version} runs and passes"),
         };
         match self.now {
             TestFate::Passes | TestFate::CheckPasses => {
@@ -104,28 +104,28 @@ impl WeakenedTest {
                     "`{name}` is skipped or expected to fail in the version that this branch changed; {kept}"
                 )
             }
-            TestFate::Gone => format!("`{name}` is gone; {kept}"),
+            TestFate::Gone => format!("`{name}` is missing; {kept}"),
             TestFate::Unloadable => {
                 let said = self.fails.as_deref().unwrap_or_default();
-                format!(
-                    "`{name}` cannot be loaded in the version of {version}, so none of its tests ran: {said}"
-                )
+                format!("`{name}` of {version} cannot be loaded, so none of its tests ran: {said}")
             }
             TestFate::Fewer => {
-                format!("`{name}` runs fewer tests than with the version of {version}")
+                format!("`{name}` runs fewer tests than the version of {version}")
             }
             TestFate::Overwritten => format!(
-                "`{name}` was put in place as it is in {version}, and the code that was tested wrote over it"
+                "the code under test overwrote `{name}` while the version of {version} was in place"
             ),
             TestFate::NoResult => {
                 let file = self.file.as_deref().unwrap_or("the sources");
                 format!(
-                    "`{name}` is a test in `{file}` of {version}, and no run has a result of it: the \
-                     crate does not compile it any more, or it is gone"
+                    "`{name}` is a test in `{file}` of {version}, and no run reports a result for \
+                     it: the crate no longer compiles it, or the test was deleted"
                 )
             }
             TestFate::Submodule => format!(
-                "tests are in the submodule `{name}`, or import from it, and the work tree has another commit of it than {version}; tests of a submodule are not compared"
+                "tests are in the submodule `{name}`, or import from it, and the work tree and \
+                 {version} have different commits of the submodule; tests of a submodule are not \
+                 compared"
             ),
         }
     }
@@ -133,7 +133,8 @@ impl WeakenedTest {
     /// Returns the issue of the weakened test. A fix of the code, the earlier version of the test
     /// or a person's decision resolves it.
     fn issue(&self, version: &str) -> Issue {
-        let fix = "mend the code, or put the test back as it was; if the change is meant, a person decides it";
+        let fix = "fix the code, or restore the test; if the change of the test is intended, a \
+                   person must decide the issue";
         let issue = Issue::new(format!("Weakened test: {}", self.test), IssueKind::from(self.kind))
             .with_key(format!("weakened:{}", self.test))
             .with_description(self.explanation(version))

@@ -515,11 +515,11 @@ impl LoopState {
         let (_, folders) = self.refused_fix.as_ref().filter(|(of, _)| of == tree)?;
         let names: Vec<String> = folders.iter().map(|folder| format!("`{folder}`")).collect();
         let why = format!(
-            "the fixer made {} a repository of its own, of which git takes no file, so nothing of its work \
-             was taken; write the files without a repository around them",
+            "the fixer turned {} into a nested git repository, whose files git does not track, so \
+             its changes were discarded; write the files without a nested `.git`",
             names.join(", ")
         );
-        let title = format!("The fixer left a repository within the tree: {}", folders.join(", "));
+        let title = format!("The fixer left a nested git repository: {}", folders.join(", "));
         let issue = Issue::new(title, IssueKind::Security);
         Some(
             issue.with_key(format!("fixer-repository:{}", folders.join(":"))).with_description(why),

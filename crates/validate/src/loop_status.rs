@@ -81,7 +81,7 @@ const TRANSITIONS: [(StatusKind, &[StatusKind]); 7] = [
 
 /// A transition that does not exist.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("a loop that is `{from}` cannot become `{to}`")]
+#[error("invalid transition of the loop from `{from}` to `{to}`")]
 pub struct InvalidTransition {
     /// The name of the current state.
     pub from: &'static str,

@@ -68,13 +68,13 @@ fn write_issues(text: &mut String, rounds: &[&Round]) {
         let place = issue.place().map(|place| format!(" in {}", short(&place)));
         let (title, kind) = (short(&issue.title), short(issue.kind.name()));
         let became = match stood.last().copied() == last {
-            true => "still stood at the end",
-            false => "was gone afterwards",
+            true => "was still open at the end",
+            false => "was resolved afterwards",
         };
         let stood = stood.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
         let _ = writeln!(
             text,
-            "- \"{title}\" ({kind}, {}){} stood in round {stood} and {became}.",
+            "- \"{title}\" ({kind}, {}){} was open in round {stood} and {became}.",
             issue.severity.name(),
             place.unwrap_or_default(),
         );
@@ -95,7 +95,7 @@ fn write_fixes(text: &mut String, rounds: &[&Round]) {
     for (number, fix) in made.iter().skip(made.len().saturating_sub(MAX_FIXES)) {
         let did = if fix.changed_something { "changed something" } else { "changed nothing" };
         let summary = short(&fix.summary);
-        let _ = writeln!(text, "- After round {number} the fixer {did}, and says: {summary}");
+        let _ = writeln!(text, "- After round {number} the fixer {did}, and reported: {summary}");
     }
 }
 

@@ -207,8 +207,8 @@ mod tests {
         let handed_over = told(&rejected, Some(&Ending::NoProgress { rounds: 3 }));
         assert_eq!(
             handed_over,
-            "Validation of `001-login` needs a person after 1 round: nothing got better for 3 rounds. \
-             See `QA_HUMAN_ESCALATION.md` in the folder of the spec."
+            "Validation of `001-login` needs a person after 1 round: no progress in 3 rounds. See \
+             `QA_HUMAN_ESCALATION.md` in the folder of the spec."
         );
         events.push(("2026-03-01T10:02:00Z", review(2)));
         events.push(("2026-03-01T10:03:05Z", reviewed(Vec::new())));

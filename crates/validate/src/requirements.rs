@@ -74,8 +74,9 @@ impl Requirements {
             match successor(text, &now.criteria) {
                 Some(later) => issue(format!("Criterion was reworded: {text}"), key)
                     .with_description(format!(
-                        "the spec names tests for the criterion now (`{later}`), and a test that is named later \
-                         decides nothing by itself: put the old words back, or have a person decide"
+                        "the spec now names tests for the criterion (`{later}`), and a test that \
+                         was added to a criterion later is no evidence by itself: restore the old \
+                         text, or ask a person to decide"
                     )),
                 None => issue(format!("Criterion was removed: {text}"), key),
             }
@@ -110,7 +111,8 @@ fn successor<'a>(text: &str, now: &'a [String]) -> Option<&'a String> {
 }
 
 fn issue(title: String, key: String) -> Issue {
-    let why = "what a loop is held against only rises: put it back, or have a person decide";
+    let why = "the requirements of a loop must not be lowered: restore the requirement, or ask a \
+               person to decide";
     Issue::new(title, IssueKind::AcceptanceCriteria)
         .with_key(key)
         .with_description(why)

@@ -284,7 +284,7 @@ impl<S: LoopEnvironment> Loop<'_, S> {
         let review = environment.review(&self.loop_state)?;
         // The result applies to that tree alone.
         if environment.tree()? != tree {
-            return Err(StepError::Round("the tree changed while it was reviewed".to_owned()));
+            return Err(StepError::Round("the tree changed during the review".to_owned()));
         }
         self.record(Event::Reviewed { review })?;
         Ok(None)

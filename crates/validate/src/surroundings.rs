@@ -43,12 +43,15 @@ pub(crate) fn of_programs(first: &Surroundings, now: &Surroundings) -> Vec<Issue
         .map(|(path, digest)| {
             let why = match first.programs.contains_key(path) {
                 true => "is not the program that the first round of the loop used",
-                false => "is a program of the tree that the first round of the loop did not use",
+                false => "is a program in the tree that the first round of the loop did not use",
             };
             for_person(
                 format!("Program was changed: {path}"),
                 format!("program:{path}:{digest}"),
-                format!("`{path}` {why}, and git does not track it; whatever runs the tests can say anything of them"),
+                format!(
+                    "`{path}` {why}, and git does not track it; a changed test runner can report \
+                     any result"
+                ),
             )
         })
         .collect()
@@ -62,13 +65,16 @@ pub(crate) fn of_loaded(first: &Surroundings, now: &Surroundings) -> Vec<Issue> 
     differs
         .map(|(path, digest)| {
             let why = match first.loaded.contains_key(path) {
-                true => "is not as it was in the first round of the loop",
-                false => "was not there in the first round of the loop",
+                true => "differs from the first round of the loop",
+                false => "did not exist in the first round of the loop",
             };
             for_person(
                 format!("Ignored file changes what tests load: {path}"),
                 format!("loaded:{path}:{digest}"),
-                format!("git ignores `{path}`, a runner or an interpreter loads it, and it {why}; remove it, or let git track it"),
+                format!(
+                    "git ignores `{path}`, a test runner or an interpreter loads it, and it \
+                     {why}; delete the file, or track it in git"
+                ),
             )
         })
         .collect()

@@ -66,7 +66,7 @@ pub fn render_escalation(input: &Escalation<'_>) -> String {
         out.push_str("## Open Issues\n\n");
         out.push_str(&numbered(input.open));
     }
-    out.push_str(&format!("## What the Checks Said\n\n{}\n", tables::checks(input.checks)));
+    out.push_str(&format!("## Output of the Checks\n\n{}\n", tables::checks(input.checks)));
     out.push_str(&format!("## Suggested Actions\n\n{}\n", actions(input)));
     out.push_str(&format!("## How to Resume\n\n{}", resume(input.spec)));
     out
@@ -90,7 +90,7 @@ fn appearance(appearance: &Appearance) -> String {
     let Appearance { round, title: called, tried } = appearance;
     let tried = match tried.as_deref().map(str::trim) {
         None => "nothing".to_owned(),
-        Some("") => "something, of which nothing was said".to_owned(),
+        Some("") => "a fix without a summary".to_owned(),
         Some(tried) => text(tried),
     };
     format!("- Round {round}, seen as: {}\n- Round {round}, tried: {tried}\n", title(called))
@@ -99,13 +99,16 @@ fn appearance(appearance: &Appearance) -> String {
 fn actions(input: &Escalation<'_>) -> String {
     let mut actions: Vec<String> = input.actions.iter().map(|action| text(action)).collect();
     if !input.recurring.is_empty() {
-        actions.push("Fix the recurring issues by hand: the fixer did not manage.".to_owned());
+        actions
+            .push("Fix the recurring issues by hand: the fixer could not resolve them.".to_owned());
     }
-    let criteria = "Read the criteria in `spec.md` again: one that is unclear, or against another, \
-                    cannot be met.";
+    let criteria = "Check the criteria in `spec.md`: an unclear criterion, or one that \
+                    contradicts another, cannot be met.";
     actions.push(criteria.to_owned());
     if input.has_fixer {
-        let say = format!("Say in `{FIX_REQUEST}` what is to be done: the fixer begins with it.");
+        let say = format!(
+            "Write instructions for the fixer into `{FIX_REQUEST}`: the next run starts with them."
+        );
         actions.push(say);
     }
     let numbered = actions.iter().zip(1..).map(|(action, number)| format!("{number}. {action}\n"));
@@ -115,9 +118,10 @@ fn actions(input: &Escalation<'_>) -> String {
 fn resume(spec: &str) -> String {
     let spec = typed(spec);
     format!(
-        "After a change of any file, run `assay qa --spec {spec}`: the changed tree is judged anew. If \
-         no file has to change, run `assay qa --spec {spec} --resume`, or delete `{FIX_REQUEST}` and \
-         run `assay qa --spec {spec}`. Counting begins anew in each case.\n"
+        "After a change of any file, run `assay qa --spec {spec}`, which reviews the changed \
+         tree. If no file needs a change, run `assay qa --spec {spec} --resume`, or delete \
+         `{FIX_REQUEST}` and run `assay qa --spec {spec}`. In each case, the limits count from \
+         zero again.\n"
     )
 }
 

@@ -19,7 +19,7 @@ const INDENT: &str = "        ";
 pub(super) fn cut(text: &str, max: usize) -> String {
     match split_chars(text, max) {
         (whole, "") => whole.to_owned(),
-        (kept, rest) => format!("{kept} … ({} more letters)", rest.chars().count()),
+        (kept, rest) => format!("{kept} … ({} more characters)", rest.chars().count()),
     }
 }
 

@@ -102,7 +102,7 @@ fn numbered(issues: &[Issue]) -> String {
 fn left_out(issues: usize) -> String {
     match issues.saturating_sub(MAX_ISSUES) {
         0 => String::new(),
-        more => format!("{more} more issues are left out here; `qa_journal.jsonl` has them.\n\n"),
+        more => format!("{more} more issues are not shown here; see `qa_journal.jsonl`.\n\n"),
     }
 }
 

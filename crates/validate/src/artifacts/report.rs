@@ -70,7 +70,7 @@ pub struct SignOffLine {
 pub fn render_report(input: &Report<'_>) -> String {
     let issues = match input.issues {
         [] if input.remarks.is_empty() => "None.\n".to_owned(),
-        [] => "None that blocks.\n".to_owned(),
+        [] => "No blocking issue.\n".to_owned(),
         issues => numbered(issues),
     };
     format!(
@@ -98,12 +98,12 @@ fn criteria(criteria: &[CriterionLine], not_judged: &[Criterion]) -> String {
         let rows: String =
             rows.map(|(it, number)| format!("| {number} | {} |\n", cell(&it.text))).collect();
         return format!(
-            "The criteria were not judged, because the round broke down.\n\n\
+            "The criteria were not judged, because the round failed.\n\n\
              | # | Criterion |\n|---|---|\n{rows}"
         );
     }
     if criteria.is_empty() {
-        return "There is none.\n".to_owned();
+        return "No acceptance criteria.\n".to_owned();
     }
     let mut out = "| # | Criterion | Answer | Evidence |\n|---|---|---|---|\n".to_owned();
     for (criterion, number) in criteria.iter().zip(1..) {
@@ -111,7 +111,7 @@ fn criteria(criteria: &[CriterionLine], not_judged: &[Criterion]) -> String {
             CriterionAnswer::Met => "met",
             CriterionAnswer::NotMet => "not met",
             CriterionAnswer::CannotTell => "cannot tell",
-            CriterionAnswer::Decided => "met, as a person decided",
+            CriterionAnswer::Decided => "met (decided by a person)",
         };
         let (text, evidence) = (cell(&criterion.text), cell(&criterion.evidence));
         out.push_str(&format!("| {number} | {text} | {answer} | {evidence} |\n"));
@@ -121,8 +121,8 @@ fn criteria(criteria: &[CriterionLine], not_judged: &[Criterion]) -> String {
 
 fn untested(no_test_project: bool) -> String {
     match no_test_project {
-        true => "`no_test_project`: there are no tests, so inspection and \
-                 `MANUAL_TEST_PLAN.md` stand in.\n\n"
+        true => "`no_test_project`: there are no tests; inspection and `MANUAL_TEST_PLAN.md` \
+                 replace them.\n\n"
             .to_owned(),
         false => String::new(),
     }
@@ -155,8 +155,9 @@ fn kept(runs: &[KeptTestRun]) -> String {
     if runs.is_empty() {
         return String::new();
     }
-    let mut out = "## Kept Tests\n\nThis change touches tests, so the checks also ran with the tests as \
-                   they were.\n\n| Version | Files | Tests | Weakened | Renamed | Meant by a criterion |\n\
+    let mut out = "## Kept Tests\n\nThis change touches tests, so the checks also ran with the \
+                   previous version of the tests.\n\n\
+                   | Version | Files | Tests | Weakened | Renamed | Intended by a criterion |\n\
                    |---|---|---|---|---|---|\n"
         .to_owned();
     for run in runs {
@@ -175,7 +176,9 @@ fn kept(runs: &[KeptTestRun]) -> String {
     }
     let unresolved: BTreeSet<&String> = runs.iter().flat_map(|run| &run.unresolved).collect();
     if !unresolved.is_empty() {
-        out.push_str("\nScripts of these commands are not known, so they ran as they are now:\n\n");
+        out.push_str(
+            "\nThe scripts of these commands are unknown, so their current version ran:\n\n",
+        );
         unresolved.iter().for_each(|line| out.push_str(&format!("- {}\n", cell(line))));
     }
     out + "\n"
@@ -196,16 +199,16 @@ fn listed<'n>(names: impl Iterator<Item = &'n str>) -> String {
 }
 
 fn feedback(taken: &Feedback) -> String {
-    let mut out = "## Feedback\n\n| # | Wanted | What became of it |\n|---|---|---|\n".to_owned();
+    let mut out = "## Feedback\n\n| # | Request | Result |\n|---|---|---|\n".to_owned();
     for (item, number) in taken.items.iter().zip(1..) {
         let became = match (item.disposition, taken.changed_something) {
-            (FeedbackDisposition::TickedOff, _) => "left alone: it was ticked off",
-            (FeedbackDisposition::HandedToTheFixer, None) => "handed to the fixer",
+            (FeedbackDisposition::TickedOff, _) => "skipped: ticked off",
+            (FeedbackDisposition::HandedToTheFixer, None) => "sent to the fixer",
             (FeedbackDisposition::HandedToTheFixer, Some(true)) => {
-                "handed to the fixer, which changed something"
+                "sent to the fixer, which changed files"
             }
             (FeedbackDisposition::HandedToTheFixer, Some(false)) => {
-                "handed to the fixer, which changed nothing"
+                "sent to the fixer, which changed nothing"
             }
         };
         out.push_str(&format!("| {number} | {} | {became} |\n", cell(&item.issue.title)));
@@ -215,7 +218,7 @@ fn feedback(taken: &Feedback) -> String {
 
 fn coverage(lines: &[CoverageLine]) -> String {
     if lines.is_empty() {
-        return "It was not measured.\n".to_owned();
+        return "Coverage was not measured.\n".to_owned();
     }
     let mut out = "| Of | Covered | Minimum |\n|---|---|---|\n".to_owned();
     for line in lines {

@@ -25,7 +25,7 @@ pub(super) fn checks(checks: &[CheckLine]) -> String {
     }
     for check in checks {
         if check.outcome != CheckLineOutcome::Passed && !check.tail.trim().is_empty() {
-            out.push_str(&format!("\nWhat {} said:\n\n{}\n", cell(&check.name), tail(&check.tail)));
+            out.push_str(&format!("\nOutput of {}:\n\n{}\n", cell(&check.name), tail(&check.tail)));
         }
     }
     out

@@ -110,8 +110,8 @@ fn object_of<'a>(files: &'a BTreeMap<String, StoredFile>, path: &str) -> &'a str
 fn left(earlier: &str, base: &str) -> Issue {
     let (from, to) = (short(earlier), short(base));
     let why = format!(
-        "earlier rounds were held against {from}, and {to} does not come after it: the main branch, or \
-         `--base`, was moved; move it back, or have a person decide"
+        "earlier rounds used the base {from}, and {to} is no descendant of it: the main branch, \
+         or `--base`, was moved; move the base back, or ask a person to decide"
     );
     for_person(format!("Base was moved from {from} to {to}"), format!("base:{earlier}:{base}"), why)
 }
@@ -124,11 +124,12 @@ fn taken_in(base: &str, own: &[String]) -> Issue {
     };
     let to = short(base);
     let why = format!(
-        "the base {to} contains work that earlier rounds judged and did not approve: {}{more}; what is in \
-         the base is not reviewed, and its tests count as kept; move the base back, or have a person decide",
+        "the base {to} contains commits that earlier rounds reviewed and did not approve: \
+         {}{more}; code in the base is not reviewed, and its tests count as kept; move the base \
+         back, or ask a person to decide",
         named.join(", ")
     );
-    for_person(format!("Base took in the work: {to}"), format!("base:own:{base}"), why)
+    for_person(format!("Base contains unapproved commits: {to}"), format!("base:own:{base}"), why)
 }
 
 fn short(commit: &str) -> &str {

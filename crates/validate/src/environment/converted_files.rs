@@ -76,11 +76,11 @@ fn issue(file: &ConvertedFile) -> Issue {
     let path = &file.path;
     let cause = match &file.attribute {
         Some(attribute) => format!("git converts `{path}` (`{attribute}`)"),
-        None => format!("git takes `{path}` for unchanged"),
+        None => format!("git assumes that `{path}` is unchanged"),
     };
     let why = format!(
-        "{cause}, so a commit has other bytes of the file than the work tree, which checks judge; remove \
-         the conversion, or commit the file as it is"
+        "{cause}, so the content in a commit differs from the work tree, which the checks test; \
+         remove the conversion, or commit the file as it is"
     );
     let title = format!("Work tree and commit have different bytes: {path}");
     for_person(title, format!("converted:{path}"), why)

@@ -55,7 +55,8 @@ impl GitGuard {
         let changed = self.put_back()?;
         if !changed.is_empty() {
             let why = format!(
-                "it changed {}, which was put back: no check may write to git's own folder",
+                "the check changed {}, which assay restored: a check must not write to the `.git` \
+                 folder",
                 changed.join(", ")
             );
             outcome.notes.push(why.clone());
@@ -84,7 +85,7 @@ impl GitGuard {
             put.map_err(|error| {
                 let path = path.display();
                 StepError::Fatal(format!(
-                    "a check changed `{path}`, which cannot be put back: {error}"
+                    "cannot restore `{path}` after a check changed it: {error}"
                 ))
             })?;
             changed.push(format!("`{}`", self.shown(path)));

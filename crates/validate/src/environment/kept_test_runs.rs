@@ -137,8 +137,8 @@ impl LocalEnvironment<'_> {
         match self.tree()? == round.tree {
             true => Ok(runs),
             false => Err(StepError::Round(
-                "the tree changed while the checks ran with kept tests; what tests write has to be \
-                 committed, or ignored by git"
+                "the tree changed while the checks ran with kept tests; files that tests write \
+                 must be committed, or ignored by git"
                     .to_owned(),
             )),
         }
@@ -340,8 +340,10 @@ impl LocalEnvironment<'_> {
         let mut altered = swap.altered_files();
         altered.retain(|path| own.contains(&path));
         for path in swap.swap_out().map_err(swap_broken)? {
-            self.observer
-                .on_error(&format!("a check wrote a file that is now in `{}`", path.display()));
+            self.observer.on_error(&format!(
+                "a check wrote a file, which was moved to `{}`",
+                path.display()
+            ));
         }
         Ok((outcomes, altered))
     }
@@ -486,7 +488,7 @@ fn ref_name(name: &str) -> String {
 }
 
 fn unreadable(path: &str, error: &std::io::Error) -> StepError {
-    StepError::Round(format!("`{path}` cannot be read: {error}"))
+    StepError::Round(format!("cannot read `{path}`: {error}"))
 }
 
 fn broken(error: GitError) -> StepError {

@@ -219,7 +219,8 @@ impl LoopEnvironment for LocalEnvironment<'_> {
         if !changed.is_empty() {
             let changed = changed.join(", ");
             return Err(StepError::Round(format!(
-                "the fixer changed {changed}, which was put back, and its work is not taken"
+                "the fixer changed {changed}, which assay restored; its other changes were \
+                 discarded"
             )));
         }
         let summary = redact_text(&summary?);

@@ -37,10 +37,10 @@ impl LocalEnvironment<'_> {
         }
         let issue = |path: String| {
             let why = format!(
-                "`{path}` is a repository of its own, so that no commit of this branch has its files, \
-                 and checks read them; remove its `.git`, or remove the folder"
+                "`{path}` is a nested git repository: no commit of this branch contains its \
+                 files, and checks read them; delete its `.git`, or delete the folder"
             );
-            let title = format!("Repository within the tree: {path}");
+            let title = format!("Nested git repository: {path}");
             for_person(title, format!("nested:{path}"), why)
         };
         Ok(nested.into_iter().map(issue).collect())

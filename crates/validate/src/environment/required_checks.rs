@@ -87,7 +87,7 @@ impl LocalEnvironment<'_> {
         match read() {
             Some((spec, risk)) if spec == self.spec && risk == self.said_risk => Ok(()),
             Some(_) | None => Err(StepError::Fatal(
-                "the spec or its plan was changed while the loop ran; run it again".to_owned(),
+                "the spec or its plan changed while the loop ran; run `assay qa` again".to_owned(),
             )),
         }
     }
@@ -233,13 +233,13 @@ impl LocalEnvironment<'_> {
         let tracked = StoredFiles::open(&self.root).and_then(|stored| stored.tracked_files());
         let lines = tracked.map_or_else(|_| Vec::new(), |tracked| ignore_lines(&changed, &tracked));
         if lines.is_empty() {
-            let advice = "what tests write has to be committed, or ignored by git";
+            let advice = "files that tests write must be committed, or ignored by git";
             return StepError::Round(format!("{why}; {advice}"));
         }
         let lines: Vec<String> = lines.iter().map(|line| format!("`{line}`")).collect();
         StepError::Output(format!(
-            "{why}; git does not ignore what the checks write: commit {} to `.gitignore`, and resume \
-             the loop",
+            "{why}; git does not ignore files that the checks write: add {} to `.gitignore`, \
+             commit it, and resume the loop",
             lines.join(", ")
         ))
     }

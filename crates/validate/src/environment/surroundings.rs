@@ -73,9 +73,9 @@ impl LocalEnvironment<'_> {
         issues.extend(self.converted_files(&stored, base)?);
         issues.extend(self.base_issues(&stored, base, loop_state)?);
         if let Some(tree) = loop_state.kept_tests.as_ref().filter(|tree| !stored.has(tree)) {
-            let why = "git kept the tests of the first round, and has them no more, so it cannot be told \
-                       whether they were weakened";
-            let title = "The tests of the first round are gone from git".to_owned();
+            let why = "git no longer has the stored tests of the first round, so assay cannot \
+                       check whether they were weakened";
+            let title = "The stored tests of the first round are missing in git".to_owned();
             issues.push(for_person(title, format!("kept:{tree}"), why.to_owned()));
         }
         Ok(issues)
@@ -173,11 +173,11 @@ impl LocalEnvironment<'_> {
                 let Some(path) = self.relative_to_root(&program.path) else { continue };
                 let digest = digest_of_program(&self.root, &program.path);
                 let why = format!(
-                    "scripts that npm and its like run find `{path}` in the place of `{}`, and no \
-                     manifest names the package that it is from; remove it",
+                    "package scripts (npm, yarn, pnpm) run `{path}` instead of `{}`, and no \
+                     manifest names the package of the file; delete the file",
                     program.name
                 );
-                let title = format!("Program of the tree stands in for a toolchain: {path}");
+                let title = format!("Program in the tree replaces a toolchain: {path}");
                 let issue = for_person(title, format!("stand-in:{path}:{digest}"), why);
                 issues.insert(path, issue);
             }
@@ -252,10 +252,15 @@ impl LocalEnvironment<'_> {
             .take(MAX_HIDDEN)
             .map(|path| {
                 let why = format!(
-                    "only ignore rules that this branch adds hide `{path}`, so no review and no commit \
-                     has it, and checks read it; let git track it, or remove it"
+                    "only ignore rules that this branch adds hide `{path}`: no review and no \
+                     commit contains the file, and checks read it; track the file in git, or \
+                     delete it"
                 );
-                for_person(format!("Hidden by the branch's own ignore rules: {path}"), format!("hidden:{path}"), why)
+                for_person(
+                    format!("Hidden by the branch's own ignore rules: {path}"),
+                    format!("hidden:{path}"),
+                    why,
+                )
             })
             .collect())
     }
@@ -273,10 +278,10 @@ impl LocalEnvironment<'_> {
         let shadows = candidates.into_iter().filter_map(|path| {
             let module = shadowed_module(path, &exists)?;
             let why = format!(
-                "Python loads `{path}`, which git ignores, in the place of `{module}`, so checks do not \
-                 test the tree; remove it"
+                "Python loads `{path}`, which git ignores, instead of `{module}`, so the checks \
+                 do not test the tree; delete the file"
             );
-            let title = format!("Ignored file stands in for a module: {path}");
+            let title = format!("Ignored file replaces a module: {path}");
             Some(for_person(title, format!("shadow:{path}"), why))
         });
         Ok(shadows.collect())
@@ -296,10 +301,10 @@ impl LocalEnvironment<'_> {
         }
         let issue = |path: &String| {
             let why = format!(
-                "`{path}`, which git ignores, adds a plugin to pytest that no packaging file of the base \
-                 declares; remove it"
+                "`{path}`, which git ignores, adds a pytest plugin that no packaging file of the \
+                 base declares; delete the file"
             );
-            let title = format!("Ignored package adds a plugin to pytest: {path}");
+            let title = format!("Ignored package adds a pytest plugin: {path}");
             for_person(title, format!("plugin:{path}"), why)
         };
         Ok(plugins.into_iter().map(issue).collect())

@@ -43,7 +43,10 @@ fn from_check(check: &CheckOutcome, minimum: Option<f64>) -> Vec<Issue> {
     match &check.state {
         CheckState::Passed => Vec::new(),
         CheckState::NotRun { why } => whole(format!("Not run: {}", check.name), why),
-        CheckState::TimedOut => whole(format!("Took too long: {}", check.name), "it was ended"),
+        CheckState::TimedOut => whole(
+            format!("Timed out: {}", check.name),
+            "the check exceeded its time limit and was killed",
+        ),
         // Insufficient coverage is reported below, by file.
         CheckState::Failed { .. } if is_short(check, minimum) => Vec::new(),
         CheckState::Failed { why } => {
@@ -73,7 +76,8 @@ fn left_out_issues(check: &CheckOutcome) -> Vec<Issue> {
         let place = test.skipped_in.as_deref().filter(|_| test.outcome == TestOutcome::Skipped)?;
         let (file, line) = place.rsplit_once(':').unwrap_or((place, ""));
         // Tests and their support files may skip tests, and so may installed modules.
-        let is_code = !file.starts_with('/') && part_of(file, &BTreeSet::new()) != Some(KeptPart::Whole);
+        let is_code =
+            !file.starts_with('/') && part_of(file, &BTreeSet::new()) != Some(KeptPart::Whole);
         is_code.then(|| {
             issue(
                 format!("Skipped by the code under test: {}", test.name),
@@ -81,7 +85,8 @@ fn left_out_issues(check: &CheckOutcome) -> Vec<Issue> {
                 file,
                 line.parse().ok(),
                 format!(
-                    "`{place}` raises the skip, and is no test: a test that the code under test skips proves nothing"
+                    "`{place}` skips the test, and is code under test: a test that the code under \
+                     test skips proves nothing"
                 ),
             )
         })
@@ -93,7 +98,8 @@ fn left_out_issues(check: &CheckOutcome) -> Vec<Issue> {
             &test.file,
             Some(test.line),
             format!(
-                "the test stands in `{}`, which ran, and `{}` reports nothing of it: the run ended before it, or left it out",
+                "the test is in `{}`, which ran, and `{}` reports no result for the test: the run \
+                 ended before the test, or left it out",
                 test.file, check.name
             ),
         )
@@ -184,19 +190,19 @@ fn gone_issues(checks: &[CheckOutcome], before: &[Round]) -> Vec<Issue> {
     let MissingTests { tests, fewer, checks } = MissingTests::of(checks, before);
     let left_out = tests.len().saturating_sub(MAX_GONE_ISSUES);
     let named = tests.iter().take(MAX_GONE_ISSUES).map(|(name, check)| {
-        gone_issue(check, format!("Test is gone: {name}"), format!("gone:{name}"))
+        gone_issue(check, format!("Test is missing: {name}"), format!("gone:{name}"))
     });
     let mut issues: Vec<Issue> = named.collect();
     if let (Some((_, check)), true) = (tests.last_key_value(), left_out > 0) {
-        let title = format!("{left_out} more tests are gone");
+        let title = format!("{left_out} more tests are missing");
         issues.push(gone_issue(check, title, "gone".to_owned()));
     }
     issues.extend(fewer.into_iter().map(|(name, (had, has, check))| {
-        let title = format!("Fewer tests run: {name} had {had}, and has {has}");
+        let title = format!("Fewer tests run: {name} had {had}, now {has}");
         gone_issue(check, title, format!("fewer:{name}"))
     }));
     issues.extend(checks.into_iter().map(|(name, check)| {
-        gone_issue(check, format!("Check is gone: {name}"), format!("left:{name}"))
+        gone_issue(check, format!("Check is missing: {name}"), format!("left:{name}"))
     }));
     issues
 }
@@ -207,8 +213,8 @@ fn is_replaced(earlier: &CheckOutcome, checks: &[CheckOutcome]) -> bool {
 }
 
 fn gone_issue(check: &CheckOutcome, title: String, key: String) -> Issue {
-    let why = "it was there in an earlier round, and is no more; a test that is deleted or skipped \
-               proves nothing";
+    let why = "it ran in an earlier round, and does not run now; a deleted or skipped test proves \
+               nothing";
     Issue::new(title, IssueKind::from(check.kind))
         .with_key(key)
         .with_description(why)
@@ -250,9 +256,9 @@ fn gaps(checks: &[CheckOutcome], minimum: f64) -> Vec<Issue> {
         Issue {
             severity: IssueSeverity::Medium,
             file: Some(path.clone()),
-            ..Issue::new("The coverage reports leave out all that was changed", IssueKind::Coverage)
+            ..Issue::new("The coverage reports contain no changed file", IssueKind::Coverage)
                 .with_key("coverage:unmeasured")
-                .with_description(format!("no report measures how much of `{path}` is tested"))
+                .with_description(format!("no report contains the coverage of `{path}`"))
         }
     }));
     issues
@@ -269,10 +275,8 @@ fn is_test(path: &str) -> bool {
 
 fn from_gap(gap: &Gap<'_>) -> Issue {
     let (of, key, file, line) = match gap {
-        Gap::Total { .. } => ("in all".to_owned(), "total".to_owned(), None, None),
-        Gap::Changed { .. } => {
-            ("of the lines that were added".to_owned(), "changed".to_owned(), None, None)
-        }
+        Gap::Total { .. } => ("in total".to_owned(), "total".to_owned(), None, None),
+        Gap::Changed { .. } => ("of the added lines".to_owned(), "changed".to_owned(), None, None),
         Gap::File { path, missing, .. } => {
             let first = missing.ranges().next().map(|(first, _)| first);
             let path = (*path).to_owned();

@@ -47,9 +47,9 @@ fn failed_then(earlier: &CheckOutcome, now: &CheckOutcome) -> Vec<String> {
 
 fn issue(name: &str, round: u32, check: &CheckOutcome) -> Issue {
     let why = format!(
-        "the same tree failed `{name}` in round {round}, and passes now: something outside of the \
-         tree decides, such as a file that the code left behind, or chance; mend that, or have a \
-         person decide"
+        "`{name}` failed on the same tree in round {round}, and passes now: the result depends on \
+         something outside the tree, such as a leftover file, or on chance; fix the flaky check, \
+         or ask a person to decide"
     );
     Issue::new(format!("Failed before on the same tree: {name}"), IssueKind::from(check.kind))
         .with_key(format!("again:{name}"))

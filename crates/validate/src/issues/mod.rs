@@ -192,7 +192,7 @@ pub fn judge_criteria(
     }
     let looked = reconciled.milestones.into_iter().flat_map(|milestone| milestone.criteria);
     let mut looked = looked.map(|result| result.answer);
-    let unknown = || Answer::CannotTell { why: "nobody looked".to_owned() };
+    let unknown = || Answer::CannotTell { why: "the criterion was not judged".to_owned() };
     let answers = tested.into_iter().map(|tested| match tested {
         Some(answer) => answer,
         None => looked.next().unwrap_or_else(unknown),
@@ -218,8 +218,8 @@ fn undecided_reason(criterion: &str, why: &str, number: usize) -> String {
         false => format!("; not understood: {}", unknown.join(", ")),
     };
     format!(
-        "{why}{words}; name the test that shows it in back-ticks, have a model judge it, or decide \
-         it with `--sign-off NAME --for {number} --because TEXT`"
+        "{why}{words}; name a test for the criterion in back-ticks, configure a model as judge, \
+         or decide it with `--sign-off NAME --for {number} --because TEXT`"
     )
 }
 
@@ -281,7 +281,7 @@ impl CriterionJudge for FailFastJudge<'_> {
         }
         let judged = self.judge.judge(question);
         if let Err(why) = &judged {
-            self.error.replace(Some(format!("the criteria were not looked at: {why}")));
+            self.error.replace(Some(format!("the criteria were not judged: {why}")));
         }
         judged
     }
@@ -304,8 +304,8 @@ fn line_of(text: &str, answer: &Answer) -> CriterionLine {
 /// criterion that names nothing that a check or code could show.
 pub fn from_criteria(criteria: &[CriterionLine], has_judge: bool) -> Vec<Issue> {
     if criteria.is_empty() {
-        let why = "neither `spec.md` nor the plan says what has to hold: add `- [ ]` items below a \
-                   heading `Acceptance Criteria`";
+        let why = "neither `spec.md` nor the plan has acceptance criteria: add `- [ ]` items \
+                   below a heading `Acceptance Criteria`";
         let issue = from_criterion("The spec has no acceptance criteria".to_owned(), why, "none");
         return vec![issue.with_remedy(Remedy::SpecEdit)];
     }
@@ -318,7 +318,7 @@ pub fn from_criteria(criteria: &[CriterionLine], has_judge: bool) -> Vec<Issue> 
                     true => Remedy::FixOrDecision,
                     false => Remedy::Decision,
                 };
-                (format!("Nobody can tell: {}", line.text), remedy)
+                (format!("Cannot tell: {}", line.text), remedy)
             }
         };
         Some(Issue { remedy, ..from_criterion(title, &line.evidence, &line.text) })
@@ -343,8 +343,8 @@ pub fn from_unread(unread: &[Criterion]) -> Vec<Issue> {
             None => "the plan".to_owned(),
         };
         let why = format!(
-            "{place} stands where criteria are, and no criterion could be made of it: write it as \
-             a list item or a sentence, or have a person decide"
+            "{place} is in a section of criteria, and cannot be parsed as a criterion: write a \
+             list item or a sentence, or ask a person to decide"
         );
         Issue {
             remedy: Remedy::Decision,

@@ -42,20 +42,20 @@ impl PageClaim {
         }
         let cannot_tell = |why: String| Answer::CannotTell { why };
         Ok(match (pages.is_empty(), missing.first(), first) {
-            (true, ..) => Answer::NotMet { why: "there is no such page in the tree".to_owned() },
+            (true, ..) => Answer::NotMet { why: "the tree has no such page".to_owned() },
             (_, Some(it), _) if self.is_literal => {
                 Answer::NotMet { why: format!("no such page mentions `{it}`") }
             }
             (_, Some(it), _) => cannot_tell(format!(
-                "no such page has the words `{it}`, and others may say the same"
+                "no such page contains the words `{it}`, and other words may mean the same"
             )),
             (_, None, Some((page, line))) if self.is_mention => {
                 Answer::Met { at: None, seen: format!("{page}:{line} mentions it") }
             }
-            (_, None, Some((page, line))) => {
-                cannot_tell(format!("{page}:{line} has the words; a reader has to judge the rest"))
-            }
-            (_, None, None) => cannot_tell("nothing is named".to_owned()),
+            (_, None, Some((page, line))) => cannot_tell(format!(
+                "{page}:{line} contains the words; a person or a model must judge the rest"
+            )),
+            (_, None, None) => cannot_tell("the criterion names no text to search for".to_owned()),
         })
     }
 }

@@ -133,7 +133,7 @@ fn answer_of(found: &[NamedResult<'_>]) -> Answer {
     let answers: Vec<Answer> = found.iter().map(NamedResult::answer).collect();
     let not_met = answers.iter().find(|it| matches!(it, Answer::NotMet { .. }));
     let unclear = answers.iter().find(|it| matches!(it, Answer::CannotTell { .. }));
-    let nothing = || Answer::CannotTell { why: "nothing that it names ran".to_owned() };
+    let nothing = || Answer::CannotTell { why: "no test that the criterion names ran".to_owned() };
     not_met.or(unclear).or(answers.first()).cloned().unwrap_or_else(nothing)
 }
 
@@ -142,9 +142,7 @@ fn of_command(check: &CheckOutcome) -> Answer {
     match &check.state {
         CheckState::Passed => Answer::Met { at: None, seen: format!("`{name}` passed") },
         CheckState::Failed { why } => Answer::NotMet { why: format!("`{name}` failed: {why}") },
-        CheckState::TimedOut => {
-            Answer::NotMet { why: format!("`{name}` took too long and was ended") }
-        }
+        CheckState::TimedOut => Answer::NotMet { why: format!("`{name}` timed out") },
         CheckState::NotRun { why } => {
             Answer::CannotTell { why: format!("`{name}` did not run: {why}") }
         }

@@ -184,9 +184,7 @@ fn of_check(kept: &CheckOutcome, now: &[CheckOutcome]) -> Option<WeakenedTest> {
         CheckState::Failed { why } | CheckState::NotRun { why } => {
             weakened(TestFate::CheckPasses, Some(reason(why, &kept.tail)))
         }
-        CheckState::TimedOut => {
-            weakened(TestFate::CheckPasses, Some("it takes too long".to_owned()))
-        }
+        CheckState::TimedOut => weakened(TestFate::CheckPasses, Some("it timed out".to_owned())),
     }
 }
 

@@ -99,10 +99,10 @@ struct Moves {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SwapError {
     /// Another process has kept tests in this work tree.
-    #[error("another run of assay has kept tests in this work tree; wait until it ends")]
+    #[error("another assay process uses kept tests in this work tree; wait until it ends")]
     Busy,
     /// A file cannot be moved or written.
-    #[error("`{path}` cannot be moved or written")]
+    #[error("cannot move or write `{path}`")]
     File {
         /// The path of the file.
         path: PathBuf,
@@ -111,7 +111,8 @@ pub(crate) enum SwapError {
     },
     /// The list of moves cannot be parsed.
     #[error(
-        "`{path}` is no list of moved files; the files that it is about are in the same folder"
+        "cannot parse `{path}`: expected a list of moved files; the moved files are in the same \
+         folder"
     )]
     List {
         /// The path of the list.

@@ -38,33 +38,33 @@ pub struct ImplementationPlan {
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
     /// The plan does not exist.
-    #[error("there is no plan at `{path}`")]
+    #[error("missing plan `{path}`")]
     Missing {
         /// The expected path of the plan.
         path: PathBuf,
     },
     /// The plan is not valid UTF-8.
-    #[error("the plan is not UTF-8 at byte {at}")]
+    #[error("the plan is not valid UTF-8 at byte {at}")]
     NotText {
         /// The number of valid bytes before the first invalid one.
         at: usize,
     },
     /// The plan is truncated or invalid JSON.
-    #[error("the plan cannot be read as JSON: {why}")]
+    #[error("cannot parse the plan as JSON: {why}")]
     NotJson {
         /// The error of the JSON parser, with its position.
         why: String,
     },
     /// The plan is JSON, but not an object.
-    #[error("the plan is {found} in JSON, and not an object")]
+    #[error("invalid plan: expected a JSON object, found {found}")]
     NotAnObject {
         /// The kind of the JSON value.
         found: &'static str,
     },
     /// The risk level of the plan is unknown.
     #[error(
-        "the plan's `risk_level` is `{found}`, and not one of `trivial`, `low`, `medium`, `high` \
-         and `critical`"
+        "invalid value `{found}` for `risk_level` in the plan: expected `trivial`, `low`, \
+         `medium`, `high` or `critical`"
     )]
     Risk {
         /// The value in the plan.

@@ -72,7 +72,7 @@ impl ImplementationPlan {
         let phases = PHASES.iter().filter_map(|key| Some((*key, self.whole.get(*key)?)));
         for (key, value) in phases.filter(|(_, value)| !value.is_null()) {
             let Some(entries) = entries(value) else {
-                all.push(unread(key.to_owned(), "is no list of phases"));
+                all.push(unread(key.to_owned(), "is not a list of phases"));
                 continue;
             };
             for (phase, number) in entries.into_iter().zip(1..) {
@@ -145,7 +145,7 @@ fn lists(holder: &Map<String, Value>, all: &mut Vec<Subtask>) -> bool {
                     entry.as_object().map(|inner| lists(inner, all));
                 }
             }
-            None => all.push(unread((*key).to_owned(), "is no list of subtasks")),
+            None => all.push(unread((*key).to_owned(), "is not a list of subtasks")),
         }
     }
     !listed.is_empty()
@@ -158,7 +158,7 @@ fn has_status(list: &Value) -> bool {
 
 fn of_phase(phase: &Value, name: &str, all: &mut Vec<Subtask>) {
     let Some(holder) = phase.as_object() else {
-        all.push(unread(name.to_owned(), "is no phase with a list of subtasks"));
+        all.push(unread(name.to_owned(), "is not a phase with a list of subtasks"));
         return;
     };
     if lists(holder, all) {

@@ -35,13 +35,16 @@ use crate::plan::ImplementationPlan;
 #[derive(Debug, thiserror::Error)]
 pub enum SpecError {
     /// The given text is no prefix of a folder's name.
-    #[error("`{prefix}` is no spec: give the beginning of the name of its folder, such as `001`")]
+    #[error(
+        "invalid spec `{prefix}`: expected the beginning of the name of a spec folder, such as \
+         `001`"
+    )]
     NoName {
         /// The text that the user gave.
         prefix: String,
     },
     /// No folder begins with the prefix.
-    #[error("no spec begins with `{prefix}`; {}", those(there))]
+    #[error("unknown spec `{prefix}`; {}", those(there))]
     None {
         /// The text that the user gave.
         prefix: String,
@@ -50,7 +53,7 @@ pub enum SpecError {
     },
     /// Several folders begin with the prefix.
     #[error(
-        "several specs begin with `{prefix}`: {}; give more of the name, or the whole path",
+        "ambiguous spec `{prefix}`: it matches {}; write more of the name, or the whole path",
         listed(found)
     )]
     Several {
@@ -60,19 +63,22 @@ pub enum SpecError {
         found: Vec<PathBuf>,
     },
     /// The path is a link, or leads through one.
-    #[error("`{path}` is, or lies behind, a link; a spec is a folder of the repository itself")]
+    #[error(
+        "cannot use `{path}`: it is a symbolic link, or is reached through one; a spec must be a \
+         folder of the repository"
+    )]
     Outside {
         /// The path of the folder or file, from the root.
         path: PathBuf,
     },
     /// The file does not exist in the folder.
-    #[error("there is no `{path}`")]
+    #[error("missing file `{path}`")]
     Missing {
         /// The path of the file, from the root.
         path: PathBuf,
     },
     /// The file is not valid UTF-8.
-    #[error("`{path}` is not UTF-8 at byte {at}")]
+    #[error("`{path}` is not valid UTF-8 at byte {at}")]
     NotText {
         /// The path of the file, from the root.
         path: PathBuf,
@@ -80,10 +86,7 @@ pub enum SpecError {
         at: usize,
     },
     /// The required coverage is no percentage.
-    #[error(
-        "the coverage that `{path}` asks for is `{found}`, which is no percentage; write one such \
-         as `80`"
-    )]
+    #[error("invalid coverage `{found}` in `{path}`: expected a percentage such as `80`")]
     Coverage {
         /// The path of the file, from the root.
         path: PathBuf,
@@ -97,8 +100,8 @@ pub enum SpecError {
 
 fn those(there: &[PathBuf]) -> String {
     match there {
-        [] => "there is none in `specs` or `.auto-claude/specs`".to_owned(),
-        there => format!("there are: {}", listed(there)),
+        [] => "there are no specs in `specs` or `.auto-claude/specs`".to_owned(),
+        there => format!("the specs are: {}", listed(there)),
     }
 }
 

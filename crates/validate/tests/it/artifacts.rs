@@ -142,7 +142,7 @@ fn an_escalation_says_why_what_was_tried_and_how_to_resume() {
         spec: "001-login",
         round: 4,
         at: "2026-02-12T10:30:00Z",
-        reason: "`Missing error handling` came back in 3 rounds",
+        reason: "`Missing error handling` recurred in 3 rounds",
         recurring: &[recurring],
         open: &open,
         checks: &checks(),
@@ -158,7 +158,7 @@ fn an_escalation_says_why_what_was_tried_and_how_to_resume() {
 
         ## Why
 
-        The loop stopped here: `Missing error handling` came back in 3 rounds
+        The loop stopped here: `Missing error handling` recurred in 3 rounds
 
         ## Recurring Issues
 
@@ -175,7 +175,7 @@ fn an_escalation_says_why_what_was_tried_and_how_to_resume() {
         - Round 1, tried: Caught the error.
                 Logged it.
         - Round 2, seen as: Missing error handling (2)
-        - Round 2, tried: something, of which nothing was said
+        - Round 2, tried: a fix without a summary
         - Round 4, seen as: Missing error handling (4)
         - Round 4, tried: nothing
 
@@ -186,7 +186,7 @@ fn an_escalation_says_why_what_was_tried_and_how_to_resume() {
         - Type: performance
         - Severity: low
 
-        ## What the Checks Said
+        ## Output of the Checks
 
         | Check | Command | Outcome | Exit | Time | Tests |
         |---|---|---|---|---|---|
@@ -204,13 +204,13 @@ fn an_escalation_says_why_what_was_tried_and_how_to_resume() {
         ## Suggested Actions
 
         1. Look at `src/api/client.py`.
-        2. Fix the recurring issues by hand: the fixer did not manage.
-        3. Read the criteria in `spec.md` again: one that is unclear, or against another, cannot be met.
-        4. Say in `QA_FIX_REQUEST.md` what is to be done: the fixer begins with it.
+        2. Fix the recurring issues by hand: the fixer could not resolve them.
+        3. Check the criteria in `spec.md`: an unclear criterion, or one that contradicts another, cannot be met.
+        4. Write instructions for the fixer into `QA_FIX_REQUEST.md`: the next run starts with them.
 
         ## How to Resume
 
-        After a change of any file, run `assay qa --spec 001-login`: the changed tree is judged anew. If no file has to change, run `assay qa --spec 001-login --resume`, or delete `QA_FIX_REQUEST.md` and run `assay qa --spec 001-login`. Counting begins anew in each case.
+        After a change of any file, run `assay qa --spec 001-login`, which reviews the changed tree. If no file needs a change, run `assay qa --spec 001-login --resume`, or delete `QA_FIX_REQUEST.md` and run `assay qa --spec 001-login`. In each case, the limits count from zero again.
     "#]].assert_eq(&text);
 }
 
@@ -348,7 +348,7 @@ fn a_report_of_nothing_says_so() {
 
         ## Acceptance Criteria
 
-        There is none.
+        No acceptance criteria.
 
         ## Checks
 
@@ -356,7 +356,7 @@ fn a_report_of_nothing_says_so() {
 
         ## Coverage
 
-        It was not measured.
+        Coverage was not measured.
 
         ## Issues
 

@@ -161,12 +161,12 @@ fn links_and_tags_are_not_rendered() {
 fn what_is_too_long_is_cut_and_says_so() {
     for paper in all(&"ü".repeat(100_000)) {
         assert!(paper.len() < 80_000, "{}", paper.len());
-        assert!(paper.contains("more letters)"), "{paper}");
+        assert!(paper.contains("more characters)"), "{paper}");
     }
     let many = vec![bare("a", IssueKind::UnitTest, IssueSeverity::Low); 1_000];
     let text = artifacts::render_fix_request(&many, &[], 1, &spec("001-x"));
     assert!(text.contains("### 200. a\n") && !text.contains("### 201."));
-    assert!(text.contains("\n800 more issues are left out here; `qa_journal.jsonl` has them.\n"));
+    assert!(text.contains("\n800 more issues are not shown here; see `qa_journal.jsonl`.\n"));
 }
 
 #[test]

@@ -79,7 +79,7 @@ fn a_fixer_that_skips_the_failing_test_is_found_out() {
         put(folder, "tests/run.sh", skips);
     });
     assert!(matches!(ending, Ending::Recurring { .. } | Ending::NoProgress { .. }), "{ending:?}");
-    expect!["Weakened test: adds two numbers; Nobody can tell: It `adds two numbers`"]
+    expect!["Weakened test: adds two numbers; Cannot tell: It `adds two numbers`"]
         .assert_eq(&fixture.rounds()[1]);
 }
 

@@ -89,10 +89,10 @@ fn feedback_is_handed_to_the_fixer_and_kept_under_another_name() {
     expect![[r#"
         Feedback
 
-        | # | Wanted | What became of it |
+        | # | Request | Result |
         |---|---|---|
-        | 1 | Say more in the README. | handed to the fixer, which changed something |
-        | 2 | The title is wrong. | left alone: it was ticked off |
+        | 1 | Say more in the README. | sent to the fixer, which changed files |
+        | 2 | The title is wrong. | skipped: ticked off |
 
     "#]]
     .assert_eq(feedback);

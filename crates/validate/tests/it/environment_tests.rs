@@ -85,7 +85,7 @@ fn a_criterion_of_which_nobody_can_tell_is_not_met() {
     risk(&fixture, "trivial");
     spec(&fixture, "## Acceptance Criteria\n\n- [ ] It is pleasant to use\n");
     assert_eq!(fixture.take_up(&|_| {}), Ending::AwaitsDecision);
-    expect!["Nobody can tell: It is pleasant to use"].assert_eq(&fixture.rounds()[0]);
+    expect!["Cannot tell: It is pleasant to use"].assert_eq(&fixture.rounds()[0]);
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn what_is_covered_too_little_is_an_issue_until_it_is_not() {
     assert_eq!(fixture.take_up(&mends), Ending::Approved);
     expect![[r#"
         [
-            "Test coverage in all is below 80%; Test coverage of the lines that were added is below 80%; Test coverage of `src/add.sh` is below 80%",
+            "Test coverage in total is below 80%; Test coverage of the added lines is below 80%; Test coverage of `src/add.sh` is below 80%",
             "",
         ]
     "#]].assert_debug_eq(&fixture.rounds());

@@ -80,7 +80,7 @@ fn whatever_did_not_pass_is_an_issue() {
         expect![[r#"
             Test fails: b
             Test fails: c
-            Took too long: slow
+            Timed out: slow
             Not run: lost
             Fails: lint
         "#]],
@@ -93,30 +93,30 @@ fn a_test_that_is_deleted_skipped_or_silenced_is_missed() {
         "unit: a, b",
         "unit: a",
         expect![[r#"
-        Test is gone: b
+        Test is missing: b
     "#]],
     );
     check(
         "unit: a, b",
         "unit: a, ~b",
         expect![[r#"
-        Test is gone: b
+        Test is missing: b
     "#]],
     );
     check(
         "unit: a, b",
         "unit = passed",
         expect![[r#"
-        Test is gone: a
-        Test is gone: b
+        Test is missing: a
+        Test is missing: b
     "#]],
     );
     check(
         "unit: a, b",
         "",
         expect![[r#"
-        Test is gone: a
-        Test is gone: b
+        Test is missing: a
+        Test is missing: b
     "#]],
     );
     check("unit: a, ~b", "unit: a", expect![[""]]);
@@ -141,7 +141,7 @@ fn a_check_that_never_ran_does_not_go_away_by_being_deleted() {
         "unit = not run",
         "",
         expect![[r#"
-        Check is gone: unit
+        Check is missing: unit
     "#]],
     );
     check("unit = not run", "unit: a", expect![[""]]);
@@ -157,7 +157,7 @@ fn many_tests_that_are_gone_are_counted() {
         None,
     );
     assert_eq!(issues.len(), 21);
-    assert_eq!(issues[20].title, "10 more tests are gone");
+    assert_eq!(issues[20].title, "10 more tests are missing");
 }
 
 #[test]
@@ -172,9 +172,9 @@ fn where_tests_have_no_names_fewer_are_missed() {
         let issues = from_checks(&now, &[round(vec![counted("unit", 3)])], None);
         issues.into_iter().map(|issue| issue.title).collect()
     };
-    assert_eq!(told(vec![counted("unit", 2)]), ["Fewer tests run: unit had 3, and has 2"]);
-    assert_eq!(told(vec![counted("other", 2)]), ["Fewer tests run: unit had 3, and has 2"]);
-    assert_eq!(told(vec![]), ["Fewer tests run: unit had 3, and has 0"]);
+    assert_eq!(told(vec![counted("unit", 2)]), ["Fewer tests run: unit had 3, now 2"]);
+    assert_eq!(told(vec![counted("other", 2)]), ["Fewer tests run: unit had 3, now 2"]);
+    assert_eq!(told(vec![]), ["Fewer tests run: unit had 3, now 0"]);
     assert!(told(vec![counted("other", 3)]).is_empty());
     assert!(told(vec![counted("unit", 4)]).is_empty());
 }
@@ -196,7 +196,7 @@ fn what_falls_short_is_told_once_and_never_lost() {
     let told = |checks: &[CheckOutcome], minimum| -> Vec<String> {
         from_checks(checks, &[], minimum).into_iter().map(|issue| issue.title).collect()
     };
-    let both = ["Test coverage in all is below 80%", "Test coverage of `src/a.rs` is below 80%"];
+    let both = ["Test coverage in total is below 80%", "Test coverage of `src/a.rs` is below 80%"];
     assert_eq!(told(&[short.clone(), short.clone()], Some(80.0)), both);
     assert_eq!(
         told(std::slice::from_ref(&short), None),
@@ -230,7 +230,7 @@ fn only_what_is_met_is_no_issue() {
     };
     assert_eq!(told(&[]), ["The spec has no acceptance criteria"]);
     let all = [CriterionAnswer::Met, CriterionAnswer::NotMet, CriterionAnswer::CannotTell];
-    assert_eq!(told(&all.map(line)), ["Not met: c", "Nobody can tell: c"]);
+    assert_eq!(told(&all.map(line)), ["Not met: c", "Cannot tell: c"]);
 }
 
 proptest! {

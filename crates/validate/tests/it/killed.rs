@@ -130,7 +130,7 @@ fn a_loop_that_hands_over_does_so_wherever_it_was_killed() {
         &|_| Ok(vec![]),
         &|it| Ok(it.tree + 1),
         expect![
-            "`Fails: unit` and 1 more came back in 3 rounds (tree 2, 3 rounds, 21 lines, 2 papers)"
+            "`Fails: unit` and 1 more recurred in 3 rounds (tree 2, 3 rounds, 21 lines, 2 papers)"
         ],
     );
     check(
@@ -146,7 +146,7 @@ fn a_loop_that_hands_over_does_so_wherever_it_was_killed() {
         true,
         &|_| Ok(vec![]),
         &|_| Ok(10),
-        expect!["a person has to vouch for this very tree (tree 10, 2 rounds, 14 lines, 2 papers)"],
+        expect!["a person must sign off this tree (tree 10, 2 rounds, 14 lines, 2 papers)"],
     );
 }
 
@@ -160,7 +160,7 @@ fn errors_are_counted_wherever_it_was_killed() {
         },
         &|it| Ok(it.tree + 10),
         expect![
-            "5 rounds broke down, the last one because garbage (tree 20, 7 rounds, 37 lines, 2 papers)"
+            "5 rounds failed, the last one with: garbage (tree 20, 7 rounds, 37 lines, 2 papers)"
         ],
     );
     check(
@@ -168,7 +168,7 @@ fn errors_are_counted_wherever_it_was_killed() {
         &|_| Ok(vec![]),
         &|_| Err(StepError::Round("no keys".to_owned())),
         expect![
-            "3 rounds broke down, the last one because no keys (tree 0, 1 rounds, 13 lines, 2 papers)"
+            "3 rounds failed, the last one with: no keys (tree 0, 1 rounds, 13 lines, 2 papers)"
         ],
     );
 }

@@ -89,7 +89,7 @@ fn the_same_issue_in_three_rounds_goes_to_a_person() {
         "begin\nreview a\nreject Missing error handling@api.py, p\nfix a b\nreview b
          reject Error: Missing error handling@api.py, q\nfix b c\nreview c
          reject missing error handling@api.py, r",
-        expect!["rejected, end: `missing error handling` came back in 3 rounds"],
+        expect!["rejected, end: `missing error handling` recurred in 3 rounds"],
     );
 }
 
@@ -103,7 +103,7 @@ fn what_flips_there_and_back_comes_back_too() {
             text += &format!("fix t{round} t{}\n", round + 1);
         }
     }
-    check(&text, expect!["rejected, end: `uses tabs` came back in 3 rounds"]);
+    check(&text, expect!["rejected, end: `uses tabs` recurred in 3 rounds"]);
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn errors_one_after_another_or_in_between_end_it() {
     check("begin\nreview a\nfail x\nreview a\nfail y", expect!["pending, review"]);
     check(
         "begin\nreview a\nfail x\nreview a\nfail y\nreview a\nfail z",
-        expect!["pending, end: 3 rounds broke down, the last one because z"],
+        expect!["pending, end: 3 rounds failed, the last one with: z"],
     );
     let in_between: String = (0..5)
         .map(|n| {
@@ -122,7 +122,7 @@ fn errors_one_after_another_or_in_between_end_it() {
         .collect();
     check(
         &format!("begin\n{in_between}"),
-        expect!["fixes_applied, end: 10 rounds broke down, the last one because y"],
+        expect!["fixes_applied, end: 10 rounds failed, the last one with: y"],
     );
 }
 
@@ -133,7 +133,7 @@ fn a_new_nit_every_round_ends_with_the_rounds() {
         .collect();
     check(
         &format!("begin\n{nits}"),
-        expect!["fixes_applied, end: 50 rounds were made, and no more are"],
+        expect!["fixes_applied, end: the limit of 50 rounds is reached"],
     );
 }
 
@@ -146,11 +146,10 @@ fn rounds_that_change_nothing_or_fail_the_same_way_end_it() {
     };
     let idle = "review a\nreject x@f\nfix a a\n";
     assert_eq!(next(&format!("begin\n{}", idle.repeat(2))), "Review");
-    expect!["nothing got better for 3 rounds"]
-        .assert_eq(&next(&format!("begin\n{}", idle.repeat(3))));
+    expect!["no progress in 3 rounds"].assert_eq(&next(&format!("begin\n{}", idle.repeat(3))));
     let same: String =
         (0..4).map(|n| format!("review t{n}\nreject x@f\nfix t{n} t{}\n", n + 1)).collect();
-    expect!["nothing got better for 3 rounds"].assert_eq(&next(&format!("begin\n{same}")));
+    expect!["no progress in 3 rounds"].assert_eq(&next(&format!("begin\n{same}")));
 }
 
 #[test]

@@ -20,11 +20,11 @@ fn issues_are_told_with_what_became_of_them_and_what_was_done() {
         expect![[r#"
             validation of spec 001-stage
             The validation of spec 001-stage ended after 3 rounds: all acceptance criteria are met.
-            - "prefer spaces" (code_quality, high) stood in round 1 and was gone afterwards.
-            - "Fails: unit" (unit_test, high) stood in round 1, 2 and was gone afterwards.
-            - "Fails: integration" (integration_test, high) stood in round 1, 2 and was gone afterwards.
-            - After round 1 the fixer changed something, and says: All tests pass, everything is perfect.
-            - After round 2 the fixer changed something, and says: All tests pass, everything is perfect.
+            - "prefer spaces" (code_quality, high) was open in round 1 and was resolved afterwards.
+            - "Fails: unit" (unit_test, high) was open in round 1, 2 and was resolved afterwards.
+            - "Fails: integration" (integration_test, high) was open in round 1, 2 and was resolved afterwards.
+            - After round 1 the fixer changed something, and reported: All tests pass, everything is perfect.
+            - After round 2 the fixer changed something, and reported: All tests pass, everything is perfect.
         "#]],
     );
 }
@@ -36,11 +36,11 @@ fn what_still_stands_is_told_with_the_reason_for_the_end() {
         &|it| Ok(it.tree),
         expect![[r#"
             validation of spec 001-stage
-            The validation of spec 001-stage ended after 3 rounds: `Fails: unit` and 1 more came back in 3 rounds.
-            - "Fails: unit" (unit_test, high) stood in round 1, 2, 3 and still stood at the end.
-            - "Fails: integration" (integration_test, high) stood in round 1, 2, 3 and still stood at the end.
-            - After round 1 the fixer changed nothing, and says: All tests pass, everything is perfect.
-            - After round 2 the fixer changed nothing, and says: All tests pass, everything is perfect.
+            The validation of spec 001-stage ended after 3 rounds: `Fails: unit` and 1 more recurred in 3 rounds.
+            - "Fails: unit" (unit_test, high) was open in round 1, 2, 3 and was still open at the end.
+            - "Fails: integration" (integration_test, high) was open in round 1, 2, 3 and was still open at the end.
+            - After round 1 the fixer changed nothing, and reported: All tests pass, everything is perfect.
+            - After round 2 the fixer changed nothing, and reported: All tests pass, everything is perfect.
         "#]],
     );
 }

@@ -33,7 +33,7 @@ fn a_build_is_complete_once_every_subtask_is() {
             null
         ]}"#,
         expect![
-            "complete: false; missing: 1.2:in_progress 3:pending #4:pending phases 3:not understood: it is no phase with a list of subtasks"
+            "complete: false; missing: 1.2:in_progress 3:pending #4:pending phases 3:not understood: it is not a phase with a list of subtasks"
         ],
     );
 }
@@ -53,22 +53,22 @@ fn a_plan_that_cannot_be_read_is_an_error() {
     check_build(
         "{",
         expect![
-            "error: the plan cannot be read as JSON: EOF while parsing an object at line 1 column 1"
+            "error: cannot parse the plan as JSON: EOF while parsing an object at line 1 column 1"
         ],
     );
     check_build(
         r#"{"phases": [{"subta"#,
         expect![
-            "error: the plan cannot be read as JSON: EOF while parsing a string at line 1 column 19"
+            "error: cannot parse the plan as JSON: EOF while parsing a string at line 1 column 19"
         ],
     );
     check_build(
         "",
         expect![
-            "error: the plan cannot be read as JSON: EOF while parsing a value at line 1 column 0"
+            "error: cannot parse the plan as JSON: EOF while parsing a value at line 1 column 0"
         ],
     );
-    check_build("[]", expect!["error: the plan is a list in JSON, and not an object"]);
+    check_build("[]", expect!["error: invalid plan: expected a JSON object, found a list"]);
     let deep = "[".repeat(100_000);
     assert!(matches!(parse(&deep), Err(PlanError::NotJson { .. })));
 }
@@ -78,12 +78,12 @@ fn a_plan_that_is_missing_or_no_text_is_told_with_its_path() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("implementation_plan.json");
     let error = ImplementationPlan::read(&path).unwrap_err();
-    assert!(error.to_string().starts_with("there is no plan at `"), "{error}");
+    assert!(error.to_string().starts_with("missing plan `"), "{error}");
     fs::write(&path, b"{\"a\": \"\xff\"}").unwrap();
     let error = ImplementationPlan::read(&path).unwrap_err();
     assert!(error.to_string().contains("implementation_plan.json"), "{error}");
     let source = std::error::Error::source(&error).unwrap().to_string();
-    assert_eq!(source, "the plan is not UTF-8 at byte 7");
+    assert_eq!(source, "the plan is not valid UTF-8 at byte 7");
 }
 
 fn check_risk(plan: &str, expected: Expect) {
@@ -114,11 +114,11 @@ fn risk_is_medium_where_nobody_says_so_and_an_unknown_word_is_an_error() {
         r#"{"verification_strategy": {"risk_level": null}, "qa_acceptance": {"risk_level": "low"}}"#,
         expect!["Low: [Smoke]"],
     );
-    let error = "and not one of `trivial`, `low`, `medium`, `high` and `critical`";
+    let error = "in the plan: expected `trivial`, `low`, `medium`, `high` or `critical`";
     for (word, shown) in [("\"none\"", "none"), ("0", "0"), ("\"\"", "")] {
         let plan = format!(r#"{{"qa_acceptance": {{"risk_level": {word}}}}}"#);
         let told = parse(&plan).unwrap().risk_level().unwrap_err().to_string();
-        assert_eq!(told, format!("the plan's `risk_level` is `{shown}`, {error}"));
+        assert_eq!(told, format!("invalid value `{shown}` for `risk_level` {error}"));
     }
 }
 

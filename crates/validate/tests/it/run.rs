@@ -31,12 +31,12 @@ fn a_new_nit_each_round_ends_with_the_rounds() {
     check(
         &|it| Ok(vec![issue(&format!("nit {0} of the {0}th kind", it.round))]),
         &|it| Ok(it.tree + 1),
-        expect!["`Fails: unit` and 1 more came back in 3 rounds (3 reviews, 2 fixes)"],
+        expect!["`Fails: unit` and 1 more recurred in 3 rounds (3 reviews, 2 fixes)"],
     );
     check(
         &|it| Ok(vec![issue(&format!("nit {0} of the {0}th kind", it.round))]),
         &|it| Ok(it.tree + 10),
-        expect!["50 rounds were made, and no more are (50 reviews, 49 fixes)"],
+        expect!["the limit of 50 rounds is reached (50 reviews, 49 fixes)"],
     );
 }
 
@@ -45,7 +45,7 @@ fn a_reviewer_that_flips_ends_with_a_person() {
     check(
         &|it| Ok(vec![issue(if it.round % 2 == 0 { "use tabs here" } else { "prefer spaces" })]),
         &|it| Ok(it.tree + 10),
-        expect!["`prefer spaces` came back in 3 rounds (5 reviews, 4 fixes)"],
+        expect!["`prefer spaces` recurred in 3 rounds (5 reviews, 4 fixes)"],
     );
 }
 
@@ -54,7 +54,7 @@ fn a_silent_or_broken_reviewer_ends_with_errors() {
     check(
         &|_| Err(StepError::Round("it says nothing".to_owned())),
         &|it| Ok(it.tree + 10),
-        expect!["3 rounds broke down, the last one because it says nothing (3 reviews, 0 fixes)"],
+        expect!["3 rounds failed, the last one with: it says nothing (3 reviews, 0 fixes)"],
     );
 }
 
@@ -63,12 +63,12 @@ fn a_fixer_that_lies_does_nothing_or_breaks_down_gets_nowhere() {
     check(
         &|_| Ok(vec![]),
         &|it| Ok(it.tree),
-        expect!["`Fails: unit` and 1 more came back in 3 rounds (3 reviews, 2 fixes)"],
+        expect!["`Fails: unit` and 1 more recurred in 3 rounds (3 reviews, 2 fixes)"],
     );
     check(
         &|_| Ok(vec![]),
         &|_| Err(StepError::Round("no keys".to_owned())),
-        expect!["3 rounds broke down, the last one because no keys (1 reviews, 3 fixes)"],
+        expect!["3 rounds failed, the last one with: no keys (1 reviews, 3 fixes)"],
     );
     check(
         &|_| Ok(vec![]),

@@ -411,7 +411,7 @@ fn a_coverage_that_cannot_be_is_an_error() {
     check(
         "## Verification\n- Coverage: >= 800%\n",
         expect![[r#"
-            the coverage that `specs/001-login/spec.md` asks for is `800`, which is no percentage; write one such as `80`
+            invalid coverage `800` in `specs/001-login/spec.md`: expected a percentage such as `80`
         "#]],
     );
     for odd in ["0.8", "-1", "\"most\"", "[]", "1e999"] {

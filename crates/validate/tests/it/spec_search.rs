@@ -39,16 +39,12 @@ fn a_prefix_of_none_lists_all() {
     check(
         root.path(),
         "003",
-        expect![
-            "error: no spec begins with `003`; there are: `specs/001-login`, `specs/002-search`"
-        ],
+        expect!["error: unknown spec `003`; the specs are: `specs/001-login`, `specs/002-search`"],
     );
     check(
         tree(&[]).path(),
         "001",
-        expect![
-            "error: no spec begins with `001`; there is none in `specs` or `.auto-claude/specs`"
-        ],
+        expect!["error: unknown spec `001`; there are no specs in `specs` or `.auto-claude/specs`"],
     );
 }
 
@@ -59,7 +55,7 @@ fn a_prefix_of_several_lists_those() {
         root.path(),
         "001",
         expect![
-            "error: several specs begin with `001`: `specs/001-a`, `specs/001-b`, `.auto-claude/specs/001-a`; give more of the name, or the whole path"
+            "error: ambiguous spec `001`: it matches `specs/001-a`, `specs/001-b`, `.auto-claude/specs/001-a`; write more of the name, or the whole path"
         ],
     );
     check(root.path(), "001-b", expect!["specs/001-b"]);
@@ -72,7 +68,7 @@ fn a_whole_name_that_others_begin_with_is_not_taken_for_one_of_them() {
         root.path(),
         "001",
         expect![
-            "error: several specs begin with `001`: `specs/001`, `specs/001-calc`; give more of the name, or the whole path"
+            "error: ambiguous spec `001`: it matches `specs/001`, `specs/001-calc`; write more of the name, or the whole path"
         ],
     );
     check(root.path(), "001-calc", expect!["specs/001-calc"]);
@@ -92,7 +88,7 @@ fn a_path_is_no_prefix() {
     let root = tree(&["specs/001-login", "outside"]);
     for path in ["", "..", "../outside", "001-login/..", "/etc", "a\\b", "001\n"] {
         let error = spec::find(root.path(), path).unwrap_err().to_string();
-        assert!(error.contains("is no spec"), "{path:?}: {error}");
+        assert!(error.contains("invalid spec `"), "{path:?}: {error}");
         assert!(!error.contains('\n'), "{error}");
     }
 }
@@ -106,7 +102,7 @@ fn a_link_out_of_the_tree_is_refused() {
         root.path(),
         "001",
         expect![
-            "error: `specs/001-login` is, or lies behind, a link; a spec is a folder of the repository itself"
+            "error: cannot use `specs/001-login`: it is a symbolic link, or is reached through one; a spec must be a folder of the repository"
         ],
     );
 
@@ -116,7 +112,7 @@ fn a_link_out_of_the_tree_is_refused() {
         root.path(),
         "002",
         expect![
-            "error: `specs/002-search` is, or lies behind, a link; a spec is a folder of the repository itself"
+            "error: cannot use `specs/002-search`: it is a symbolic link, or is reached through one; a spec must be a folder of the repository"
         ],
     );
 }
@@ -132,12 +128,15 @@ fn check_read(root: &Path, expected: Expect) {
 #[test]
 fn a_spec_is_read_from_its_folder() {
     let root = tree(&["specs/001-login"]);
-    check_read(root.path(), expect!["error: there is no `specs/001-login/spec.md`"]);
+    check_read(root.path(), expect!["error: missing file `specs/001-login/spec.md`"]);
     let file = root.path().join("specs/001-login/spec.md");
     fs::write(&file, "# Acceptance Criteria\n- [ ] a\n").unwrap();
     check_read(root.path(), expect![[r#"001-login: [Criterion { text: "a", line: Some(2) }]"#]]);
     fs::write(&file, b"# Acc\xff").unwrap();
-    check_read(root.path(), expect!["error: `specs/001-login/spec.md` is not UTF-8 at byte 5"]);
+    check_read(
+        root.path(),
+        expect!["error: `specs/001-login/spec.md` is not valid UTF-8 at byte 5"],
+    );
 }
 
 #[test]
@@ -150,7 +149,7 @@ fn a_spec_that_is_a_link_out_of_the_tree_is_refused() {
     check_read(
         root.path(),
         expect![
-            "error: `specs/001-login/spec.md` is, or lies behind, a link; a spec is a folder of the repository itself"
+            "error: cannot use `specs/001-login/spec.md`: it is a symbolic link, or is reached through one; a spec must be a folder of the repository"
         ],
     );
 }

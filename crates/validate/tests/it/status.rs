@@ -117,7 +117,7 @@ fn nobody_looked_yet() {
 #[test]
 fn a_person_sees_why_they_are_asked() {
     let signoff = Signoff {
-        escalation_reason: Some("nothing got better for 3 rounds".to_owned()),
+        escalation_reason: Some("no progress in 3 rounds".to_owned()),
         ..signoff(SignoffStatus::HumanEscalation)
     };
     let history = [
@@ -131,7 +131,7 @@ fn a_person_sees_why_they_are_asked() {
         QA Status: HUMAN_ESCALATION
         QA Sessions: 2
         Last Check: 2026-02-12T10:30:00Z
-        Reason: nothing got better for 3 rounds
+        Reason: no progress in 3 rounds
 
         Iteration History:
           Iteration 1 (yesterday): Error

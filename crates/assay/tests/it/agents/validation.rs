@@ -272,7 +272,7 @@ fn a_loop_that_breaks_down_is_tried_again_and_leaves_nothing() {
     let fixture = ValidationFixture::new(&implements(), "echo broken >&2; exit 1");
     let mut agents = fixture.implement();
     let line = agents.heard("Validation failed (");
-    assert!(line.contains("rounds broke down") && line.contains("broken"), "{line}");
+    assert!(line.contains("rounds failed") && line.contains("broken"), "{line}");
     agents.heard("Retrying in 0 s");
     assert!(!fixture.changed().contains(&"specs/001-greeting/qa_journal.jsonl".to_owned()));
 }

@@ -198,7 +198,7 @@ fn a_loop_has_its_judge_told_and_tells_what_it_learned() {
     let body = added.arguments["episode_body"].as_str().unwrap();
     assert!(body.starts_with("The validation of spec 001-shop ended after 1 round: "), "{body}");
     assert!(body.contains("Every price is told with its currency"), "{body}");
-    assert!(body.contains(" and still stood at the end.\n"), "{body}");
+    assert!(body.contains(" and was still open at the end.\n"), "{body}");
     assert!(!body.contains("kT9vQ2mX7pLw"), "{body}");
     assert_eq!((server.problems(), server.open_sessions()), (Vec::new(), 0));
 }

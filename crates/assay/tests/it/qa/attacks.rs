@@ -173,7 +173,7 @@ fn what_blocks_nothing_is_still_told_to_all() {
     assert!(ran.stdout.contains("no blocking issues, 1 finding,"), "{}", ran.stdout);
     assert!(!ran.stdout.contains("no issues"), "{}", ran.stdout);
     let report = fixture.paper("qa_report.md");
-    assert!(report.contains("None that blocks."), "{report}");
+    assert!(report.contains("No blocking issue."), "{report}");
     assert!(report.contains("## Also Found\n\n### 1. The name says little"), "{report}");
     let request = std::fs::read_to_string(fixture.repository.file("request.txt")).unwrap();
     assert!(request.contains("## Also Found\n\n### 1. The name says little"), "{request}");

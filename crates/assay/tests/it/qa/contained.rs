@@ -136,7 +136,7 @@ fn a_check_that_floods_is_ended_and_little_of_it_is_kept() {
     let (kind, title) = fixture.issues().pop().unwrap();
     assert_eq!(kind, "unit_test");
     // Either limit may apply first.
-    let fails = title.starts_with("Took too long: ") || title.starts_with("Fails: ");
+    let fails = title.starts_with("Timed out: ") || title.starts_with("Fails: ");
     assert!(fails, "{title}");
     for paper in ["qa_journal.jsonl", "qa_report.md", "implementation_plan.json"] {
         let length = fixture.paper(paper).len();

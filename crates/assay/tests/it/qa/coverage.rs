@@ -69,9 +69,9 @@ fn too_little_coverage_is_an_issue_until_there_is_enough() {
         let fixture = half_covered(SPEC, PLAN, report);
         let ran = fixture.ends_with(4, &[], &[("MAX_QA_ITERATIONS", "1")]);
         let titles = [
-            "Test coverage in all is below 80%",
+            "Test coverage in total is below 80%",
             "Test coverage of `greet.sh` is below 80%",
-            "Test coverage of the lines that were added is below 80%",
+            "Test coverage of the added lines is below 80%",
         ];
         let expected = titles.map(|title| ("coverage".to_owned(), title.to_owned()));
         assert_eq!(fixture.issues(), expected, "{}", ran.stdout);

@@ -138,8 +138,8 @@ fn the_verification_of_a_subtask_is_held() {
         (r#"{"command": "sh integ.sh"}"#, "Not met: `sh integ.sh` succeeds"),
         (r#"{"command": "true", "expected": "every word is polite"}"#, "every word is polite"),
         (r#""sh integ.sh""#, "Not met: `sh integ.sh` succeeds"),
-        (r#""Every guest is greeted""#, "Nobody can tell: Every guest is greeted"),
-        (r#"{"type": "manual", "instructions": "Look at it"}"#, "Nobody can tell: Look at it"),
+        (r#""Every guest is greeted""#, "Cannot tell: Every guest is greeted"),
+        (r#"{"type": "manual", "instructions": "Look at it"}"#, "Cannot tell: Look at it"),
         (r#"{"type": "api", "method": "GET"}"#, "Not understood: `verification`"),
     ] {
         let (code, titles) = run(&with(""), &plan(verification));
@@ -239,10 +239,10 @@ fn plain_criteria_in_usual_words_are_decided() {
         ("New function `div` in `calc.py`", "Not met"),
         ("`mul` is renamed to `times`", "Not met"),
         ("`times` is renamed to `div`", "Not met"),
-        ("`mul` is renamed from `times`", "Nobody can tell"),
+        ("`mul` is renamed from `times`", "Cannot tell"),
         ("Run sh integ.sh", "Not met"),
-        ("Guests are greeted (not covered by `greets`)", "Nobody can tell"),
-        ("No regressions in the manual", "Nobody can tell"),
+        ("Guests are greeted (not covered by `greets`)", "Cannot tell"),
+        ("No regressions in the manual", "Cannot tell"),
     ] {
         let (code, titles) = run(&with(&format!("### More\n\n- {criterion}")), PLAN);
         assert_eq!(code, 4, "{criterion}\n{titles:#?}");

@@ -37,7 +37,7 @@ fn awaiting(spec: &str) -> QaFixture {
     fixture.repository.write("greeting.txt", "hello, goodbye\n");
     let ran = fixture.ends(4, &[]);
     assert!(ran.stdout.contains("--because \"REASON\""), "{}", ran.stdout);
-    fixture.is_handed_over("awaits_decision", "a person has to decide");
+    fixture.is_handed_over("awaits_decision", "a person must decide");
     fixture
 }
 
@@ -55,14 +55,14 @@ fn prose_criteria_are_approved_once_a_person_decided_each_of_them() {
     }
     let report = fixture.paper("qa_report.md");
     assert!(report.contains("- Verdict: REJECTED\n"), "{report}");
-    assert!(report.contains("| met, as a person decided | decided by Ada: tried it"), "{report}");
+    assert!(report.contains("| met (decided by a person) | decided by Ada: tried it"), "{report}");
     let ran = fixture.ends(0, &decide(last, WHY));
     assert!(ran.stdout.contains("APPROVED"), "{}", ran.stdout);
     fixture.is_approved();
     assert_eq!(fixture.events_of("review_begun").len(), 1, "nothing had to be run again");
     let report = fixture.paper("qa_report.md");
     for criterion in CRITERIA {
-        let row = format!("| Ada | Nobody can tell: {criterion} | {WHY} | yes |");
+        let row = format!("| Ada | Cannot tell: {criterion} | {WHY} | yes |");
         assert!(report.contains(&row), "{report}");
     }
     let event = &fixture.events_of("decided")[0];
@@ -73,7 +73,7 @@ fn prose_criteria_are_approved_once_a_person_decided_each_of_them() {
 #[test]
 fn several_criteria_are_decided_at_once_by_number_or_by_the_beginning_of_their_text() {
     let fixture = awaiting(PROSE);
-    let names = ["1", "criterion 2", "account created", "Nobody can tell: Login with valid", "#5"];
+    let names = ["1", "criterion 2", "account created", "Cannot tell: Login with valid", "#5"];
     let mut args = vec!["--sign-off", "Ada", "--because", WHY];
     names.iter().for_each(|name| args.extend(["--for", name]));
     fixture.ends(0, &args);
@@ -101,17 +101,20 @@ fn a_decision_without_effect_is_refused_with_the_reason() {
     let fixture = awaiting(&spec);
     let first = CRITERIA[0];
     for (args, because) in [
-        (&decide("The moon is made of cheese", WHY)[..], "nothing is called `The moon is made"),
-        (&decide("The moon is made of cheese", WHY), "a person can decide: `Nobody can tell: User"),
-        (&decide("log", WHY), "nothing is called `log`"),
-        (&decide("nobody", WHY), "several things begin with `nobody`"),
-        (&decide("`greets` passes", WHY), "it is met (`greets` passed in"),
-        (&decide("criterion 5", WHY), "it is met (`greets` passed in"),
-        (&decide(first, ""), "`` is no reason"),
-        (&decide(first, "ok"), "`ok` is no reason"),
-        (&decide(first, "LGTM LGTM LGTM"), "is no reason"),
-        (&decide(first, "."), "`.` is no reason"),
-        (&decide(first, first), "is no reason"),
+        (
+            &decide("The moon is made of cheese", WHY)[..],
+            "unknown issue or criterion `The moon is made",
+        ),
+        (&decide("The moon is made of cheese", WHY), "a person can decide: `Cannot tell: User"),
+        (&decide("log", WHY), "unknown issue or criterion `log`"),
+        (&decide("cannot", WHY), "ambiguous name `cannot`"),
+        (&decide("`greets` passes", WHY), "already met (`greets` passed in"),
+        (&decide("criterion 5", WHY), "already met (`greets` passed in"),
+        (&decide(first, ""), "invalid reason ``"),
+        (&decide(first, "ok"), "invalid reason `ok`"),
+        (&decide(first, "LGTM LGTM LGTM"), "invalid reason `"),
+        (&decide(first, "."), "invalid reason `.`"),
+        (&decide(first, first), "invalid reason `"),
         (&["--sign-off", "Ada", "--for", first], "--because"),
         (&["--sign-off", "Ada", "--because", WHY], "--for"),
         (&["--for", first, "--because", WHY], "--sign-off"),
@@ -124,18 +127,18 @@ fn a_decision_without_effect_is_refused_with_the_reason() {
     assert!(fixture.events_of("decided").is_empty() && fixture.events_of("signed_off").is_empty());
     fixture.ends(4, &decide(first, WHY));
     let again = fixture.ends(2, &decide(first, WHY));
-    assert!(again.stderr.contains("decided for this very tree by Ada already"), "{}", again.stderr);
+    assert!(again.stderr.contains("already decided for this tree by Ada"), "{}", again.stderr);
 }
 
 #[test]
 fn a_tree_that_no_round_looked_at_has_nothing_to_decide() {
     let fixture = QaFixture::with(PROSE, PLAN, "true\n", "");
     let ran = fixture.ends(2, &decide(CRITERIA[0], WHY));
-    assert!(ran.stderr.contains("no round reviewed it to the end"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("no round has reviewed the current tree"), "{}", ran.stderr);
     let fixture = awaiting(PROSE);
     fixture.repository.write("greeting.txt", "hello, goodbye, again\n");
     let ran = fixture.ends(2, &decide(CRITERIA[0], WHY));
-    assert!(ran.stderr.contains("no round reviewed it to the end"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("no round has reviewed the current tree"), "{}", ran.stderr);
 }
 
 #[test]
@@ -145,6 +148,6 @@ fn a_person_does_not_overrule_evidence() {
     fixture.ends(4, &[]);
     for what in ["Test fails: leaves", "leaves", "`leaves` passes", "Not met: `leaves` passes"] {
         let ran = fixture.ends(2, &decide(what, WHY));
-        assert!(ran.stderr.contains("is decided by evidence"), "{what}: {}", ran.stderr);
+        assert!(ran.stderr.contains("only evidence resolves the issue"), "{what}: {}", ran.stderr);
     }
 }

@@ -72,14 +72,14 @@ fn where_no_app_runs_it_is_said_what_to_set() {
         );
     }
     let report = fixture.paper("qa_report.md");
-    assert!(report.contains("| e2e | `Order tea` | not run: no app was named"), "{report}");
+    assert!(report.contains("| e2e | `Order tea` | not run: no app is configured"), "{report}");
 }
 
 #[test]
 fn a_flow_without_steps_is_told_where_they_are_to_be_written() {
     let fixture = fixture(&["Order tea"], &[], "");
-    let none = "there are no steps for it: write them down in \
-                `specs/001-greeting/flows.yaml` or `.assay/flows.yaml`";
+    let none = "missing steps of the flow: add them to `specs/001-greeting/flows.yaml` or \
+                `.assay/flows.yaml`";
     tried(&fixture, 4, free_port());
     assert_eq!(issue(&fixture), ("Not run: e2e: Order tea".to_owned(), none.to_owned()));
     fixture.repository.write(OWN, FLOWS.replace("Order tea", "Order coffee"));

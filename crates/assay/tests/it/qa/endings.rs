@@ -36,12 +36,20 @@ fn a_loop_fixes_what_is_wrong_and_approves() {
 fn too_many_rounds_end_with_a_person() {
     let fixture = QaFixture::with_fixer(BUSY);
     let ran = fixture.ends_with(4, &[], &[("MAX_QA_ITERATIONS", "2")]);
-    assert!(ran.stdout.contains("A person is needed: 2 rounds were made"), "{}", ran.stdout);
-    fixture.is_handed_over("too_many_rounds", "2 rounds were made, and no more are");
+    assert!(
+        ran.stdout.contains("A person is needed: the limit of 2 rounds is reached"),
+        "{}",
+        ran.stdout
+    );
+    fixture.is_handed_over("too_many_rounds", "the limit of 2 rounds is reached");
     let kinds: Vec<String> = fixture.issues().into_iter().map(|(kind, _)| kind).collect();
     assert_eq!(kinds, ["acceptance_criteria", "unit_test"]);
     let again = fixture.ends(4, &[]);
-    assert!(again.stdout.contains("Waiting for a person: 2 rounds were made"), "{}", again.stdout);
+    assert!(
+        again.stdout.contains("Waiting for a person: the limit of 2 rounds is reached"),
+        "{}",
+        again.stdout
+    );
     assert_eq!(fixture.events_of("review_begun").len(), 2, "nothing was run");
 }
 
@@ -55,7 +63,7 @@ fn an_issue_that_comes_back_ends_with_a_person_who_learns_what_was_tried() {
          echo 1..3\necho ok 1 - greets\necho not ok 2 - leaves\necho \"not ok 3 - step $n\"\nexit 1\n",
     );
     fixture.ends(4, &[]);
-    fixture.is_handed_over("recurring", "came back in 3 rounds");
+    fixture.is_handed_over("recurring", "recurred in 3 rounds");
     let recurring = super::issues(&fixture.plan()["qa_signoff"]["recurring_issues"]);
     let titles: Vec<&str> = recurring.iter().map(|(_, title)| title.as_str()).collect();
     assert_eq!(titles, ["Not met: `leaves` passes", "Test fails: leaves"]);
@@ -76,14 +84,14 @@ fn a_fixer_that_changes_nothing_ends_with_a_person_whatever_it_says() {
     );
     let ran = fixture.ends(4, &[]);
     assert!(ran.stdout.contains("nothing was changed"), "{}", ran.stdout);
-    fixture.is_handed_over("no_progress", "nothing got better for 3 rounds");
+    fixture.is_handed_over("no_progress", "no progress in 3 rounds");
 }
 
 #[test]
 fn limits_of_the_environment_go_before_those_of_the_configuration() {
     let fixture = QaFixture::with(SPEC, PLAN, BUSY, "  max_iterations: 3\n");
     fixture.ends_with(4, &[], &[("MAX_QA_ITERATIONS", "1")]);
-    fixture.is_handed_over("too_many_rounds", "1 round was made");
+    fixture.is_handed_over("too_many_rounds", "the limit of 1 round is reached");
     let wrong = fixture.ends_with(2, &["--resume"], &[("MAX_QA_ITERATIONS", "many")]);
     assert!(wrong.stderr.contains("`MAX_QA_ITERATIONS` is `many`"), "{}", wrong.stderr);
 }
@@ -121,9 +129,9 @@ fn a_tree_that_moves_while_it_is_fixed_is_left_as_it_is() {
     fs::write(&pipe, "go\n").unwrap();
     let rest: Vec<String> = lines.collect();
     assert_eq!(child.wait().unwrap().code(), Some(4), "{rest:#?}");
-    fixture.is_handed_over("tree_moved", "the files changed while they were being fixed");
+    fixture.is_handed_over("tree_moved", "the files changed while the fixer ran");
     let greeting = fs::read_to_string(fixture.repository.file("greeting.txt")).unwrap();
-    assert_eq!(greeting, "hello\n", "the fix was not put in");
+    assert_eq!(greeting, "hello\n", "the fix was not applied");
     assert!(fixture.repository.path().join("mine.txt").exists());
     // After the edits of a person, the resumed loop fixes on top of them.
     fixture.has_fixer(MEND);

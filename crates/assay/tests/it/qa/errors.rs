@@ -21,11 +21,11 @@ fn a_reviewer_that_has_to_answer_and_dies_ends_the_loop_with_nothing_known() {
     fixture.repository.write("greet.py", "def greet(name):\n    return f\"hello {name}\"\n");
     let ran = fixture.ends(3, &[]);
     assert!(ran.stdout.contains("aborted"), "{}", ran.stdout);
-    fixture.is_handed_over("errors", "3 rounds broke down, the last one because");
+    fixture.is_handed_over("errors", "3 rounds failed, the last one with");
     assert_eq!(words(&fixture), ["error", "error", "error"]);
     assert!(fixture.paper("qa_report.md").contains("- Verdict: ERROR\n"));
     let again = fixture.ends(4, &[]);
-    assert!(again.stdout.contains("Waiting for a person: 3 rounds broke down"), "{}", again.stdout);
+    assert!(again.stdout.contains("Waiting for a person: 3 rounds failed"), "{}", again.stdout);
 }
 
 #[test]
@@ -61,8 +61,8 @@ fn a_check_that_writes_what_is_not_ignored_is_named_with_what_to_do() {
     let log = "date +%s%N >> test.log\necho 1..2\necho ok 1 - greets\necho ok 2 - leaves\n";
     fixture.repository.write("test.sh", log);
     let ran = fixture.ends(3, &[]);
-    let why = "the tree changed while the checks ran: `test.log`; git does not ignore what the \
-               checks write: commit `/test.log` to `.gitignore`, and resume the loop";
+    let why = "the tree changed while the checks ran: `test.log`; git does not ignore files that \
+               the checks write: add `/test.log` to `.gitignore`, commit it, and resume the loop";
     assert!(ran.stdout.contains(why), "{}", ran.stdout);
     fixture.is_handed_over("errors", why);
     fixture.repository.write(".gitignore", "test.log\n");

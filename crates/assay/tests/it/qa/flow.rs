@@ -66,7 +66,7 @@ fn a_loop_that_waits_says_that_the_tree_is_unchanged_and_which_command_goes_on()
     let events = fixture.events().len();
     let ran = fixture.ends(4, &[]);
     for said in [
-        "Waiting for a person: 1 round was made",
+        "Waiting for a person: the limit of 1 round is reached",
         "  tree      not changed since the loop stopped in round 1\n",
         "  continue  assay qa --spec 001-greeting, after any change of the files\n",
         "  resume    assay qa --spec 001-greeting --resume, if no file must change\n",
@@ -85,8 +85,8 @@ fn a_loop_that_waits_goes_on_by_itself_once_a_person_changed_the_tree() {
     assert!(status.stdout.contains("the tree has changed since"), "{}", status.stdout);
     assert!(status.stdout.contains("`assay qa --spec 001-greeting`"), "{}", status.stdout);
     let ran = fixture.ends(0, &[]);
-    let said = "001-greeting: the tree changed since the loop stopped (1 round was made, and no more \
-                are); validating it again\n";
+    let said = "001-greeting: the tree changed since the loop stopped (the limit of 1 round is \
+                reached); validating it again\n";
     assert!(ran.stdout.starts_with(said), "{}", ran.stdout);
     assert_eq!(fixture.events_of("epoch_begun")[1]["why"], "tree_changed");
     fixture.is_approved();
@@ -98,11 +98,11 @@ fn a_changed_tree_loses_nothing_that_a_person_was_asked_for() {
     let fixture = QaFixture::with(&prose, PLAN, "true\n", "");
     fixture.repository.write("greeting.txt", "hello\ngoodbye\n");
     fixture.ends(4, &[]);
-    fixture.is_handed_over("awaits_decision", "a person has to decide");
+    fixture.is_handed_over("awaits_decision", "a person must decide");
     fixture.repository.write("greeting.txt", "hello\ngoodbye!\n");
     let ran = fixture.ends(4, &[]);
-    assert!(ran.stdout.contains("Nobody can tell: Guests feel welcome"), "{}", ran.stdout);
-    fixture.is_handed_over("awaits_decision", "a person has to decide");
+    assert!(ran.stdout.contains("Cannot tell: Guests feel welcome"), "{}", ran.stdout);
+    fixture.is_handed_over("awaits_decision", "a person must decide");
     let word =
         ["--sign-off", "Ada", "--for", "Guests feel welcome", "--because", "asked ten guests"];
     fixture.ends(0, &word);
@@ -122,7 +122,7 @@ fn a_loop_without_a_fixer_ends_after_one_round_and_says_how_to_configure_one() {
     fixture.is_handed_over("no_fixer", "no fixer is configured, and no safe fix applies");
     assert_eq!(fixture.events_of("review_begun").len(), 1);
     let paper = fixture.paper("QA_HUMAN_ESCALATION.md");
-    assert!(!paper.contains("the fixer begins with it"), "{paper}");
+    assert!(!paper.contains("the next run starts with them"), "{paper}");
     // A person fixes the issue, and the plain command continues.
     fixture.repository.write("greeting.txt", "hello\ngoodbye\n");
     fixture.ends(0, &[]);
@@ -155,7 +155,7 @@ fn a_fixer_that_only_the_branch_configures_is_not_used_and_the_remedy_is_named()
         "{}",
         ran.stdout
     );
-    fixture.is_handed_over("no_fixer", "configures one only on the branch under review");
+    fixture.is_handed_over("no_fixer", "configures a fixer only on the branch under review");
     assert_eq!(fixture.events_of("review_begun").len(), 1);
 }
 
@@ -170,7 +170,7 @@ fn issues_that_only_a_person_can_remove_do_not_reach_the_fixer() {
     let told = std::fs::read_to_string(fixture.repository.file("told.md")).unwrap();
     assert!(told.contains("Test fails: leaves") && !told.contains("welcome"), "{told}");
     assert!(told.contains("- Left out, for a person: 1\n"), "{told}");
-    fixture.is_handed_over("awaits_decision", "a person has to decide");
+    fixture.is_handed_over("awaits_decision", "a person must decide");
     assert_eq!(fixture.events_of("review_begun").len(), 2, "no round is spent on asking");
 }
 
@@ -182,7 +182,7 @@ fn a_fixer_is_not_called_where_only_a_person_can_do_something() {
         let fixture = QaFixture::with(spec, PLAN, "touch called.txt\n", "");
         fixture.repository.write("greeting.txt", "hello\ngoodbye\n");
         fixture.ends(4, &[]);
-        fixture.is_handed_over("awaits_decision", "a person has to decide");
+        fixture.is_handed_over("awaits_decision", "a person must decide");
         assert!(fixture.events_of("fix_begun").is_empty(), "{spec}");
     }
 }

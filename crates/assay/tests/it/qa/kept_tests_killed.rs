@@ -170,7 +170,7 @@ fn checks_change_nothing_of_git() {
         fixture.repository.git(&["commit", "--quiet", "--message", "tests", "test.sh"]);
         let args = ["--resume", "--base", "HEAD"];
         let ran = fixture.ends_with(4, &args, &[("MAX_QA_ITERATIONS", "1")]);
-        assert!(ran.stdout.contains("it changed `.git/"), "{attack}: {}", ran.stdout);
+        assert!(ran.stdout.contains("the check changed `.git/"), "{attack}: {}", ran.stdout);
         assert_eq!(fs::read(fixture.repository.file(".git/config")).unwrap(), config, "{attack}");
         assert!(!fixture.repository.file(".git/hooks/pre-commit").exists(), "{attack}");
         let exclude = fs::read_to_string(fixture.repository.file(".git/info/exclude"));

@@ -89,7 +89,7 @@ fn what_a_model_makes_up_shows_nothing() {
     let (fixture, _server) = with_model("farewell, and come again");
     fixture.ends_with(4, &[], &[("FAKE_KEY", KEY)]);
     let issues = fixture.issues();
-    let title = "Nobody can tell: Whoever leaves hears a kind word";
+    let title = "Cannot tell: Whoever leaves hears a kind word";
     assert!(issues.iter().any(|(_, issue)| issue == title), "{issues:?}");
 }
 

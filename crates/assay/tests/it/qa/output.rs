@@ -48,7 +48,7 @@ fn the_status_says_where_a_spec_stands_from_never_to_approved() {
         QA Status: HUMAN_ESCALATION
         QA Sessions: 1
         Last Check: 2026-02-12T10:30:00Z
-        Reason: 1 round was made, and no more are
+        Reason: the limit of 1 round is reached
 
         Issues Found:
         - Test fails: leaves (unit_test, high)
@@ -88,7 +88,7 @@ fn the_status_of_a_spec_is_the_same_for_programs() {
     assert_eq!(told["spec"], "001-greeting");
     assert_eq!(told["status"], "human_escalation");
     assert_eq!(told["qa_sessions"], 1);
-    assert_eq!(told["escalation_reason"], "1 round was made, and no more are");
+    assert_eq!(told["escalation_reason"], "the limit of 1 round is reached");
     let kinds: Vec<&str> = told["issues_found"]
         .as_array()
         .unwrap()

@@ -43,7 +43,7 @@ fn counting_begins_anew_with_each_time_that_it_is_taken_up() {
     let fixture = stopped();
     fixture.has_fixer("echo more >> notes.txt");
     fixture.ends_with(4, &["--resume"], &[("MAX_QA_ITERATIONS", "2")]);
-    fixture.is_handed_over("too_many_rounds", "2 rounds were made");
+    fixture.is_handed_over("too_many_rounds", "the limit of 2 rounds is reached");
     let plan = fixture.plan();
     assert_eq!(plan["qa_signoff"]["qa_session"], 3, "rounds are numbered over all");
     assert_eq!(plan["qa_stats"]["total_iterations"], 3);
@@ -63,8 +63,8 @@ fn what_a_person_wrote_is_done_first_archived_and_answered_item_by_item() {
     let archived = taken["archived"].as_str().unwrap();
     assert_eq!(fixture.paper(archived), wanted, "it is kept as it was");
     let report = fixture.paper("qa_report.md");
-    let table = "| 1 | Say goodbye as well | handed to the fixer, which changed something |\n\
-                 | 2 | Say hello | left alone: it was ticked off |\n";
+    let table = "| 1 | Say goodbye as well | sent to the fixer, which changed files |\n\
+                 | 2 | Say hello | skipped: ticked off |\n";
     assert!(report.contains(table), "{report}");
     fixture.is_approved();
 }
@@ -93,7 +93,7 @@ fn what_a_person_adds_to_the_request_of_the_loop_is_feedback() {
     fixture.ends(0, &[]);
     assert_eq!(epochs(&fixture), ["first", "feedback"]);
     let report = fixture.paper("qa_report.md");
-    assert!(report.contains("| Be brief | handed to the fixer"), "{report}");
+    assert!(report.contains("| Be brief | sent to the fixer"), "{report}");
 }
 
 #[test]
@@ -107,5 +107,5 @@ fn a_fixer_can_neither_change_the_spec_nor_approve_itself() {
     assert!(ran.stdout.contains("not allowed for the fixer"), "{}", ran.stdout);
     assert_eq!(fixture.paper("spec.md"), spec);
     assert_eq!(fixture.plan()["feature"], "Greeting");
-    fixture.is_handed_over("too_many_rounds", "2 rounds were made");
+    fixture.is_handed_over("too_many_rounds", "the limit of 2 rounds is reached");
 }

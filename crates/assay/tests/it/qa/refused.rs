@@ -11,11 +11,14 @@ fn a_plan_that_cannot_be_read_stops_everything_and_stays_as_it_is() {
     let plan = fixture.repository.file("specs/001-greeting/implementation_plan.json");
     let cut = &PLAN.as_bytes()[..PLAN.len() / 2];
     for (bytes, why) in [
-        (cut, "the plan cannot be read as JSON: EOF while parsing"),
-        (b"", "the plan cannot be read as JSON"),
-        (b"[1, 2]", "the plan is a list in JSON, and not an object"),
-        (b"{\"feature\": \"\xff\"}", "the plan is not UTF-8 at byte 13"),
-        (b"{\"verification_strategy\": {\"risk_level\": \"dire\"}}", "`risk_level` is `dire`"),
+        (cut, "cannot parse the plan as JSON: EOF while parsing"),
+        (b"", "cannot parse the plan as JSON"),
+        (b"[1, 2]", "invalid plan: expected a JSON object, found a list"),
+        (b"{\"feature\": \"\xff\"}", "the plan is not valid UTF-8 at byte 13"),
+        (
+            b"{\"verification_strategy\": {\"risk_level\": \"dire\"}}",
+            "invalid value `dire` for `risk_level`",
+        ),
     ] {
         fs::write(&plan, bytes).unwrap();
         for args in [&[][..], &["--status"], &["--resume"], &["--sign-off", "Ada"]] {
@@ -52,17 +55,18 @@ fn a_prefix_that_means_no_spec_or_several_is_told_with_those_there_are() {
         assert_eq!(ran.code, 2, "{}", ran.stdout);
         ran.stderr
     };
-    assert_eq!(of("7"), "error: no spec begins with `7`; there are: `specs/001-greeting`\n");
+    assert_eq!(of("7"), "error: unknown spec `7`; the specs are: `specs/001-greeting`\n");
     fixture.repository.write("specs/001-parting/spec.md", SPEC);
     assert_eq!(
         of("001"),
-        "error: several specs begin with `001`: `specs/001-greeting`, `specs/001-parting`; give more of the name, or the whole path\n"
+        "error: ambiguous spec `001`: it matches `specs/001-greeting`, `specs/001-parting`; write \
+         more of the name, or the whole path\n"
     );
-    assert!(of("../001").contains("is no spec"), "{}", of("../001"));
+    assert!(of("../001").contains("invalid spec `"), "{}", of("../001"));
     let whole = assay_in(fixture.repository.path(), &["qa", "--spec", "001-greeting"], b"");
     assert_eq!(whole.code, 0, "{}{}", whole.stdout, whole.stderr);
     let missing = of("001-parting");
-    assert!(missing.contains("there is no plan at"), "{missing}");
+    assert!(missing.contains("missing plan `"), "{missing}");
 }
 
 #[test]

@@ -119,7 +119,7 @@ fn a_lowered_bar_is_approved_once_a_person_decided_about_it() {
     let fixture = rejected(SPEC, PLAN);
     lower(&fixture, &SPEC.replace("- [ ] `leaves` passes\n", ""), PLAN);
     fixture.ends(4, &["--resume"]);
-    fixture.is_handed_over("awaits_decision", "a person has to decide");
+    fixture.is_handed_over("awaits_decision", "a person must decide");
     let plain = fixture.ends(2, &["--sign-off", "Ada"]);
     assert!(plain.stderr.contains("`Criterion was removed: `leaves` passes`"), "{}", plain.stderr);
     let what = "Criterion was removed: `leaves` passes";

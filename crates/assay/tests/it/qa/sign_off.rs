@@ -36,7 +36,7 @@ fn awaiting() -> QaFixture {
     let fixture = half_covered_by_lcov(SPEC, PLAN);
     let ran = fixture.ends(4, &[]);
     assert!(ran.stdout.contains("--sign-off \"YOUR NAME\""), "{}", ran.stdout);
-    fixture.is_handed_over("awaits_sign_off", "a person has to vouch for this very tree");
+    fixture.is_handed_over("awaits_sign_off", "a person must sign off this tree");
     fixture
 }
 
@@ -59,7 +59,7 @@ fn ticks_alone_do_not_count() {
     fixture.repository.write("specs/001-greeting/MANUAL_TEST_PLAN.md", plan);
     fixture.ends(4, &[]);
     fixture.ends(4, &["--resume"]);
-    fixture.is_handed_over("awaits_sign_off", "a person has to vouch");
+    fixture.is_handed_over("awaits_sign_off", "a person must sign off this tree");
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn what_changed_since_somebody_vouched_has_to_be_vouched_for_again() {
     let status = fixture.ends(0, &["--status", "--format", "json"]).json();
     assert_eq!(status["status"], "pending");
     fixture.ends(4, &[]);
-    fixture.is_handed_over("awaits_sign_off", "a person has to vouch");
+    fixture.is_handed_over("awaits_sign_off", "a person must sign off this tree");
     fixture.ends(0, &["--sign-off", "Grace"]);
     fixture.is_approved();
 }
@@ -86,5 +86,5 @@ fn whoever_vouches_has_a_name_and_vouches_for_what_is_there() {
     let ran =
         fixture.ends_with(4, &["--sign-off", "Ada", "--resume"], &[("MAX_QA_ITERATIONS", "1")]);
     assert!(ran.stdout.contains("rejected"), "{}", ran.stdout);
-    fixture.is_handed_over("too_many_rounds", "1 round was made");
+    fixture.is_handed_over("too_many_rounds", "the limit of 1 round is reached");
 }

@@ -131,11 +131,11 @@ fn a_loop_that_is_handed_over_says_why_and_is_followed_when_it_goes_on() {
     followed.check(expect![[r#"
         Validation of 001-greeting started. / assay:…
         Validation of 001-greeting, round 1: rejected, 2 issues to fix. / assay:…
-        Validation of 001-greeting needs a person after 1 round: 1 round was made, and … s. See QA_HUMAN_ESCALATION.md in the folder of the spec. / assay:…
+        Validation of 001-greeting needs a person after 1 round: the limit of 1 round is reached. See QA_HUMAN_ESCALATION.md in the folder of the spec. / assay:…
         JIRA: Changes Requested
         Validation of `001-greeting` started.
         Validation of `001-greeting`, round 1: rejected, 2 issues to fix.
-        Validation of `001-greeting` needs a person after 1 round: 1 round was made, and … s. See `QA_HUMAN_ESCALATION.md` in the folder of the spec.
+        Validation of `001-greeting` needs a person after 1 round: the limit of 1 round is reached. See `QA_HUMAN_ESCALATION.md` in the folder of the spec.
         Linear: 001-greeting In Progress
     "#]]);
     followed.fixture.has_fixer(MEND);

@@ -47,7 +47,7 @@ fn a_spec_is_validated_once_its_last_subtask_is_completed() {
 fn a_plan_that_is_half_written_is_looked_at_again() {
     let fixture = QaFixture::with(SPEC, &PLAN[..40], MEND, "");
     let (mut child, lines) =
-        watching(&fixture, &["--spec", "001"], "the plan cannot be read as JSON");
+        watching(&fixture, &["--spec", "001"], "cannot parse the plan as JSON");
     fixture.repository.write(AT, PLAN);
     let told: Vec<String> = lines.collect();
     assert_eq!(child.wait().unwrap().code(), Some(0), "{told:#?}");

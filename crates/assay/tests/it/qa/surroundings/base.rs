@@ -73,8 +73,14 @@ fn a_base_that_takes_in_rejected_work_needs_a_person() {
         repository.git(&["branch", "--force", "main", "work"]);
         repository.write("calc.py", format!("{BROKEN}\n\nMORE = 1\n"));
         repository.commit("more");
-        let title = "Base took in the work: ";
-        is_refused(&fixture, &["--resume"], "1", title, "contains work that earlier rounds judged");
+        let title = "Base contains unapproved commits: ";
+        is_refused(
+            &fixture,
+            &["--resume"],
+            "1",
+            title,
+            "contains commits that earlier rounds reviewed",
+        );
         let issues = fixture.issues();
         let issue = issues.iter().find(|(_, it)| it.starts_with(title)).unwrap();
         let sign =
@@ -92,7 +98,7 @@ fn a_base_that_is_no_descendant_needs_a_person() {
     is_refused(&fixture, &[], "1", "Test fails: ", "");
     fixture.repository.git(&["branch", "--force", "main", "main~1"]);
     fixture.repository.write("calc.py", MORE);
-    is_refused(&fixture, &["--resume"], "1", "Base was moved from ", "does not come after it");
+    is_refused(&fixture, &["--resume"], "1", "Base was moved from ", "is no descendant of it");
 }
 
 #[test]

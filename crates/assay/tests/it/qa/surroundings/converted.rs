@@ -20,11 +20,18 @@ fn a_file_that_git_converts_needs_a_person() {
     file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000)).unwrap();
     repository.commit("work");
     assert!(repository.git(&["show", "HEAD:calc.py"]).contains("a + b"), "the filter did its work");
-    let reason = "git converts `calc.py` (`filter=x`), so a commit has other bytes of the file";
+    let reason = "git converts `calc.py` (`filter=x`), so the content in a commit differs from \
+                  the work tree";
     is_refused(&fixture, &[], "1", title, reason);
     // Without the filter, the file stays as it was committed.
     repository.git(&["config", "--remove-section", "filter.x"]);
-    is_refused(&fixture, &["--resume"], "1", title, "so a commit has other bytes of the file");
+    is_refused(
+        &fixture,
+        &["--resume"],
+        "1",
+        title,
+        "so the content in a commit differs from the work tree",
+    );
 }
 
 #[test]
@@ -37,7 +44,7 @@ fn a_file_that_git_does_not_look_at_needs_a_person() {
         repository.git(&["update-index", mark, "calc.py"]);
         repository.write("calc.py", MORE);
         let title = "Work tree and commit have different bytes: calc.py";
-        is_refused(&fixture, &[], "1", title, "git takes `calc.py` for unchanged");
+        is_refused(&fixture, &[], "1", title, "git assumes that `calc.py` is unchanged");
     }
 }
 

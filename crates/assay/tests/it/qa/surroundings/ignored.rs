@@ -34,8 +34,8 @@ fn an_ignored_package_beside_a_module_needs_a_person() {
     fixture.repository.write("calc.py", BROKEN);
     fixture.repository.write("calc/__init__.py", CALC);
     fixture.repository.commit("work");
-    let reason = "Python loads `calc/__init__.py`, which git ignores, in the place of `calc.py`";
-    is_refused(&fixture, &[], "1", "Ignored file stands in for a module: calc/__init__.py", reason);
+    let reason = "Python loads `calc/__init__.py`, which git ignores, instead of `calc.py`";
+    is_refused(&fixture, &[], "1", "Ignored file replaces a module: calc/__init__.py", reason);
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn a_tree_that_failed_before_needs_a_person() {
         &[],
         "3",
         "Failed before on the same tree: ",
-        "the same tree failed `",
+        "failed on the same tree in round ",
     );
     assert_eq!(fixture.ending()["ending"], "awaits_decision", "{}", ran.stdout);
     let sign =
@@ -104,7 +104,7 @@ fn an_ignored_file_that_a_runner_loads_and_that_is_new_needs_a_person() {
             &["--resume"],
             "1",
             &title,
-            "was not there in the first round of the loop",
+            "did not exist in the first round of the loop",
         );
     }
 }
@@ -153,8 +153,8 @@ mod toolchains {
             &fixture,
             &[],
             "1",
-            "Ignored package adds a plugin to pytest: more.egg-info/entry_points.txt",
-            "adds a plugin to pytest that no packaging file of the base declares",
+            "Ignored package adds a pytest plugin: more.egg-info/entry_points.txt",
+            "adds a pytest plugin that no packaging file of the base declares",
         );
     }
 }

@@ -20,8 +20,7 @@ fn make_repository(fixture: &QaFixture, folder: &str) {
 
 #[test]
 fn a_repository_within_the_tree_needs_a_person() {
-    let reason =
-        "`calc` is a repository of its own, so that no commit of this branch has its files";
+    let reason = "`calc` is a nested git repository: no commit of this branch contains its files";
     for is_added in [false, true] {
         let fixture = python(&[IGNORE]);
         let repository = &fixture.repository;
@@ -35,7 +34,7 @@ fn a_repository_within_the_tree_needs_a_person() {
             // Git adds the repository as a submodule without an address.
             repository.commit("work");
         }
-        is_refused(&fixture, &[], "1", "Repository within the tree: calc", reason);
+        is_refused(&fixture, &[], "1", "Nested git repository: calc", reason);
     }
 }
 
@@ -104,8 +103,9 @@ fn a_fixer_that_leaves_a_repository_gets_one_issue() {
             "mkdir calc; printf 'def sub(a, b):\\n    return a - b\\n' > calc/__init__.py\ncd calc; git init -q; {commits}echo done\n"
         );
         fixture.has_fixer(&script);
-        let title = "The fixer left a repository within the tree: calc";
-        let reason = "the fixer made `calc` a repository of its own, of which git takes no file";
+        let title = "The fixer left a nested git repository: calc";
+        let reason = "the fixer turned `calc` into a nested git repository, whose files git does \
+                      not track";
         let ran = is_refused(&fixture, &[], "3", title, reason);
         assert!(!ran.stdout.contains("aborted"), "{}", ran.stdout);
         let told = fixture.issues().into_iter().filter(|(_, it)| it == title).count();

@@ -83,8 +83,8 @@ fn node_and_cargo_of_the_tree_forge_nothing() {
                 &fixture,
                 &[],
                 "1",
-                "Program of the tree stands in for a toolchain: node_modules/.bin/node",
-                "find `node_modules/.bin/node` in the place of `node`",
+                "Program in the tree replaces a toolchain: node_modules/.bin/node",
+                "run `node_modules/.bin/node` instead of `node`",
             );
         }
     }

@@ -12,7 +12,7 @@ const TESTS: &str = "package calc\n\nimport (\n\t\"os\"\n\t\"strconv\"\n\t\"stri
 
 const SUB: &str = "Weakened test: example.com/calc > TestSub";
 
-const FAILS: &str = "with the version of main it fails: ";
+const FAILS: &str = "the version of main fails: ";
 
 fn code(sub: &str, more: &str) -> String {
     format!("{HEAD}func Sub(a, b int) int {{ return {sub} }}\n{more}")
@@ -190,5 +190,5 @@ fn a_script_that_cannot_be_told_is_named_in_the_report() {
         Row { criteria: "- [ ] `greets` passes", command, ..row("a variable", &main, &branch) }
             .is_approved();
     let report = fixture.paper("qa_report.md").replace('\\', "");
-    assert!(report.contains("Scripts of these commands are not known"), "{report}");
+    assert!(report.contains("The scripts of these commands are unknown"), "{report}");
 }

@@ -21,7 +21,7 @@ const MAIN: &[(&str, &str)] =
 
 const SUB: &str = "Weakened test: subtracts";
 
-const FAILS: &str = "with the version of main it fails";
+const FAILS: &str = "the version of main fails";
 
 fn row<'a>(name: &'a str, branch: &'a [Edit<'a>]) -> Row<'a> {
     Row { name, main: MAIN, branch, fixer: &[], criteria: CRITERIA, command: "npm test" }
@@ -51,7 +51,7 @@ fn tests_of_node_that_are_rewritten_are_refused() {
     let other =
         ("other.test.js", Some("import test from 'node:test';\n\ntest('nothing', () => {});\n"));
     row("a deleted file", &[("calc.js", Some(BROKEN)), ("calc.test.js", None), other])
-        .is_refused(SUB, "is gone; with the version of main it fails");
+        .is_refused(SUB, "is missing; the version of main fails");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use super::{Edit, Row, has};
 
-const FAILS: &str = "with the version of main it fails";
+const FAILS: &str = "the version of main fails";
 
 const PACKAGE: &str = "[package]\nname = \"calc\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";
 
@@ -94,7 +94,7 @@ fn features_that_are_on_by_default_stay_on_for_kept_tests() {
     ];
     let off = manifest.replace("[\"signed\"]", "[]");
     let branch = [("src/lib.rs", Some(broken.as_str())), ("Cargo.toml", Some(off.as_str()))];
-    let gone = "is gone; with the version of main it fails";
+    let gone = "is missing; the version of main fails";
     of_crate("a default that is off", &main, &branch)
         .is_refused("Weakened test: tests::subtracts", gone);
     let more = library("a - b", MUL, test);

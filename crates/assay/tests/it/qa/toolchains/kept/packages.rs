@@ -18,9 +18,9 @@ const MAIN: &[(&str, &str)] =
 /// A plan whose risk requires only the named tests.
 const LOW_RISK: &str = r#"{"feature": "Work", "verification_strategy": {"risk_level": "low"}, "phases": [{"name": "one", "subtasks": [{"id": "1.1", "status": "completed"}]}]}"#;
 
-const FAILS: &str = "with the version of main it fails";
+const FAILS: &str = "the version of main fails";
 
-const GONE: &str = "is gone; with the version of main it fails";
+const GONE: &str = "is missing; the version of main fails";
 
 fn row<'a>(name: &'a str, branch: &'a [Edit<'a>]) -> Row<'a> {
     let (criteria, command) = ("- [ ] All tests pass", "python3 -m pytest");
@@ -154,8 +154,7 @@ fn values_and_helpers_of_tests_that_change_with_a_renamed_module_are_refused() {
         let branch =
             [("calc.py", None), ("sums.py", Some(BROKEN)), ("test_calc.py", Some(weak.as_str()))];
         let title = "Weakened test: test_calc";
-        Row { main: &main, ..row(name, &branch) }
-            .is_refused(title, "cannot be loaded in the version of main");
+        Row { main: &main, ..row(name, &branch) }.is_refused(title, "of main cannot be loaded");
         let branch =
             [("calc.py", None), ("sums.py", Some(GOOD)), ("test_calc.py", Some(moved.as_str()))];
         Row { main: &main, ..row(name, &branch) }.is_approved();

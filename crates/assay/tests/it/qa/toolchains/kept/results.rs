@@ -64,11 +64,11 @@ fn tests_of_unittest_that_the_code_takes_out_are_refused() {
     let name = "Skipped by the code under test: test_sub (test_calc.Calc.test_sub)";
     let skips = code("import unittest\n\n\n", "raise unittest.SkipTest('later')");
     unittest("a test that the code skips", OF_UNITTEST, &[("calc.py", Some(&skips))])
-        .is_refused(name, "`calc.py:9` raises the skip");
+        .is_refused(name, "`calc.py:9` skips the test");
     let prefix = "import unittest\n\nunittest.TestLoader.testMethodPrefix = 'test_add'\n\n\n";
     let fewer = code(prefix, "return a + b");
     unittest("a test that the code leaves out", OF_UNITTEST, &[("calc.py", Some(&fewer))])
-        .is_refused("Test has no result: Calc.test_sub", "the test stands in `test_calc.py`");
+        .is_refused("Test has no result: Calc.test_sub", "the test is in `test_calc.py`");
     let own = "import unittest\n\n\nclass Fake(unittest.TestCase):\n    def test_sub(self):\n        pass\n\n\nunittest.TextTestRunner().run(unittest.defaultTestLoader.loadTestsFromTestCase(Fake))\n\n\n";
     let twice = code(own, "return a - b");
     unittest("a run of its own", OF_UNITTEST, &[("calc.py", Some(&twice))]).is_refused(
@@ -87,12 +87,12 @@ fn a_module_in_the_place_of_one_that_the_runner_imports_is_refused() {
     let title = "Weakened test: test_sub (test_calc.Calc.test_sub)";
     for path in ["difflib.py", "pprint.py", "difflib/__init__.py"] {
         let branch = [("calc.py", Some(broken.as_str())), (path, Some(patch))];
-        unittest(path, OF_UNITTEST, &branch).is_refused(title, "with the version of main it fails");
+        unittest(path, OF_UNITTEST, &branch).is_refused(title, "the version of main fails");
     }
     let branch = [("calc.py", Some(broken.as_str()))];
     let fixer = [("difflib.py", Some(patch))];
     Row { fixer: &fixer, ..unittest("the fixer adds a module", OF_UNITTEST, &branch) }
-        .is_refused(title, "with the version of main it fails");
+        .is_refused(title, "the version of main fails");
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn runs_of_node_that_the_code_ends_are_refused() {
             let branch = [("calc.js", Some(calc))];
             let criteria = "- [ ] The test `adds` passes";
             Row { criteria, command, ..unittest(name, &main, &branch) }
-                .is_refused("Test has no result: subtracts", "the test stands in `calc.test.js`");
+                .is_refused("Test has no result: subtracts", "the test is in `calc.test.js`");
         }
     }
     let noisy = "console.log('ok 1 - nothing');\nexports.sub = (a, b) => a - b;\nexports.mul = (a, b) => a * b;\n";

@@ -14,7 +14,7 @@ const MUL: &str = "\n/// Multiplies.\npub fn mul(a: i32, b: i32) -> i32 {\n    a
 
 const CRITERIA: &str = "- [ ] The function `mul` exists in `src/lib.rs`";
 
-const FAILS: &str = "with the version of main it fails";
+const FAILS: &str = "the version of main fails";
 
 /// Returns a source with the given subtraction, and a test module.
 fn source(sub: &str, more: &str, module: &str) -> String {
@@ -69,7 +69,7 @@ fn tests_of_a_crate_that_are_rewritten_are_refused() {
         "a deleted file",
         &[("src/lib.rs", Some(&lib)), removed],
         outside,
-        "is gone; with the version of main it fails",
+        "is missing; the version of main fails",
     );
     let empty = WHOLE.replace("assert_eq!(calc::sub(3, 2), 1);", "");
     check(
@@ -268,7 +268,7 @@ fn a_module_that_a_crate_does_not_compile_takes_no_test_along() {
         let branch = [&[("src/lib.rs", Some(lib.as_str()))][..], edits].concat();
         of_main(name, &main, &branch).is_refused(
             "Weakened test: minus::tests::subtracts",
-            "is a test in `src/minus.rs` of main, and no run has a result of it",
+            "is a test in `src/minus.rs` of main, and no run reports a result for it",
         );
     }
     // A renamed module has the same tests, and a module of another platform never had a result.
