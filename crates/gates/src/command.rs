@@ -81,7 +81,7 @@ impl CommandVerifier {
         let printed = String::from_utf8_lossy(&finished.stdout);
         let complained = String::from_utf8_lossy(&finished.stderr);
         match (self.answer, finished.status.code()) {
-            (_, None) => CheckResult::NotChecked(format!("`{}` was ended by a signal", self.name)),
+            (_, None) => CheckResult::NotChecked(format!("`{}` was killed by a signal", self.name)),
             (AnswerForm::Exit, Some(0)) => CheckResult::Pass,
             (AnswerForm::Exit, Some(code)) => self.failed(code, &printed, &complained),
             (AnswerForm::Text, Some(code)) => self.said(code, &printed, &complained),
@@ -90,17 +90,18 @@ impl CommandVerifier {
 
     fn failed(&self, code: i32, printed: &str, complained: &str) -> CheckResult {
         let told = [printed, complained].map(str::trim).into_iter().find(|text| !text.is_empty());
-        let told = told.map_or_else(|| "it says nothing".to_owned(), end_of);
-        CheckResult::Fail(format!("`{}` exits with {code}: {told}", self.name))
+        let told = told.map_or_else(|| "no output".to_owned(), end_of);
+        CheckResult::Fail(format!("`{}` exited with code {code}: {told}", self.name))
     }
 
     /// Evaluates the text of an answer. Text that cannot be parsed is no pass.
     fn said(&self, code: i32, printed: &str, complained: &str) -> CheckResult {
         match read(printed) {
             Ok(Answer::Verified(answer)) if answer.is_pass && code == 0 => CheckResult::Pass,
-            Ok(Answer::Verified(answer)) if answer.is_pass => {
-                CheckResult::Fail(format!("`{}` says PASS and exits with {code}", self.name))
-            }
+            Ok(Answer::Verified(answer)) if answer.is_pass => CheckResult::Fail(format!(
+                "`{}` reports PASS, but exited with code {code}",
+                self.name
+            )),
             Ok(Answer::Verified(answer)) => {
                 let failed = answer.failed.iter().map(|(id, check)| format!("{id}: {check}"));
                 let mut told: Vec<String> = failed.chain(answer.report).collect();
@@ -111,12 +112,13 @@ impl CommandVerifier {
                         complained
                     }));
                 }
-                CheckResult::Fail(format!("`{}` says FAIL: {}", self.name, told.join("; ")))
+                CheckResult::Fail(format!("`{}` reports FAIL: {}", self.name, told.join("; ")))
             }
-            Ok(Answer::Decomposed { .. }) => {
-                CheckResult::Fail(format!("`{}` was asked to verify, and lists items", self.name))
-            }
-            Err(error) => CheckResult::Fail(format!("`{}`: its answer is {error}", self.name)),
+            Ok(Answer::Decomposed { .. }) => CheckResult::Fail(format!(
+                "`{}` returned a list of items instead of a result",
+                self.name
+            )),
+            Err(error) => CheckResult::Fail(format!("the answer of `{}` is {error}", self.name)),
         }
     }
 }

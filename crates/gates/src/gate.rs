@@ -112,7 +112,7 @@ pub enum GateError {
     #[error(transparent)]
     Update(#[from] UpdateError),
     /// The items do not form a valid list.
-    #[error("these items make no list: {0}")]
+    #[error("invalid items: {0}")]
     Items(#[from] ListError),
 }
 
@@ -206,7 +206,9 @@ impl Gate<'_> {
                 },
                 seen @ (CheckResult::Fail(_) | CheckResult::NotChecked(_)) => seen,
             },
-            None => CheckResult::NotChecked(format!("this version has no check `{key}`")),
+            None => CheckResult::NotChecked(format!(
+                "unknown check `{key}`: this version of assay does not have it"
+            )),
         }
     }
 
@@ -388,7 +390,7 @@ impl Gate<'_> {
 fn lost_list(release: &Release) -> ReleasedItem {
     ReleasedItem {
         id: ItemId::lost(),
-        check: "All items of the list before, whose files were deleted".to_owned(),
+        check: "All items of the previous list, whose files were deleted".to_owned(),
         finding: None,
         reason: release.reason.clone(),
         by: release.by.clone(),

@@ -66,39 +66,42 @@ pub enum VerifiedScope {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UpdateError {
     /// No item has the id.
-    #[error("there is no item `{0}` on this list; `assay gate status` shows those that there are")]
+    #[error("unknown item `{0}`; `assay gate status` shows the items of the list")]
     Unknown(ItemId),
     /// The item has passed.
-    #[error("`{0}` has passed on the content as it is, and stays so until that changes")]
+    #[error(
+        "cannot update `{0}`: the item has passed for the current content, and stays passed until \
+         the content changes"
+    )]
     Passed(ItemId),
     /// A built-in check or a command verifies the item.
     #[error(
-        "`{0}` is verified by assay itself, so nobody's word is taken for it; \
-         `assay gate verify` looks again"
+        "cannot update `{0}`: a built-in check or a command verifies the item; run `assay gate \
+         verify` to verify it again"
     )]
     SeenHere(ItemId),
     /// A result cannot be withdrawn.
     #[error(
-        "`{0}` cannot be made TODO: it becomes so by itself when its content changes; hand in PASS or FAIL \
-         with `assay gate update-item {0} --status STATUS`"
+        "cannot set `{0}` to TODO: an item becomes TODO when its content changes; set PASS or \
+         FAIL with `assay gate update-item {0} --status STATUS`"
     )]
     ToTodo(ItemId),
     /// The finding of a FAIL is missing.
-    #[error("a FAIL needs a finding that says what is wrong: add `--finding TEXT`")]
+    #[error("a FAIL needs a finding that describes the defect: add `--finding TEXT`")]
     NoFinding,
     /// The reason of an acceptance is missing.
     #[error(
-        "reason required: say why `{0}` is accepted as it is; words such as `because` or `n/a` alone \
-         state none"
+        "reason required: explain why `{0}` is accepted; words such as `because` or `n/a` alone \
+         are no reason"
     )]
     NoReason(ItemId),
     /// The name of the accepting person is missing.
-    #[error("name required: say who accepts `{0}` with `--by NAME`")]
+    #[error("name required: name the person who accepts `{0}` with `--by NAME`")]
     NoName(ItemId),
     /// The party that accepts an item wrote the work.
     #[error(
-        "`{by}` is on record as an author of this gate's items or of a fix, so it cannot accept `{id}`; \
-         another person has to: `assay gate accept {id} --by NAME --reason TEXT`"
+        "`{by}` is recorded as an author of this gate's items or of a fix, and cannot accept \
+         `{id}`; another person must accept it: `assay gate accept {id} --by NAME --reason TEXT`"
     )]
     OwnWork {
         /// The id of the item.
@@ -108,8 +111,8 @@ pub enum UpdateError {
     },
     /// The item has not failed, so that there is nothing to accept.
     #[error(
-        "`{0}` has not failed, so there is nothing to accept; `assay gate verify` looks at all items, and \
-         `assay gate status` shows them"
+        "cannot accept `{0}`: the item has not failed; run `assay gate verify` to verify all \
+         items, and `assay gate status` to list them"
     )]
     NothingToAccept(ItemId),
 }

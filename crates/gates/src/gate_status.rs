@@ -209,14 +209,15 @@ fn incomplete(state: &GateState, policy: &BlockingPolicy, content: Content<'_>) 
         state
             .altered
             .iter()
-            .map(|altered| format!("{altered}; `assay gate verify` puts the list back")),
+            .map(|altered| format!("{altered}; `assay gate verify` restores the list")),
     );
     reasons
 }
 
 /// The reason for a list without the built-in checklist.
-const LEFT_OUT: &str = "the built-in checklist was left out; `assay gate decompose --again` makes a list \
-                        with it, or a person allows this one with `gates.allow_only_items: true`";
+const LEFT_OUT: &str = "the built-in checklist was left out; run `assay gate decompose --again` \
+                        to create a list with it, or allow this list with \
+                        `gates.allow_only_items: true`";
 
 fn line(
     state: &GateState,
@@ -272,7 +273,7 @@ fn outcome(lines: &[ItemStatus], iteration: u32, policy: &BlockingPolicy) -> Gat
         .collect();
     if iteration >= policy.ceiling {
         reasons.push(format!(
-            "iteration {iteration} failed, and no more than {} are made",
+            "iteration {iteration} failed, and at most {} iterations are allowed",
             policy.ceiling
         ));
     }

@@ -240,7 +240,12 @@ impl GateStore {
         if list.items().all(|item| item.result == ItemResult::Todo) {
             return Ok(Some(GateState::new(list, Sidecar::new(self.phase, GateInputs::default()))));
         }
-        Err(unreadable(&sidecar_path, "it is missing, so it is not known what was seen".into()))
+        Err(unreadable(
+            &sidecar_path,
+            "the file is missing, so the results of the list are unknown; restore the file, or \
+             remove the list and run `assay gate decompose`"
+                .into(),
+        ))
     }
 
     fn store(
@@ -280,10 +285,13 @@ fn digest_of(text: &str) -> Digest {
 fn text_of(path: &Path) -> Result<Option<String>, StoreError> {
     let Some(bytes) = durable_fs::read(path)? else { return Ok(None) };
     if bytes.len() > MAX_FILE_BYTES {
-        return Err(unreadable(path, format!("it is longer than {} MiB", MAX_FILE_BYTES >> 20)));
+        return Err(unreadable(
+            path,
+            format!("the file is larger than {} MiB", MAX_FILE_BYTES >> 20),
+        ));
     }
-    let text =
-        String::from_utf8(bytes).map_err(|_| unreadable(path, "it is no text".to_owned()))?;
+    let text = String::from_utf8(bytes)
+        .map_err(|_| unreadable(path, "the file is not valid UTF-8".to_owned()))?;
     Ok(Some(text))
 }
 

@@ -84,7 +84,7 @@ pub struct ItemId(Box<str>);
 /// A text that is no valid id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{}` is no name of an item; letters, digits, `-`, `_` and `.` will do, 64 at the most",
+    "invalid item id `{}`: expected at most 64 letters, digits, `-`, `_` and `.`",
     .0.escape_debug()
 )]
 pub struct BadId(String);

@@ -36,13 +36,13 @@ struct Entry {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ListError {
     /// The text is no JSON, or is truncated.
-    #[error("it is not whole: {0}")]
+    #[error("invalid JSON: {0}")]
     Json(String),
     /// The schema version is unknown.
-    #[error("its schema_version is {0}, and only \"1.0\" is known")]
+    #[error("schema_version is {0}: expected \"1.0\"")]
     SchemaVersion(String),
     /// The phase is not the expected one.
-    #[error("its phase is {found}, and that of {wanted} is looked for")]
+    #[error("phase is {found}: expected {wanted}")]
     Phase {
         /// The phase in the list.
         found: String,
@@ -50,7 +50,7 @@ pub enum ListError {
         wanted: Phase,
     },
     /// The list has no array of items.
-    #[error("it has no list of `items`")]
+    #[error("missing array `items`")]
     NoItems,
     /// An item cannot be parsed.
     #[error("item {number}: {why}")]
@@ -65,8 +65,8 @@ pub enum ListError {
     DuplicateId(ItemId),
     /// The id belongs to another item on the existing list.
     #[error(
-        "`{0}` is the name of another item on the list that is there; choose another id, or let go of \
-         that item with `--reason TEXT`"
+        "`{0}` is the id of another item on the existing list; choose another id, or release that \
+         item with `--reason TEXT`"
     )]
     AnotherItem(ItemId),
     /// An item is a part of one that does not exist.
@@ -227,10 +227,10 @@ fn told(value: Option<&Value>) -> String {
 }
 
 fn read_item(item: Value) -> Result<Entry, String> {
-    let Value::Object(mut also) = item else { return Err("it is no object".to_owned()) };
+    let Value::Object(mut also) = item else { return Err("expected an object".to_owned()) };
     let mut text = |key: &str| match also.shift_remove(key) {
         Some(Value::String(text)) if !text.trim().is_empty() => Ok(text),
-        _ => Err(format!("it has no `{key}`")),
+        _ => Err(format!("missing `{key}`")),
     };
     let id = text("id")?.parse().map_err(|error: BadId| error.to_string())?;
     let scope = Scope::from(text("scope")?.as_str());
@@ -250,11 +250,11 @@ fn read_result(status: Option<&Value>, finding: Option<&Value>) -> Result<ItemRe
         (Some("FAIL"), Some(Value::String(finding))) if !finding.trim().is_empty() => {
             Ok(ItemResult::Fail(finding.clone()))
         }
-        (Some("FAIL"), _) => Err("its status is FAIL, and it has no finding".to_owned()),
+        (Some("FAIL"), _) => Err("the status is FAIL, and the finding is missing".to_owned()),
         (Some(status @ ("TODO" | "PASS")), Some(_)) => {
-            Err(format!("its status is {status}, and it has a finding"))
+            Err(format!("the status is {status}, which must not have a finding"))
         }
-        _ => Err("its status is none of TODO, PASS and FAIL".to_owned()),
+        _ => Err("invalid status: expected TODO, PASS or FAIL".to_owned()),
     }
 }
 

@@ -166,7 +166,7 @@ impl<'k> MachineRecords<'k> {
             serde_json::from_slice(&bytes).map_err(|error| unreadable(error.to_string()))?;
         match record.schema_version == SCHEMA_VERSION && record.phase == self.phase {
             true => Ok(Some(record)),
-            false => Err(unreadable("its schema_version or phase is another".to_owned())),
+            false => Err(unreadable("the schema_version or the phase does not match".to_owned())),
         }
     }
 }

@@ -29,7 +29,7 @@ pub enum Phase {
 /// A text that is no phase.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is no phase; known are plan-structure, plan-code, plan-docs, impl-code, impl-docs and \
+    "unknown phase `{0}`: expected plan-structure, plan-code, plan-docs, impl-code, impl-docs or \
      reconcile"
 )]
 pub struct UnknownPhase(String);

@@ -91,17 +91,17 @@ impl Requirement {
     pub(crate) fn removal(&self) -> String {
         let what = self.in_words();
         format!(
-            "the plan no longer asks for {what}, and an earlier round was held against it; put it back, \
-             or have a person accept that with `assay gate decompose`, `verify` and `accept` for the \
-             phase reconcile"
+            "the plan no longer asks for {what}, and an earlier round required it; restore it, or \
+             ask a person to accept the removal with `assay gate decompose`, `verify` and \
+             `accept` for the phase reconcile"
         )
     }
 
     fn finding(&self) -> String {
         format!(
-            "The plan no longer asks for {}, and an earlier round of this gate was held against it. \
-             Put it back into the plan; where the change is meant, a person accepts this item by name \
-             with `assay gate accept`.",
+            "The plan no longer asks for {}, and an earlier round of this gate required it. \
+             Restore it in the plan; if the change is intended, a person accepts this item by \
+             name with `assay gate accept`.",
             self.in_words()
         )
     }

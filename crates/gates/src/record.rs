@@ -40,11 +40,13 @@ impl fmt::Display for Alteration {
         let Alteration { id, kind, was } = self;
         match kind {
             AlterationKind::Missing => write!(f, "{id} is missing from the list")?,
-            AlterationKind::Reworded => write!(f, "{id} has another check or scope")?,
-            AlterationKind::Status => write!(f, "{id} has another status or finding")?,
-            AlterationKind::Severity => write!(f, "{id} has a lower severity")?,
+            AlterationKind::Reworded => write!(f, "{id} has another check or scope than recorded")?,
+            AlterationKind::Status => {
+                write!(f, "{id} has another status or finding than recorded")?
+            }
+            AlterationKind::Severity => write!(f, "{id} has a lower severity than recorded")?,
         }
-        write!(f, " than assay recorded, and counts as it was ({was})")
+        write!(f, "; the recorded result counts ({was})")
     }
 }
 

@@ -95,7 +95,7 @@ pub fn run<W: GateEnvironment>(
         // The ceiling of the policy limits complete attempts; this limit also covers incomplete
         // ones.
         if fixes >= policy.ceiling {
-            let why = format!("it was fixed {fixes} times, and no more are made");
+            let why = format!("the limit of {fixes} fixes is reached");
             return Ok(RunResult { ending: RunEnding::HandedOver(vec![why]), gate, fixes });
         }
         let guide = instructions(&gate.state, &gate.status);

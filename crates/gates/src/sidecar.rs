@@ -327,16 +327,16 @@ impl Sidecar {
         let sidecar: Sidecar = serde_json::from_str(text).map_err(|error| error.to_string())?;
         if sidecar.schema_version != SCHEMA_VERSION {
             return Err(format!(
-                "its schema_version is `{}`, and this version of assay reads \"{SCHEMA_VERSION}\"; \
-                 remove the gate's two files and begin with `assay gate decompose`",
+                "unknown schema_version `{}`: this version of assay reads \"{SCHEMA_VERSION}\"; \
+                 remove the gate's two files and start with `assay gate decompose`",
                 sidecar.schema_version
             ));
         }
         if sidecar.phase != phase {
-            return Err(format!("its phase is {}", sidecar.phase));
+            return Err(format!("wrong phase {}", sidecar.phase));
         }
         if sidecar.iteration == 0 {
-            return Err("its iteration is 0, and they are counted from 1".to_owned());
+            return Err("invalid iteration 0: iterations are counted from 1".to_owned());
         }
         Ok(sidecar)
     }

@@ -12,8 +12,8 @@ use crate::phase::Phase;
 pub enum StoreError {
     /// The list does not exist.
     #[error(
-        "there is no list for {phase} at `{path}`, so nothing was checked; \
-         `assay gate decompose --phase {phase}` makes one"
+        "missing list for phase {phase} at `{path}`: nothing was checked; run `assay gate \
+         decompose --phase {phase}` to create the list"
     )]
     Missing {
         /// The phase of the gate.
@@ -23,8 +23,8 @@ pub enum StoreError {
     },
     /// The file was deleted while its gate was not passed.
     #[error(
-        "`{path}` was deleted while its gate was not passed, so what had failed is not known; put the \
-         file back, or begin anew with `assay gate decompose --phase {phase} --again --reason TEXT`"
+        "`{path}` was deleted before its gate passed, so the failed items are unknown; restore \
+         the file, or start over with `assay gate decompose --phase {phase} --again --reason TEXT`"
     )]
     Deleted {
         /// The phase of the gate.
@@ -33,7 +33,7 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// The file cannot be parsed.
-    #[error("`{path}` cannot be read, so it says nothing: {why}")]
+    #[error("cannot read `{path}`: {why}")]
     Unreadable {
         /// The path of the file.
         path: PathBuf,

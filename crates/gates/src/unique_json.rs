@@ -67,7 +67,7 @@ impl<'de> Visitor<'de> for AnyValue {
         while let Some(key) = map.next_key::<String>()? {
             if object.contains_key(&key) {
                 return Err(A::Error::custom(format!(
-                    "the key `{}` stands twice in one object; keep one of them",
+                    "duplicate key `{}` in one object; keep one of them",
                     key.escape_debug()
                 )));
             }

@@ -237,8 +237,9 @@ impl Gate<'_> {
             }
         };
         // An item without an answer was not verified.
-        let missing =
-            std::iter::repeat_with(|| CheckResult::NotChecked("there was no answer".to_owned()));
+        let missing = std::iter::repeat_with(|| {
+            CheckResult::NotChecked("the verifier gave no answer".to_owned())
+        });
         ids.zip(seen.into_iter().chain(missing)).collect()
     }
 
@@ -296,12 +297,15 @@ fn verifier_of<'a>(state: &GateState, item: &Item, verifiers: Verifiers<'a>) -> 
     match state.note(&item.id).by {
         Some(VerifiedBy::Command(name)) => {
             let known = verifiers.commands.iter().find(|command| command.name == name);
-            known.map_or(Verifier::Missing("its command is not configured any more"), Verifier::Command)
+            known.map_or(
+                Verifier::Missing("the command of the item is no longer configured"),
+                Verifier::Command,
+            )
         }
         Some(VerifiedBy::Code(_)) | None => verifiers.judge.map_or(
             Verifier::Missing(
-                "not judged: no model is configured, and nobody else said what came of it; hand in a \
-                 judgement with `assay gate update-item ID --status PASS` or `--status FAIL --finding TEXT`",
+                "not judged: no model is configured, and no result was submitted; submit a result \
+                 with `assay gate update-item ID --status PASS` or `--status FAIL --finding TEXT`",
             ),
             Verifier::Judge,
         ),

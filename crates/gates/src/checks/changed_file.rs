@@ -49,15 +49,15 @@ pub(super) fn look(
     };
     let Some(file) = subject.file(path) else { return no_change(scope) };
     if let Content::Unread(_) = file.content {
-        return CheckResult::NotChecked("its diff could not be read".to_owned());
+        return CheckResult::NotChecked("the diff of the file could not be read".to_owned());
     }
     match RepoPath::exact(path).map_or(Ok(None), |path| change.tree().read(&path)) {
         Ok(Some(text)) => see(&ChangedFileText { path, file, text }),
-        Ok(None) => CheckResult::NotChecked("it could not be read".to_owned()),
+        Ok(None) => CheckResult::NotChecked("the file could not be read".to_owned()),
         Err(error) => CheckResult::NotChecked(error.to_string()),
     }
 }
 
 pub(super) fn no_change(scope: &Scope) -> CheckResult {
-    CheckResult::NotChecked(format!("there is no change for `{}`", shown(&scope.to_string())))
+    CheckResult::NotChecked(format!("no change to check for `{}`", shown(&scope.to_string())))
 }

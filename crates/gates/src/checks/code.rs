@@ -8,16 +8,16 @@ pub(super) const RESOLVE: Fix =
     Fix::of("Remove conflict markers (<<<<<<, ======, >>>>>>) and resolve merge conflicts.");
 
 pub(super) const REWRITE: Fix = Fix::of(
-    "Change the lines that are named so that the rules no longer fire. Where a rule is wrong \
-           about a line, say so beside it: `assay: ignore RULE reason`.",
+    "Change the named lines so that the rules no longer match. If a rule is wrong about a line, \
+     add a comment to the line: `assay: ignore RULE reason`.",
 );
 
 pub(super) const ADD_TESTS: Fix = Fix {
     what: "Add or change tests for the behaviour that changes.",
-    include: &["A test that fails without the change", "The file it stands in"],
+    include: &["A test that fails without the change", "The file of the test"],
 };
 
-pub(super) const TRIM: Fix = Fix::of("Take the blanks away; a formatter does it.");
+pub(super) const TRIM: Fix = Fix::of("Remove the stray whitespace, for example with a formatter.");
 
 /// Formats the findings of one severity, each with the location that `at` returns for its line.
 pub(super) fn told(

@@ -32,7 +32,7 @@ pub(super) static CHECKS: [Check; 13] = [
         key: "impl-code/rules-must",
         severity: Severity::Must,
         targets: |subject| {
-            ruled_files(subject, "Check for defects and open doors that rules find in")
+            ruled_files(subject, "Check for defects and vulnerabilities that rules find in")
         },
         run: |subject, scope| rules(subject, scope, Severity::Must),
         fix: REWRITE,
@@ -42,7 +42,7 @@ pub(super) static CHECKS: [Check; 13] = [
         severity: Severity::Must,
         targets: milestones_with_files,
         run: planned_files,
-        fix: Fix::of("Do what the milestone says to the files that it names, or correct the plan."),
+        fix: Fix::of("Change the files that the milestone names as planned, or correct the plan."),
     },
     Check {
         key: "impl-code/planned-diffs",
@@ -50,8 +50,8 @@ pub(super) static CHECKS: [Check; 13] = [
         targets: impl_plan::diffed_files,
         run: impl_plan::diffs,
         fix: Fix::of(
-            "Write into {name} what the diffs of the plan add, or have a person accept that it \
-                   differs.",
+            "Add the lines of the plan's diffs to {name}, or ask a person to accept the \
+             difference.",
         ),
     },
     Check {
@@ -59,7 +59,7 @@ pub(super) static CHECKS: [Check; 13] = [
         severity: Severity::Must,
         targets: impl_plan::milestones_with_criteria,
         run: impl_plan::criteria,
-        fix: Fix::of("Do what the criteria say that are named."),
+        fix: Fix::of("Meet the named criteria."),
     },
     Check {
         key: "impl-code/planned-tests",
@@ -73,14 +73,14 @@ pub(super) static CHECKS: [Check; 13] = [
         severity: Severity::Must,
         targets: |subject| everything(subject, "Check that every hunk of the change could be read"),
         run: all_read,
-        fix: Fix::of("Have a person look at the files that are named, or make them readable."),
+        fix: Fix::of("Ask a person to review the named files, or make them readable."),
     },
     Check {
         key: "impl-code/whole-must",
         severity: Severity::Must,
-        targets: |subject| everything(subject, "Check what the commits say"),
+        targets: |subject| everything(subject, "Check the commit messages"),
         run: whole,
-        fix: Fix::of("Reword the commits that are named."),
+        fix: Fix::of("Reword the messages of the named commits."),
     },
     Check {
         key: "impl-code/rules-should",
@@ -99,9 +99,7 @@ pub(super) static CHECKS: [Check; 13] = [
             false => Vec::new(),
         },
         run: inside_plan,
-        fix: Fix::of(
-            "Take the change to the files that are named back, or let the plan name them.",
-        ),
+        fix: Fix::of("Revert the changes to the named files, or add the files to the plan."),
     },
     Check {
         key: "impl-code/tests",
@@ -113,14 +111,14 @@ pub(super) static CHECKS: [Check; 13] = [
     Check {
         key: "impl-code/rules-may",
         severity: Severity::May,
-        targets: |subject| ruled_files(subject, "Check for what a linter would say of"),
+        targets: |subject| ruled_files(subject, "Check for lint warnings in"),
         run: |subject, scope| rules(subject, scope, Severity::May),
         fix: REWRITE,
     },
     Check {
         key: "impl-code/whitespace",
         severity: Severity::May,
-        targets: |subject| changed_file::targets(subject, "Check the blanks in added lines of"),
+        targets: |subject| changed_file::targets(subject, "Check the whitespace in added lines of"),
         run: blanks,
         fix: TRIM,
     },
@@ -187,7 +185,7 @@ fn rules(subject: &Subject<'_>, scope: &Scope, severity: Severity) -> CheckResul
     };
     let Some(file) = ruled.files.get(path) else { return changed_file::no_change(scope) };
     if let Some(why) = &file.unread {
-        return CheckResult::NotChecked(format!("the rules could not read it: {why}"));
+        return CheckResult::NotChecked(format!("the rules could not read the file: {why}"));
     }
     CheckResult::of(told(&file.found, severity, |line| format!("line {line}")))
 }
@@ -215,7 +213,7 @@ fn all_read(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     match (astray.is_empty(), unread.is_empty()) {
         (false, _) => CheckResult::of(astray),
         (true, true) => CheckResult::Pass,
-        (true, false) => CheckResult::NotChecked(format!("nobody could read {}", listed(&unread))),
+        (true, false) => CheckResult::NotChecked(format!("could not read {}", listed(&unread))),
     }
 }
 
@@ -267,10 +265,10 @@ fn not_as_planned(subject: &Subject<'_>, file: &str) -> Option<String> {
         return None;
     }
     if !path_patterns::is_one_file(file) {
-        return Some("the change touches nothing there".to_owned());
+        return Some("the change touches no matching file".to_owned());
     }
     let path = RepoPath::parse(path_patterns::plain(file), None);
-    let Ok(path) = path else { return Some("that is no path in the repository".to_owned()) };
+    let Ok(path) = path else { return Some("the path is not in the repository".to_owned()) };
     let text = match subject.tree.read(&path) {
         Ok(text) => text,
         Err(error) => return Some(error.to_string()),
@@ -289,7 +287,7 @@ fn not_as_planned(subject: &Subject<'_>, file: &str) -> Option<String> {
         (false, None) => None,
         (false, Some(hunk)) => {
             let place = planned.plan.place(hunk.line);
-            Some(format!("{UNTOUCHED} and it does not hold what is added at {place}"))
+            Some(format!("{UNTOUCHED} and the file lacks lines that are added at {place}"))
         }
     }
 }

@@ -24,7 +24,7 @@ pub(super) static CHECKS: [Check; 7] = [
         targets: files_with_decisions,
         run: decisions,
         fix: Fix {
-            what: "Refer to decisions that the plan's log has, or put the decision into the log.",
+            what: "Refer to decisions in the plan's decision log, or add the decision to the log.",
             include: &["What was decided", "Why"],
         },
     },
@@ -33,42 +33,44 @@ pub(super) static CHECKS: [Check; 7] = [
         severity: Severity::Should,
         targets: |subject| pages(subject, "Check for dead links in"),
         run: links,
-        fix: Fix::of("Correct or remove the links that are named."),
+        fix: Fix::of("Correct or remove the named links."),
     },
     Check {
         key: "impl-docs/paths",
         severity: Severity::Should,
-        targets: |subject| pages(subject, "Check that the files exist which are named in"),
+        targets: |subject| pages(subject, "Check the paths of the files that are named in"),
         run: paths,
-        fix: Fix::of("Name the files as they are called now."),
+        fix: Fix::of("Correct the paths of the named files."),
     },
     Check {
         key: "impl-docs/changelog",
         severity: Severity::Should,
         targets: changelogs,
         run: changelog,
-        fix: Fix::of("Tell in the changelog what is different for whoever upgrades."),
+        fix: Fix::of("Describe in the changelog what changes for users who upgrade."),
     },
     Check {
         key: "impl-docs/planned-documents",
         severity: Severity::Should,
         targets: milestones_with_documents,
         run: planned_documents,
-        fix: Fix::of("Write what the plan says about these documents."),
+        fix: Fix::of("Write the documents as planned."),
     },
     Check {
         key: "impl-docs/documented",
         severity: Severity::Should,
         targets: code_files,
         run: documented,
-        fix: Fix::of("Say above each item, or in it where the language has it so, what it is for."),
+        fix: Fix::of("Add a doc comment to each item that says what the item is for."),
     },
     Check {
         key: "impl-docs/history",
         severity: Severity::May,
         targets: commented_files,
         run: history,
-        fix: Fix::of("Say what the code does and why. What it did before stands in the history."),
+        fix: Fix::of(
+            "Describe what the code does and why. Earlier behaviour belongs in the commit history.",
+        ),
     },
 ];
 
@@ -82,11 +84,11 @@ fn pages(subject: &Subject<'_>, check: &str) -> Vec<Target> {
 }
 
 fn code_files(subject: &Subject<'_>) -> Vec<Target> {
-    of_files(subject, needs_documentation, "Check that public items say what they are for in")
+    of_files(subject, needs_documentation, "Check that public items are documented in")
 }
 
 fn commented_files(subject: &Subject<'_>) -> Vec<Target> {
-    of_files(subject, has_code_lines, "Check that no comment tells history in")
+    of_files(subject, has_code_lines, "Check for comments about earlier versions in")
 }
 
 fn files_with_decisions(subject: &Subject<'_>) -> Vec<Target> {
@@ -122,7 +124,7 @@ fn decisions(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
         for (number, said) in told_to_people(written) {
             let missing = log.missing(&said).into_iter();
             wrong.extend(missing.map(|id| {
-                format!("line {number} refers to {id}, which the plan's log does not have")
+                format!("line {number} refers to {id}, which is not in the plan's decision log")
             }));
         }
         CheckResult::of(wrong)
@@ -203,7 +205,7 @@ fn changelogs(subject: &Subject<'_>) -> Vec<Target> {
     if !code_changed || changelog_of(subject).is_none() {
         return Vec::new();
     }
-    vec![Target::whole("Check that the changelog tells of the change")]
+    vec![Target::whole("Check that the changelog mentions the change")]
 }
 
 fn changelog(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
@@ -214,7 +216,7 @@ fn changelog(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
         Some(_) => CheckResult::Pass,
         None => {
             let changelog = shown(changelog.as_str());
-            CheckResult::of(vec![format!("code changed, and `{changelog}` says nothing of it")])
+            CheckResult::of(vec![format!("code changed, and `{changelog}` does not mention it")])
         }
     }
 }
@@ -254,9 +256,10 @@ fn planned_documents(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
 fn documented(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     changed_file::look(subject, scope, |written| {
         let missing = source::of_file(written).map(|source| find_undocumented(&source));
-        let told = missing.into_iter().flatten().map(|(at, name)| {
-            format!("line {}: {} does not say what it is for", at + 1, quoted(&name))
-        });
+        let told = missing
+            .into_iter()
+            .flatten()
+            .map(|(at, name)| format!("line {}: {} has no documentation", at + 1, quoted(&name)));
         CheckResult::of(told.collect())
     })
 }
@@ -266,7 +269,8 @@ fn history(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
         let found = source::of_file(written).map(|source| comments::history(&source));
         let told = found.into_iter().flatten();
         CheckResult::of(
-            told.map(|at| format!("the comment on line {} tells what was", at + 1)).collect(),
+            told.map(|at| format!("the comment on line {} describes an earlier version", at + 1))
+                .collect(),
         )
     })
 }

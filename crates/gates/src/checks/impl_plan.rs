@@ -43,11 +43,11 @@ pub(super) fn diffs(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
     };
     let shown = shown(path);
     let Some(text) = text else {
-        let missing = format!("there is no `{shown}`, and the plan has a diff that writes it");
+        let missing = format!("missing file `{shown}`, which a diff of the plan writes");
         return CheckResult::of(if is_gone { Vec::new() } else { vec![missing] });
     };
     if is_gone {
-        return CheckResult::of(vec![format!("`{shown}` is still there, and the plan deletes it")]);
+        return CheckResult::of(vec![format!("`{shown}` still exists, and the plan deletes it")]);
     }
     let lines = squeezed(&text);
     let mut told = Vec::new();
@@ -78,7 +78,7 @@ pub(super) fn milestones_with_criteria(subject: &Subject<'_>) -> Vec<Target> {
     let milestones = subject.change.into_iter().flat_map(|_| subject.all_milestones());
     let with_criteria = milestones.filter(|milestone| !milestone.criteria.is_empty());
     Target::milestones(with_criteria, |id| {
-        format!("Check that the code has what the criteria of milestone {id} name")
+        format!("Check that the code meets the criteria of milestone {id}")
     })
 }
 
@@ -115,7 +115,7 @@ pub(super) fn milestones_with_tests(subject: &Subject<'_>) -> Vec<Target> {
         !names.is_empty() || !files.is_empty()
     });
     Target::milestones(with_tests, |id| {
-        format!("Check that the tests that milestone {id} names are there and assert something")
+        format!("Check that the tests that milestone {id} names exist and assert something")
     })
 }
 

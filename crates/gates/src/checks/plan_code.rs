@@ -25,10 +25,9 @@ pub(super) static CHECKS: [Check; 12] = [
         targets: without_diffs,
         run: shown_at_all,
         fix: Fix::of(
-            "Put the code that the plan writes into the plan as diffs in the unified form, each in a \
-                   `diff` fence below its milestone. Where the plan is to go on without diffs, a person \
-                   decides that by name with `assay gate accept ID --phase plan-code --by NAME --reason \
-                   TEXT`.",
+            "Add the planned code to the plan as unified diffs, each in a `diff` fence below its \
+             milestone. To continue without diffs, a person accepts this item by name with `assay \
+             gate accept ID --phase plan-code --by NAME --reason TEXT`.",
         ),
     },
     Check {
@@ -39,7 +38,7 @@ pub(super) static CHECKS: [Check; 12] = [
         },
         run: named_at_all,
         fix: Fix {
-            what: "Write each diff in the unified form.",
+            what: "Write each diff in the unified format.",
             include: &[
                 "`--- a/PATH` and `+++ b/PATH` above the hunks, `/dev/null` for no file",
                 "Paths from the root of the repository that stay inside it",
@@ -53,10 +52,10 @@ pub(super) static CHECKS: [Check; 12] = [
         targets: |subject| files(subject, "Validate diff syntax of"),
         run: |subject, scope| look(subject, scope, syntax),
         fix: Fix {
-            what: "Correct the form of the diff at the lines that are named.",
+            what: "Correct the syntax of the diff at the named lines.",
             include: &[
                 "`@@ -LINE,COUNT +LINE,COUNT @@` with counts that the hunk adds up to",
-                "A blank, `+` or `-` before every line of a hunk",
+                "A space, `+` or `-` before every line of a hunk",
             ],
         },
     },
@@ -66,9 +65,9 @@ pub(super) static CHECKS: [Check; 12] = [
         targets: |subject| files(subject, "Apply the diffs in the order of the plan to"),
         run: |subject, scope| look(subject, scope, applies),
         fix: Fix {
-            what: "Write the diff against the file as it is, after the diffs that stand before it \
-                   in the plan.",
-            include: &["Lines of context exactly as they stand in the file"],
+            what: "Write the diff against the current file, with the earlier diffs of the plan \
+                   applied.",
+            include: &["Context lines exactly as in the file"],
         },
     },
     Check {
@@ -84,15 +83,14 @@ pub(super) static CHECKS: [Check; 12] = [
         targets: files_with_owners,
         run: |subject, scope| look(subject, scope, own_files),
         fix: Fix::of(
-            "Let the milestone name the file among the files that it touches, or take the \
-                   diff out of it.",
+            "Add the file to the files of the milestone, or remove the diff from the milestone.",
         ),
     },
     Check {
         key: "plan-code/rules-must",
         severity: Severity::Must,
         targets: |subject| {
-            ruled_files(subject, "Check for defects and open doors that rules find in")
+            ruled_files(subject, "Check for defects and vulnerabilities that rules find in")
         },
         run: |subject, scope| rules(subject, scope, Severity::Must),
         fix: REWRITE,
@@ -119,21 +117,21 @@ pub(super) static CHECKS: [Check; 12] = [
         targets: milestones_with_diffs,
         run: all_files,
         fix: Fix::of(
-            "Show the diff of each file of code that the milestone names, or name only those \
-                   that it changes.",
+            "Add a diff of each code file that the milestone names, or name only the files that \
+             it changes.",
         ),
     },
     Check {
         key: "plan-code/rules-may",
         severity: Severity::May,
-        targets: |subject| ruled_files(subject, "Check for what a linter would say of"),
+        targets: |subject| ruled_files(subject, "Check for lint warnings in"),
         run: |subject, scope| rules(subject, scope, Severity::May),
         fix: REWRITE,
     },
     Check {
         key: "plan-code/whitespace",
         severity: Severity::May,
-        targets: |subject| files(subject, "Check the blanks in added lines of"),
+        targets: |subject| files(subject, "Check the whitespace in added lines of"),
         run: |subject, scope| look(subject, scope, blanks),
         fix: TRIM,
     },
@@ -151,7 +149,7 @@ fn everything(subject: &Subject<'_>, check: &str) -> Vec<Target> {
 /// Returns the plan as a target if it has no diffs.
 fn without_diffs(subject: &Subject<'_>) -> Vec<Target> {
     let planned = subject.planned().filter(|planned| planned.patches.is_empty());
-    let target = |_| Target::whole("Check that the plan shows the code that it writes");
+    let target = |_| Target::whole("Check that the plan contains diffs of its code");
     planned.map(target).into_iter().collect()
 }
 
@@ -169,7 +167,7 @@ fn shown_at_all(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
         match is_shown || !plan.milestones.iter().any(writes_code) {
             true => CheckResult::Pass,
             false => CheckResult::Fail(
-                "The plan shows no diff, so its code cannot be reviewed before it is written."
+                "The plan contains no diff, so its code cannot be reviewed before it is written."
                     .to_owned(),
             ),
         }
@@ -266,7 +264,7 @@ fn applies(planned: &PlanDiffs<'_>, path: &str, _: &[Part<'_, '_>]) -> CheckResu
     if !told.is_empty() {
         let moved = planned.patched().moved_hunks(path).iter().map(|moved| {
             let (line, stated, fits) = (plan.place(moved.line), moved.stated, moved.fits);
-            format!("the one at {line} fits at line {fits} of the file, not at line {stated}")
+            format!("the diff at {line} applies at line {fits} of the file, not at line {stated}")
         });
         told.extend(moved);
     }
@@ -331,7 +329,7 @@ fn rules(subject: &Subject<'_>, scope: &Scope, severity: Severity) -> CheckResul
     }
     if !planned.patched().misfits(path).is_empty() {
         return CheckResult::NotChecked(
-            "not all of its diffs apply, so there is no file to look at".to_owned(),
+            "not all diffs of the file apply, so the rules cannot check it".to_owned(),
         );
     }
     let Some(ruled) = planned.ruled().files.get(path) else {
@@ -339,7 +337,7 @@ fn rules(subject: &Subject<'_>, scope: &Scope, severity: Severity) -> CheckResul
         return CheckResult::Pass;
     };
     if let Some(why) = &ruled.unread {
-        return CheckResult::NotChecked(format!("the rules could not read it: {why}"));
+        return CheckResult::NotChecked(format!("the rules could not read the file: {why}"));
     }
     let after = RepoPath::exact(path).ok();
     let came = |line: u32| planned.patched().origin(after.as_ref()?, line);
@@ -376,7 +374,7 @@ fn all_files(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
         let missing = code.filter(|file| !planned.touches(file));
         told.extend(
             missing.map(|file| {
-                format!("milestone {id} names `{}` and shows no diff of it", shown(file))
+                format!("milestone {id} names `{}` and has no diff of it", shown(file))
             }),
         );
     }

@@ -16,8 +16,8 @@ pub(super) static CHECKS: [Check; 6] = [
         targets: |s| whole(s, "Verify that decisions referred to by id are in the decision log"),
         run: documents::look_at_decisions,
         fix: Fix::of(
-            "Add each decision that is referred to to the decision log with its reason, or \
-                   correct the reference.",
+            "Add each referenced decision to the decision log with its reason, or correct the \
+             reference.",
         ),
     },
     Check {
@@ -39,7 +39,7 @@ pub(super) static CHECKS: [Check; 6] = [
         run: added_code::look_for_bare_items,
         fix: Fix::of(
             "Add a doc comment to each public item that a diff adds: what it does, and what a \
-                   caller has to know.",
+             caller must know.",
         ),
     },
     Check {
@@ -47,9 +47,7 @@ pub(super) static CHECKS: [Check; 6] = [
         severity: Should,
         targets: |s| whole(s, "Check that planned diffs add no TODO or FIXME comments"),
         run: added_code::look_for_todos,
-        fix: Fix::of(
-            "Do what each comment leaves open, or make it a milestone, and take the comment out.",
-        ),
+        fix: Fix::of("Resolve each comment, or make it a milestone, and remove the comment."),
     },
     Check {
         key: "plan-docs/links",
@@ -59,18 +57,20 @@ pub(super) static CHECKS: [Check; 6] = [
         },
         run: documents::look_at_links,
         fix: Fix::of(
-            "Correct each link, or add the file that it leads to. Paths count from the folder \
-                   of the document.",
+            "Correct each link, or add the file that it leads to. Paths are relative to the \
+             folder of the document.",
         ),
     },
     Check {
         key: "plan-docs/history",
         severity: May,
-        targets: |s| whole(s, "Check that comments in planned diffs say what is, not what was"),
+        targets: |s| {
+            whole(s, "Check that comments in planned diffs describe the code, not its history")
+        },
         run: added_code::look_for_history,
         fix: Fix::of(
-            "Let each comment say what the code does and why. What it did before is in the \
-                   history.",
+            "Describe in each comment what the code does and why. Earlier behaviour belongs in \
+             the commit history.",
         ),
     },
 ];

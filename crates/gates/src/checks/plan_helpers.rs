@@ -17,7 +17,7 @@ pub(super) fn on_plan(
 ) -> CheckResult {
     match subject.plan {
         Some((plan, _)) => run(plan),
-        None => CheckResult::NotChecked("There is no plan to look at.".to_owned()),
+        None => CheckResult::NotChecked("There is no plan.".to_owned()),
     }
 }
 

@@ -18,11 +18,11 @@ pub(super) static CHECKS: [Check; 19] = [
     Check {
         key: "plan-structure/milestones",
         severity: Must,
-        targets: |s| whole(s, "Verify that the plan has milestones and each has an id of its own"),
+        targets: |s| whole(s, "Verify that the plan has milestones and each has a unique id"),
         run: milestones::look_at_ids,
         fix: Fix::of(
-            "Give the plan its milestones, each as a heading with an id that no other has, \
-                   such as `## M1: Title`.",
+            "Add milestones to the plan, each as a heading with a unique id, such as `## M1: \
+             Title`.",
         ),
     },
     Check {
@@ -41,18 +41,18 @@ pub(super) static CHECKS: [Check; 19] = [
         targets: decisions::each_decision,
         run: decisions::look_for_a_reason,
         fix: Fix::of(
-            "Say why {name} was decided: put the reason into its column of the decision log, \
-                   or behind the decision after `Reason:` or `because`.",
+            "State the reason of {name}: in the reason column of the decision log, or after the \
+             decision with `Reason:` or `because`.",
         ),
     },
     Check {
         key: "plan-structure/decisions",
         severity: Must,
         targets: |s| {
-            decisions::too_many(s, "Check that the plan has no more decisions than are read")
+            decisions::too_many(s, "Check that the plan does not exceed the limit of decisions")
         },
         run: decisions::look_at_their_number,
-        fix: Fix::of("Split the plan, or leave only the decisions in its log that it rests on."),
+        fix: Fix::of("Split the plan, or keep only the decisions in its log that it depends on."),
     },
     Check {
         key: "plan-structure/assumptions",
@@ -60,8 +60,8 @@ pub(super) static CHECKS: [Check; 19] = [
         targets: |s| whole(s, "Verify that each assumption is validated or says how it will be"),
         run: decisions::look_at_assumptions,
         fix: Fix {
-            what: "Validate each assumption and write down what shows it, or how it will be shown. \
-                   A tick alone shows nothing. Write one of:",
+            what: "Validate each assumption and add the evidence, or how it will be verified. A \
+                   tick alone is no evidence. Write one of:",
             include: &[
                 "`(verified: what was run or read, and what it said)`",
                 "`Evidence: file, command or document`",
@@ -76,7 +76,7 @@ pub(super) static CHECKS: [Check; 19] = [
             whole(s, "Check that no placeholder is left in milestones, criteria or decisions")
         },
         run: placeholders::look,
-        fix: Fix::of("Replace each placeholder with what was meant, or take the line out."),
+        fix: Fix::of("Replace each placeholder with its content, or remove the line."),
     },
     Check {
         key: "plan-structure/conflict-markers",
@@ -90,26 +90,20 @@ pub(super) static CHECKS: [Check; 19] = [
     Check {
         key: "plan-structure/orders",
         severity: Must,
-        targets: |s| whole(s, "Check that the plan gives no orders to whoever reviews it"),
+        targets: |s| whole(s, "Check that the plan contains no instructions to its reviewers"),
         run: injection::look,
-        fix: Fix::of(
-            "Take out what tells a reviewer or a model how to judge; a plan says what is to be \
-                   done.",
-        ),
+        fix: Fix::of("Remove instructions to reviewers and models; a plan describes the work."),
     },
     Check {
         key: "plan-structure/order",
         severity: Must,
         targets: |s| {
-            whole(
-                s,
-                "Verify that milestones wait only for milestones that exist, and not in a circle",
-            )
+            whole(s, "Verify that milestones depend only on existing milestones, without a cycle")
         },
         run: milestones::look_at_order,
         fix: Fix::of(
-            "Name only milestones of this plan after `Depends on`, and break each circle: \
-                   split a milestone, or take the dependency out that is not needed.",
+            "Name only milestones of this plan after `Depends on`, and break each cycle: split a \
+             milestone, or remove an unnecessary dependency.",
         ),
     },
     Check {
@@ -123,10 +117,10 @@ pub(super) static CHECKS: [Check; 19] = [
         key: "plan-structure/files-exist",
         severity: Should,
         targets: |s| {
-            whole(s, "Check that the files that milestones name exist or are said to be new")
+            whole(s, "Check that the files that milestones name exist or are marked as new")
         },
         run: references::look_for_files,
-        fix: Fix::of("Correct each path, or write `(new)` behind a file that is to be created."),
+        fix: Fix::of("Correct each path, or write `(new)` after a file that the plan creates."),
     },
     Check {
         key: "plan-structure/tests",
@@ -141,10 +135,10 @@ pub(super) static CHECKS: [Check; 19] = [
         key: "plan-structure/duplicates",
         severity: Should,
         targets: |s| {
-            whole(s, "Check that no two milestones, nor two criteria of one, say the same")
+            whole(s, "Check for duplicate milestones, and for duplicate criteria in a milestone")
         },
         run: milestones::look_for_duplicates,
-        fix: Fix::of("Make one of what stands there twice, or say in what the two differ."),
+        fix: Fix::of("Merge the duplicates, or state how they differ."),
     },
     Check {
         key: "plan-structure/size",
@@ -152,18 +146,18 @@ pub(super) static CHECKS: [Check; 19] = [
         targets: |s| whole(s, "Check that no milestone is too large to be verified at once"),
         run: milestones::look_at_size,
         fix: Fix::of(
-            "Split each milestone that is too large into ones that can be finished and \
-                   verified alone.",
+            "Split each milestone that is too large into milestones that can be finished and \
+             verified separately.",
         ),
     },
     Check {
         key: "plan-structure/vague-criteria",
         severity: Should,
-        targets: |s| whole(s, "Check that each criterion says how anybody can tell that it holds"),
+        targets: |s| whole(s, "Check that each criterion can be verified"),
         run: criteria::look_for_vague_ones,
         fix: Fix::of(
-            "Say in each criterion what is seen when it holds: a command and its output, a \
-                   number and its limit, a test by name.",
+            "State in each criterion how to verify it: a command and its output, a number and its \
+             limit, a test by name.",
         ),
     },
     Check {
@@ -171,16 +165,14 @@ pub(super) static CHECKS: [Check; 19] = [
         severity: Should,
         targets: |s| whole(s, "Check that links lead to files and headings that exist"),
         run: references::look_at_links,
-        fix: Fix::of("Correct each link, or take it out. Paths count from the folder of the plan."),
+        fix: Fix::of("Correct or remove each link. Paths are relative to the folder of the plan."),
     },
     Check {
         key: "plan-structure/headings",
         severity: May,
         targets: |s| form::whole_markdown(s, "Check that headings do not skip a level"),
         run: form::look_at_headings,
-        fix: Fix::of(
-            "Raise or lower the headings so that each is one level below the one it belongs to.",
-        ),
+        fix: Fix::of("Change the headings so that each is one level below its parent."),
     },
     Check {
         key: "plan-structure/fences",
@@ -195,8 +187,7 @@ pub(super) static CHECKS: [Check; 19] = [
         targets: |s| form::whole_markdown(s, "Check that lines have no stray white space"),
         run: form::look_at_white_space,
         fix: Fix::of(
-            "Take the white space off the ends of the lines, and indent with blanks or with \
-                   tabs but not with both.",
+            "Remove trailing whitespace, and indent with spaces or with tabs but not with both.",
         ),
     },
 ];

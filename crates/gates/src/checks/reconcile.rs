@@ -8,8 +8,8 @@ use crate::result::{CheckResult, listed};
 use crate::subject::Subject;
 
 const DELIVER: Fix = Fix {
-    what: "Do what the criteria say that are named, or have a person change the plan.",
-    include: &["The file and line where each can be seen"],
+    what: "Meet the named criteria, or ask a person to change the plan.",
+    include: &["The file and line that show each criterion"],
 };
 
 pub(super) static CHECKS: [Check; 2] = [
@@ -46,12 +46,12 @@ fn run(subject: &Subject<'_>, scope: &Scope) -> CheckResult {
         places.filter_map(|at| reconciled.milestones.get(*at)).collect();
     if found.is_empty() {
         return CheckResult::Fail(format!(
-            "Milestone {} is no longer in the plan; where that is meant, ask for a new list.",
+            "Milestone {} is no longer in the plan; if that is intended, create a new list.",
             named(id)
         ));
     }
     if found.iter().any(|milestone| milestone.criteria.is_empty()) {
-        return CheckResult::of(vec![format!("milestone {id} does not say when it is reached")]);
+        return CheckResult::of(vec![format!("milestone {id} has no acceptance criteria")]);
     }
     seen_of(&found)
 }

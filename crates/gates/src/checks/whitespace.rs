@@ -13,8 +13,8 @@ pub(super) fn fault(path: &str, line: &str) -> Option<&'static str> {
     // In Markdown, two blanks at the end of a line are a line break.
     let is_break = is_markdown(path) && !said.is_empty() && &line[said.len()..] == "  ";
     if said.len() < line.len() && !is_break {
-        return Some("blanks at the end");
+        return Some("trailing whitespace");
     }
     let indent = &line[..line.len() - line.trim_start_matches([' ', '\t']).len()];
-    indent.contains(" \t").then_some("a blank before a tab")
+    indent.contains(" \t").then_some("a space before a tab")
 }

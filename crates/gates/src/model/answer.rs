@@ -58,7 +58,7 @@ impl Answers {
                 let answers = by_id.get(item.id.as_str()).into_iter().flatten();
                 let seen = answers.map(|answer| answer.seen(&material));
                 seen.min_by_key(badness).unwrap_or_else(|| {
-                    CheckResult::NotChecked("the model did not answer for it".to_owned())
+                    CheckResult::NotChecked("the model gave no answer for the item".to_owned())
                 })
             })
             .collect()
@@ -79,12 +79,12 @@ impl Answer {
         let finding = self.finding.trim();
         match self.status {
             Status::Fail if finding.is_empty() => {
-                CheckResult::NotChecked("the model says FAIL and not why".to_owned())
+                CheckResult::NotChecked("the model reports FAIL without a finding".to_owned())
             }
             Status::Fail => CheckResult::Fail(finding.to_owned()),
             Status::CannotTell => CheckResult::NotChecked("the model cannot tell".to_owned()),
             Status::Pass if !is_in(&self.quote, material) => CheckResult::NotChecked(
-                "the model says PASS, and what it quotes is not there".to_owned(),
+                "the model reports PASS, and its quote was not found".to_owned(),
             ),
             Status::Pass => CheckResult::Pass,
         }

@@ -87,7 +87,7 @@ impl Material {
                 evidence: redact_text(&without_titles(&evidence)),
             }),
             false => Err(format!(
-                "it is more than the {MAX_MATERIAL_CHARS} bytes that a model is shown at once"
+                "the material exceeds the limit of {MAX_MATERIAL_CHARS} bytes for one model request"
             )),
         }
     }
@@ -101,7 +101,9 @@ fn without_titles(text: &str) -> String {
 
 fn check_orders(path: &str, has_orders: bool) -> Result<(), String> {
     match has_orders {
-        true => Err(format!("`{path}` gives reviewers orders, so no model's word counts for it")),
+        true => Err(format!(
+            "`{path}` contains instructions to reviewers, so the answer of a model does not count"
+        )),
         false => Ok(()),
     }
 }

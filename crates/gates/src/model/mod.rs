@@ -144,10 +144,10 @@ impl ModelJudge {
         let reply = reply.map_err(|failure| failure.to_string())?;
         if reply.contains_word(self.nonce.value_of(Mark::Canary)) {
             return Err(format!(
-                "`{model}` took orders from the material, so it counts for nothing"
+                "`{model}` followed instructions in the material, so its answer does not count"
             ));
         }
-        read(&reply).map_err(|why| format!("`{model}`: its answer cannot be read: {why}"))
+        read(&reply).map_err(|why| format!("cannot parse the answer of `{model}`: {why}"))
     }
 }
 

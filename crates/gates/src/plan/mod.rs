@@ -55,7 +55,7 @@ pub struct Plan {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
     /// The file is not valid UTF-8.
-    #[error("the plan `{name}` is not UTF-8 at byte {at}")]
+    #[error("the plan `{name}` is not valid UTF-8 at byte {at}")]
     NotText {
         /// The file name of the plan.
         name: String,
@@ -63,7 +63,7 @@ pub enum PlanError {
         at: usize,
     },
     /// The plan is truncated or invalid JSON.
-    #[error("the plan `{name}` is not JSON at line {line}, column {column}: {why}")]
+    #[error("the plan `{name}` is not valid JSON at line {line}, column {column}: {why}")]
     NotJson {
         /// The file name of the plan.
         name: String,
@@ -75,7 +75,7 @@ pub enum PlanError {
         why: String,
     },
     /// The plan is JSON, but not an object.
-    #[error("the plan `{name}` is {found} in JSON, and not an object")]
+    #[error("invalid plan `{name}`: expected a JSON object, found {found}")]
     NotAnObject {
         /// The file name of the plan.
         name: String,
@@ -84,8 +84,8 @@ pub enum PlanError {
     },
     /// Two keys of one object have the same meaning.
     #[error(
-        "the plan `{name}` has the keys `{first}` and `{second}` in one object, which mean the same; \
-         keep one of them"
+        "the plan `{name}` has the keys `{first}` and `{second}` in one object, which have the \
+         same meaning; keep one of them"
     )]
     SameKey {
         /// The file name of the plan.
@@ -288,11 +288,13 @@ impl fmt::Display for UnreadLine {
             line => write!(f, "{text} (line {line} of the plan)")?,
         }
         f.write_str(match self.kind {
-            UnreadKind::Milestone => " looks like a milestone, phase or step and was not read as one",
+            UnreadKind::Milestone => {
+                " looks like a milestone, phase or step and was not read as one"
+            }
             UnreadKind::Criterion => " looks like an acceptance criterion and was not read as one",
             UnreadKind::Key => {
-                " is a key that is not known and holds a list, so it is not known what it asks for; \
-                 rename it to a key that is, or move it out of the plan"
+                " is an unknown key with a list, so its requirements are unknown; rename it to a \
+                 known key, or remove it from the plan"
             }
         })
     }

@@ -54,49 +54,51 @@ impl Plan {
     pub fn misfit_text(&self, kind: &MisfitKind) -> String {
         match kind {
             MisfitKind::Unreadable => "it cannot be read".to_owned(),
-            MisfitKind::TooMuch => "there is too much to look through for its place".to_owned(),
+            MisfitKind::TooMuch => "the search for its position takes too long".to_owned(),
             MisfitKind::TooMuchBefore => "the diffs before it take too long to apply".to_owned(),
             MisfitKind::Ambiguous { stated, fits } => {
                 let fits: Vec<String> = fits.iter().map(usize::to_string).collect();
                 format!(
-                    "it does not fit at line {stated}, and elsewhere it fits more than once: at lines {}",
+                    "it does not apply at line {stated}, and matches several other positions: \
+                     lines {}",
                     fits.join(", ")
                 )
             }
             MisfitKind::BehindEnd { stated, count } => {
-                format!("it is to stand behind line {stated}, and the file has {count} lines")
+                format!("it inserts after line {stated}, and the file has {count} lines")
             }
             MisfitKind::BeforeOther => {
-                "it shows no line around it and stands before the hunk above it".to_owned()
+                "it has no context lines, and its position is before that of the previous hunk"
+                    .to_owned()
             }
             MisfitKind::FileEnds { count, at, wanted } => format!(
-                "{} says {}, and the file ends at line {count}",
+                "{} has {}, and the file ends at line {count}",
                 self.place(*at),
                 quoted(wanted)
             ),
             MisfitKind::LineBreak { number, has_break, at } => format!(
-                "line {number} of the file ends {} a line break, and {} says otherwise",
+                "line {number} of the file ends {} a line break, unlike {}",
                 if *has_break { "with" } else { "without" },
                 self.place(*at)
             ),
             MisfitKind::Differs { number, found, at, wanted } => format!(
-                "line {number} of the file says {}, and {} {}",
+                "line {number} of the file is {}, and {} {}",
                 quoted(found),
                 self.place(*at),
                 quoted(wanted)
             ),
-            MisfitKind::Exists => "the file is to be new, and it is there already".to_owned(),
+            MisfitKind::Exists => "the diff creates the file, which already exists".to_owned(),
             MisfitKind::TargetExists(path) => {
-                format!("{} is there already", quoted(path.as_str()))
+                format!("{} already exists", quoted(path.as_str()))
             }
             MisfitKind::LinesLeft(left) => {
-                format!("the file is to be deleted, and {left} of its lines are left")
+                format!("the diff deletes the file, and {left} of its lines remain")
             }
             MisfitKind::TakenAway(path) => {
-                format!("an earlier diff of the plan takes {} away", quoted(path.as_str()))
+                format!("an earlier diff of the plan removes {}", quoted(path.as_str()))
             }
             MisfitKind::NotText(path) => {
-                format!("{} is no text that can be read", quoted(path.as_str()))
+                format!("{} is not readable text", quoted(path.as_str()))
             }
             MisfitKind::NoFile(path) => format!("there is no file {}", quoted(path.as_str())),
             MisfitKind::Tree(error) => error.to_string(),
@@ -116,30 +118,32 @@ pub fn fault_text(kind: &DiffFaultKind<'_>) -> String {
     match kind {
         DiffFaultKind::NoFile => format!("the diff names no file; put {NAMES} above its hunks"),
         DiffFaultKind::HunkWithoutFile => {
-            format!("a hunk stands under no file; put {NAMES} above it")
+            format!("a hunk has no file; put {NAMES} above it")
         }
-        DiffFaultKind::NoNames => "the names of the file cannot be read".to_owned(),
+        DiffFaultKind::NoNames => "the file names cannot be parsed".to_owned(),
         DiffFaultKind::Binary(path) => {
-            format!("{} is no text, so nobody can check it", quoted(path))
+            format!("{} is binary, so it cannot be checked", quoted(path))
         }
-        DiffFaultKind::Link(path) => format!("{} is a link, so nobody can check it", quoted(path)),
+        DiffFaultKind::Link(path) => {
+            format!("{} is a symbolic link, so it cannot be checked", quoted(path))
+        }
         DiffFaultKind::Merge(path) => format!("{} is compared with several files", quoted(path)),
         DiffFaultKind::BadPath { path, reason } => {
-            format!("{} is no path to change: {reason}", quoted(path))
+            format!("{} is not a valid path: {reason}", quoted(path))
         }
         DiffFaultKind::NoHunk => "no hunk follows the names of the file".to_owned(),
         DiffFaultKind::OutsideHunk(line) => {
-            format!("{} stands in no hunk; a hunk begins with {HEADER}", quoted(line))
+            format!("{} is outside of a hunk; a hunk begins with {HEADER}", quoted(line))
         }
         DiffFaultKind::BadHeader(line) => {
-            format!("{} does not say which lines it is about, as {HEADER} does", quoted(line))
+            format!("{} is not a valid hunk header; expected {HEADER}", quoted(line))
         }
         DiffFaultKind::Unmarked(line) => {
-            format!("{} in a hunk has none of the marks ` `, `+` and `-` before it", quoted(line))
+            format!("{} in a hunk does not begin with ` `, `+` or `-`", quoted(line))
         }
         DiffFaultKind::Counts { stated: (old, new), found: (has_old, has_new) } => format!(
-            "the head of the hunk says {old} lines before and {new} after, and it has {has_old} and \
-             {has_new}"
+            "the hunk header states {old} lines before and {new} after, and the hunk has \
+             {has_old} and {has_new}"
         ),
     }
 }

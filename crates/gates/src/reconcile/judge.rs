@@ -92,7 +92,7 @@ fn grounded(
 ) -> Result<Place, String> {
     let path = RepoPath::parse(file, None).map_err(|error| format!("{}: {error}", quoted(file)))?;
     if path.as_str() == plan {
-        return Err("what is quoted stands in the plan, which proves nothing".to_owned());
+        return Err("the quote is from the plan, which is no evidence".to_owned());
     }
     let text = tree.read(&path).map_err(|error| error.to_string())?;
     let text = text.ok_or_else(|| format!("there is no file {}", quoted(file)))?;
@@ -109,6 +109,6 @@ fn grounded(
     });
     let places = starts.filter_map(|window| Some(window.first()?.0));
     let nearest = places.min_by_key(|place| place.abs_diff(line));
-    let missing = || format!("{} does not hold what is quoted from it", quoted(file));
+    let missing = || format!("{} does not contain the quote", quoted(file));
     nearest.map(|line| Place { file: path.to_string(), line }).ok_or_else(missing)
 }

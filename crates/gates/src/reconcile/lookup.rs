@@ -17,7 +17,7 @@ use crate::facts::tree_index::TreeIndex;
 use crate::quote::quoted;
 
 /// The message for a criterion that code cannot decide.
-const BEYOND: &str = "code cannot decide what it says";
+const BEYOND: &str = "code cannot decide this criterion";
 
 /// Maximum number of bytes that are read for single criteria, in addition to the one search for
 /// all.
@@ -156,14 +156,14 @@ impl<'l> Lookup<'l> {
         match what {
             Reference::Symbol { .. } => self.defined(what, &DefinitionClaim::default()),
             Reference::Other(text) => {
-                Err(Miss::Unclear(format!("{} is no file and no name", quoted(text))))
+                Err(Miss::Unclear(format!("{} is neither a file nor a name in code", quoted(text))))
             }
             Reference::File { path, line, is_by_name } => self.file(path, *line, *is_by_name),
             Reference::Folder(path) => self.folder(path),
         }
     }
 
-    /// Looks up a thing anywhere; returns `None` if it is no file and no name.
+    /// Looks up a thing anywhere; returns `None` if it is neither a file nor a name in code.
     fn anywhere(&self, what: &Reference) -> Option<Hit> {
         Some(match what {
             Reference::File { path, line, .. } => self.file(path, *line, true),
@@ -176,10 +176,10 @@ impl<'l> Lookup<'l> {
                 match &found.used {
                     Some(at) => Ok(Evidence {
                         at: at.clone(),
-                        what: format!("{} stands there", quoted(written)),
+                        what: format!("{} is used there", quoted(written)),
                     }),
                     None => {
-                        let why = format!("{} stands nowhere in the tree", quoted(written));
+                        let why = format!("{} does not occur in the tree", quoted(written));
                         Err(Miss::Missing(why))
                     }
                 }
@@ -224,7 +224,7 @@ impl<'l> Lookup<'l> {
         self.read.set(read);
         match read <= MAX_READ {
             true => Ok(text),
-            false => Err(Miss::Unclear("the plan has too much looked up".to_owned())),
+            false => Err(Miss::Unclear("the search limit of the plan is reached".to_owned())),
         }
     }
 
@@ -234,7 +234,7 @@ impl<'l> Lookup<'l> {
         let found = first.map_or_else(|| self.path(path, false), Ok)?;
         let file = found.to_string();
         let Some(line) = line else {
-            let what = format!("{} is there", quoted(&file));
+            let what = format!("{} exists", quoted(&file));
             return Ok(Evidence { at: Place { file, line: 1 }, what });
         };
         match self.text(&found)?.lines().nth((line as usize).saturating_sub(1)) {
@@ -250,7 +250,7 @@ impl<'l> Lookup<'l> {
         match self.index.first_in(path) {
             Some(file) => Ok(Evidence {
                 at: Place { file: file.to_string(), line: 1 },
-                what: format!("{} is there", quoted(&inside)),
+                what: format!("{} exists", quoted(&inside)),
             }),
             None => Err(Miss::Missing(format!("there is no folder {}", quoted(&inside)))),
         }
@@ -260,12 +260,12 @@ impl<'l> Lookup<'l> {
     fn definitions(&self, name: &str, place: Option<&Reference>) -> Result<Vec<Definition>, Miss> {
         let Some(Reference::File { path, is_by_name, .. }) = place else {
             let found = self.search.found(name);
-            let unclear = || Miss::Unclear("there are too many names to look for".to_owned());
+            let unclear = || Miss::Unclear("there are too many names to search for".to_owned());
             return found.map(|found| found.definitions.clone()).ok_or_else(unclear);
         };
         let file = self.path(path, *is_by_name)?;
         if !has_code_lines(file.as_str()) {
-            return Err(Miss::Unclear(format!("nobody knows the language of {}", quoted(path))));
+            return Err(Miss::Unclear(format!("unknown language of {}", quoted(path))));
         }
         Ok(definitions_in(&file, &self.text(&file)?, name))
     }
@@ -278,14 +278,14 @@ impl<'l> Lookup<'l> {
                     self.exists(what)
                 }
                 _ => {
-                    let why = format!("{} is no name in code", quoted(&what.written()));
+                    let why = format!("{} is not a name in code", quoted(&what.written()));
                     Err(Miss::Unclear(why))
                 }
             };
         };
         let definitions = self.definitions(name, place)?;
         let Some(first) = definitions.first() else {
-            let why = format!("{} is defined nowhere{}", quoted(written), within(place));
+            let why = format!("{} is not defined{}", quoted(written), within(place));
             return Err(Miss::Missing(why));
         };
         if let Some(why) = first.dead()
@@ -364,7 +364,7 @@ impl<'l> Lookup<'l> {
             return Err(Miss::Missing(said(test, &format!("never runs: {why}"))));
         }
         let Some(test) = best else {
-            let why = format!("no test is called {}{}", quoted(name), within(place));
+            let why = format!("no test is named {}{}", quoted(name), within(place));
             return Err(Miss::Missing(why));
         };
         match &test.of.effect {
@@ -405,7 +405,7 @@ impl<'l> Lookup<'l> {
         let in_code = found.iter().find(|(_, number)| in_code(*number));
         match in_code.or(found.first()).copied() {
             Some((_, number)) if in_code.is_none() => Err(Miss::Unclear(format!(
-                "{} stands only in a comment or a string, at {file}:{number}",
+                "{} occurs only in a comment or a string, at {file}:{number}",
                 quoted(&wanted)
             ))),
             Some((line, number)) => Ok(Evidence {
@@ -413,7 +413,7 @@ impl<'l> Lookup<'l> {
                 what: quoted(line.trim()),
             }),
             None => {
-                let why = format!("{} says nothing of {}", quoted(path), quoted(&wanted));
+                let why = format!("{} does not mention {}", quoted(path), quoted(&wanted));
                 Err(Miss::Missing(why))
             }
         }
@@ -444,18 +444,21 @@ impl<'l> Lookup<'l> {
             Reference::Folder(path) => self.folder(path).ok().map(|found| still(&found.at)),
             Reference::Symbol { written, name, .. } => {
                 let Some(found) = self.search.found(name) else {
-                    return Some(Miss::Unclear("there are too many names to look for".to_owned()));
+                    return Some(Miss::Unclear(
+                        "there are too many names to search for".to_owned(),
+                    ));
                 };
                 let used = |at: &Place| {
                     let (file, line) = (&at.file, at.line);
-                    Miss::Unclear(format!("{} still stands at {file}:{line}", quoted(written)))
+                    Miss::Unclear(format!("{} still occurs at {file}:{line}", quoted(written)))
                 };
                 let defined = found.definitions.first().map(|definition| still(&definition.at));
                 defined.or_else(|| found.used.as_ref().map(used))
             }
-            Reference::Other(text) => {
-                Some(Miss::Unclear(format!("{} is no file and no name", quoted(text))))
-            }
+            Reference::Other(text) => Some(Miss::Unclear(format!(
+                "{} is neither a file nor a name in code",
+                quoted(text)
+            ))),
         }
     }
 }

@@ -52,7 +52,7 @@ fn diff_line(diff: &DiffResult) -> String {
     match diff.missing {
         None => format!("  - diff{place}: {file} is as planned\n"),
         Some(missing) => format!(
-            "  - diff{place}: {file} differs ({} of {} hunks are there, not hunk {missing})\n",
+            "  - diff{place}: {file} differs ({} of {} hunks found; hunk {missing} is missing)\n",
             diff.there, diff.hunks
         ),
     }

@@ -65,7 +65,7 @@ pub fn read(text: &str) -> Result<Answer, Malformed> {
         Some(word @ ("PASS" | "FAIL")) if said.next().is_none() => {
             Ok(Answer::Verified(VerifiedAnswer { is_pass: word == "PASS", ..nothing_but() }))
         }
-        Some(_) => Err(Malformed("it begins with none of the forms that are known".to_owned())),
+        Some(_) => Err(Malformed("it begins with none of the known forms".to_owned())),
         None => Err(Malformed("it is empty".to_owned())),
     }
 }
@@ -77,7 +77,8 @@ fn nothing_but() -> VerifiedAnswer {
 
 fn read_decomposed(lines: &[&str]) -> Result<Answer, Malformed> {
     let created = only(lines, "Items created: ")?.and_then(|count| count.parse().ok());
-    let created = created.ok_or_else(|| Malformed("it does not say how many items".to_owned()))?;
+    let created = created
+        .ok_or_else(|| Malformed("the number after `Items created:` is missing".to_owned()))?;
     let items = lines.iter().filter_map(|line| {
         let (id, rest) = entry(line)?;
         let (check, scope) = rest.strip_suffix(')')?.rsplit_once(" (scope: ")?;
@@ -90,14 +91,14 @@ fn read_verified(lines: &[&str]) -> Result<VerifiedAnswer, Malformed> {
     let is_pass = match only(lines, "Status: ")? {
         Some("PASS") => true,
         Some("FAIL") => false,
-        _ => return Err(Malformed("its status is neither PASS nor FAIL".to_owned())),
+        _ => return Err(Malformed("the status is neither PASS nor FAIL".to_owned())),
     };
     let counts = only(lines, "Items: ")?.map(read_counts).transpose()?;
     let behind = lines.iter().skip_while(|line| **line != "Failed items:").skip(1);
     let failed: Vec<(ItemId, String)> =
         behind.map_while(|line| entry(line)).map(|(id, check)| (id, check.to_owned())).collect();
     if is_pass && (!failed.is_empty() || counts.is_some_and(|(total, pass, _)| total != pass)) {
-        return Err(Malformed("it says PASS, and that not all items do".to_owned()));
+        return Err(Malformed("the status is PASS, and not all items passed".to_owned()));
     }
     let warning = (!is_pass && failed.is_empty()).then_some("failed list missing; read the state");
     let next = only(lines, "NEXT: ")?.and_then(read_next);
@@ -108,7 +109,7 @@ fn read_result(lines: &[&str]) -> Result<VerifiedAnswer, Malformed> {
     let is_pass = match only(lines, "RESULT: ")? {
         Some("PASS") => true,
         Some("FAIL") => false,
-        _ => return Err(Malformed("its result is neither PASS nor FAIL".to_owned())),
+        _ => return Err(Malformed("the result is neither PASS nor FAIL".to_owned())),
     };
     let report = only(lines, "PATH: ")?.map(str::to_owned);
     Ok(VerifiedAnswer { is_pass, report, ..nothing_but() })
@@ -120,7 +121,7 @@ fn only<'a>(lines: &[&'a str], word: &str) -> Result<Option<&'a str>, Malformed>
     let mut found = lines.iter().filter_map(|line| line.strip_prefix(word));
     let first = found.next();
     match found.next() {
-        Some(_) => Err(Malformed(format!("it says `{}` twice", word.trim_end()))),
+        Some(_) => Err(Malformed(format!("`{}` occurs twice", word.trim_end()))),
         None => Ok(first),
     }
 }
@@ -136,7 +137,7 @@ fn read_counts(text: &str) -> Result<(usize, usize, usize), Malformed> {
     let counts = total.zip(pass).zip(fail).map(|((total, pass), fail)| (total, pass, fail));
     let sound = counts
         .filter(|(total, pass, fail)| pass.checked_add(*fail).is_some_and(|seen| seen <= *total));
-    sound.ok_or_else(|| Malformed("its counts cannot be read, or do not add up".to_owned()))
+    sound.ok_or_else(|| Malformed("the counts cannot be parsed, or do not add up".to_owned()))
 }
 
 /// Parses `- id: text`.

@@ -40,15 +40,19 @@ fn its_exit_code_says_what_it_saw() {
     check(
         AnswerForm::Exit,
         "echo two links are dead; exit 3",
-        expect!["fails: `probe` exits with 3: two links are dead"],
+        expect!["fails: `probe` exited with code 3: two links are dead"],
     );
-    check(AnswerForm::Exit, "echo oh >&2; exit 1", expect!["fails: `probe` exits with 1: oh"]);
-    check(AnswerForm::Exit, "exit 1", expect!["fails: `probe` exits with 1: it says nothing"]);
+    check(
+        AnswerForm::Exit,
+        "echo oh >&2; exit 1",
+        expect!["fails: `probe` exited with code 1: oh"],
+    );
+    check(AnswerForm::Exit, "exit 1", expect!["fails: `probe` exited with code 1: no output"]);
 }
 
 #[test]
 fn what_did_not_come_to_its_end_saw_nothing() {
-    check(AnswerForm::Exit, "kill -9 $$", expect!["unseen: `probe` was ended by a signal"]);
+    check(AnswerForm::Exit, "kill -9 $$", expect!["unseen: `probe` was killed by a signal"]);
 }
 
 #[test]
@@ -57,7 +61,7 @@ fn it_is_told_what_to_look_at() {
         AnswerForm::Exit,
         "echo $ASSAY_GATE_PHASE $ASSAY_GATE_PLAN $ASSAY_ITEM_ID $ASSAY_ITEM_SCOPE $ASSAY_ITEM_CHECK; exit 1",
         expect![
-            "fails: `probe` exits with 1: plan-docs docs/plan.md plan-docs-007 file:a.rs:4-9 It holds"
+            "fails: `probe` exited with code 1: plan-docs docs/plan.md plan-docs-007 file:a.rs:4-9 It holds"
         ],
     );
 }
@@ -68,28 +72,28 @@ fn its_words_count_only_where_they_are_clear_and_its_exit_agrees() {
     check(
         AnswerForm::Text,
         "echo PASS; exit 1",
-        expect!["fails: `probe` says PASS and exits with 1"],
+        expect!["fails: `probe` reports PASS, but exited with code 1"],
     );
     check(
         AnswerForm::Text,
         "echo '## VERDICT: PASS'",
         expect![
-            "fails: `probe`: its answer is malformed: it begins with none of the forms that are known"
+            "fails: the answer of `probe` is malformed: it begins with none of the known forms"
         ],
     );
     check(
         AnswerForm::Text,
         "true",
-        expect!["fails: `probe`: its answer is malformed: it is empty"],
+        expect!["fails: the answer of `probe` is malformed: it is empty"],
     );
     check(
         AnswerForm::Text,
         "printf 'RESULT: FAIL\\nPATH: out/qr.md\\n'",
-        expect!["fails: `probe` says FAIL: out/qr.md"],
+        expect!["fails: `probe` reports FAIL: out/qr.md"],
     );
     check(
         AnswerForm::Text,
         "printf 'VERIFICATION COMPLETE\\n\\nStatus: FAIL\\nFailed items:\\n- a-1: dead link\\n'",
-        expect!["fails: `probe` says FAIL: a-1: dead link"],
+        expect!["fails: `probe` reports FAIL: a-1: dead link"],
     );
 }

@@ -130,7 +130,7 @@ fn past_the_ceiling_a_person_is_asked() {
         9,
         "qa-001 * MUST FAIL x",
         expect![[r#"
-        HandedOver(["iteration 9 failed, and no more than 8 are made"]) Retry 9
+        HandedOver(["iteration 9 failed, and at most 8 iterations are allowed"]) Retry 9
         qa-001 blocks
     "#]],
     );
@@ -224,7 +224,7 @@ fn somebody_can_live_with_an_item_for_a_reason_and_only_with_what_they_saw() {
         with("c", |content| state.accept(&id, reason, "ada", content))
     };
     let refused = accept(&mut state, " ").unwrap_err().to_string();
-    assert!(refused.starts_with("reason required: say why `qa-001` is accepted as it is"));
+    assert!(refused.starts_with("reason required: explain why `qa-001` is accepted"));
     assert!(accept(&mut state, "because").is_err());
     accept(&mut state, "known, next release").unwrap();
     expect![[r#"
@@ -307,11 +307,11 @@ fn an_item_goes_from_open_or_failed_to_passed_or_failed_and_nowhere_else() {
     assert_eq!(update("FAIL gone", ItemResult::Pass), Ok((ItemResult::Pass, 3)));
     assert_eq!(update("FAIL one", fail("two")), Ok((fail("two"), 3)));
     let refused = |before, result| update(before, result).unwrap_err();
-    expect!["`qa-001` has passed on the content as it is, and stays so until that changes"]
+    expect!["cannot update `qa-001`: the item has passed for the current content, and stays passed until the content changes"]
         .assert_eq(&refused("PASS", fail("x")));
-    expect!["`qa-001` cannot be made TODO: it becomes so by itself when its content changes; hand in PASS or FAIL with `assay gate update-item qa-001 --status STATUS`"]
+    expect!["cannot set `qa-001` to TODO: an item becomes TODO when its content changes; set PASS or FAIL with `assay gate update-item qa-001 --status STATUS`"]
         .assert_eq(&refused("FAIL x", ItemResult::Todo));
-    expect!["a FAIL needs a finding that says what is wrong: add `--finding TEXT`"]
+    expect!["a FAIL needs a finding that describes the defect: add `--finding TEXT`"]
         .assert_eq(&refused("TODO", fail(" ")));
 }
 
@@ -320,10 +320,8 @@ fn nothing_becomes_of_an_item_that_there_is_not() {
     let mut state = state(1, "qa-001 * MUST TODO");
     let id = "qa-009".parse().unwrap();
     let refused = with("c", |content| state.update(&id, ItemResult::Pass, content)).unwrap_err();
-    expect![
-        "there is no item `qa-009` on this list; `assay gate status` shows those that there are"
-    ]
-    .assert_eq(&refused.to_string());
+    expect!["unknown item `qa-009`; `assay gate status` shows the items of the list"]
+        .assert_eq(&refused.to_string());
 }
 
 proptest! {

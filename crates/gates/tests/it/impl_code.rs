@@ -76,7 +76,7 @@ fn what_the_rules_find_is_told_by_how_bad_it_is() {
         (
             "impl-code/rules-must",
             expect![[r#"
-            MUST file:src/a.py | Check for defects and open doors that rules find in src/a.py | FAILS: line 6: Shell command built from a value (python/shell-injection): Pass a list of arguments without `shell=True`, such as `subprocess.run(["tar", "xf", path], check=True)`.
+            MUST file:src/a.py | Check for defects and vulnerabilities that rules find in src/a.py | FAILS: line 6: Shell command built from a value (python/shell-injection): Pass a list of arguments without `shell=True`, such as `subprocess.run(["tar", "xf", path], check=True)`.
         "#]],
         ),
         (
@@ -88,7 +88,7 @@ fn what_the_rules_find_is_told_by_how_bad_it_is() {
         (
             "impl-code/rules-may",
             expect![[r#"
-            MAY file:src/a.py | Check for what a linter would say of src/a.py | FAILS: line 9: Debugging output left in the code (python/debug-print): Take it out, or log it.
+            MAY file:src/a.py | Check for lint warnings in src/a.py | FAILS: line 9: Debugging output left in the code (python/debug-print): Take it out, or log it.
         "#]],
         ),
     ] {
@@ -105,8 +105,8 @@ fn a_file_that_nobody_could_read_is_not_seen() {
         &[A],
         &binary,
         expect![[r#"
-        MUST file:Cargo.lock | Check for defects and open doors that rules find in Cargo.lock | holds
-        MUST file:src/a.py | Check for defects and open doors that rules find in src/a.py | unseen: the rules could not read it: source that is not text
+        MUST file:Cargo.lock | Check for defects and vulnerabilities that rules find in Cargo.lock | holds
+        MUST file:src/a.py | Check for defects and vulnerabilities that rules find in src/a.py | unseen: the rules could not read the file: source that is not text
     "#]],
     );
     check(
@@ -114,7 +114,7 @@ fn a_file_that_nobody_could_read_is_not_seen() {
         &[A],
         &binary,
         expect![[r#"
-            MUST * | Check that every hunk of the change could be read | unseen: nobody could read `b.png` (binary); `src/a.py` (source that is not text)
+            MUST * | Check that every hunk of the change could be read | unseen: could not read `b.png` (binary); `src/a.py` (source that is not text)
         "#]],
     );
     check(
@@ -134,7 +134,7 @@ fn what_is_no_text_is_not_read_by_anybody() {
         &[A],
         &[A, ("b.png", "\0")],
         expect![[r#"
-        MUST * | Check that every hunk of the change could be read | unseen: nobody could read `b.png` (binary)
+        MUST * | Check that every hunk of the change could be read | unseen: could not read `b.png` (binary)
     "#]],
     );
     check(
@@ -207,7 +207,7 @@ fn commits_that_give_orders_fail() {
     let change = assay_change::open(repository.path(), &scope, &selection).unwrap();
     let subject = Subject::new(None, Some(&change), change.tree());
     expect![[r#"
-        MUST * | Check what the commits say | FAILS: Text that gives a reviewer orders (agent-surface/prompt-injection): Delete it; what reviewers need to know belongs in the description of the change.
+        MUST * | Check the commit messages | FAILS: Text that gives a reviewer orders (agent-surface/prompt-injection): Delete it; what reviewers need to know belongs in the description of the change.
     "#]].assert_eq(&said(&subject, "impl-code/whole-must"));
 }
 
@@ -218,7 +218,7 @@ fn the_commits_of_a_plain_change_are_fine() {
         &[A],
         &[("src/a.py", "x = 1\n")],
         expect![[r#"
-        MUST * | Check what the commits say | holds
+        MUST * | Check the commit messages | holds
     "#]],
     );
 }
@@ -240,8 +240,8 @@ fn files_that_milestones_name_were_changed_as_planned() {
         &[A, ("src/same.py", "same\n"), ("src/b.py", "x = 1\n")],
         expect![[r#"
             MUST milestone:M1 | Check that the files that milestone M1 names were changed as planned | holds
-            MUST milestone:M2 | Check that the files that milestone M2 names were changed as planned | FAILS: milestone M2 names `src/c.py`, and there is no such file; milestone M2 names `src/same.py`, and the change does not touch it; milestone M2 names `web/`, and the change touches nothing there.
-            MUST milestone:M3 | Check that the files that milestone M3 names were changed as planned | FAILS: milestone M3 names `src/a.py`, and the change does not touch it and it does not hold what is added at line 13 of the plan.
+            MUST milestone:M2 | Check that the files that milestone M2 names were changed as planned | FAILS: milestone M2 names `src/c.py`, and there is no such file; milestone M2 names `src/same.py`, and the change does not touch it; milestone M2 names `web/`, and the change touches no matching file.
+            MUST milestone:M3 | Check that the files that milestone M3 names were changed as planned | FAILS: milestone M3 names `src/a.py`, and the change does not touch it and the file lacks lines that are added at line 13 of the plan.
         "#]],
     );
     check_planned(
@@ -337,8 +337,8 @@ fn blanks_at_the_end_of_added_lines_are_told() {
         &[("src/a.py", old), ("src/b.py", old)],
         &[("src/a.py", "x = 1 \ny = 2 \n"), ("src/b.py", "x = 1 \ny = 2\n")],
         expect![[r#"
-            MAY file:src/a.py | Check the blanks in added lines of src/a.py | FAILS: line 2 has blanks at the end.
-            MAY file:src/b.py | Check the blanks in added lines of src/b.py | holds
+            MAY file:src/a.py | Check the whitespace in added lines of src/a.py | FAILS: line 2 has trailing whitespace.
+            MAY file:src/b.py | Check the whitespace in added lines of src/b.py | holds
         "#]],
     );
 }

@@ -70,7 +70,7 @@ fn files_that_a_page_names_exist() {
         &[("src/a.py", "x = 1\n"), ("deep/lib/b.py", "x = 1\n"), ("README.md", old)],
         &[("README.md", page)],
         expect![[r#"
-            SHOULD file:README.md | Check that the files exist which are named in README.md | FAILS: line 2 names `src/gone.py`, and there is no such file.
+            SHOULD file:README.md | Check the paths of the files that are named in README.md | FAILS: line 2 names `src/gone.py`, and there is no such file.
         "#]],
     );
 }
@@ -84,7 +84,7 @@ fn a_changelog_tells_of_changes_to_code() {
         &[log],
         &[code],
         expect![[r#"
-        SHOULD * | Check that the changelog tells of the change | FAILS: code changed, and `CHANGELOG.md` says nothing of it.
+        SHOULD * | Check that the changelog mentions the change | FAILS: code changed, and `CHANGELOG.md` does not mention it.
     "#]],
     );
     check(
@@ -92,7 +92,7 @@ fn a_changelog_tells_of_changes_to_code() {
         &[log],
         &[code, ("CHANGELOG.md", "# 2\n# 1\n")],
         expect![[r#"
-        SHOULD * | Check that the changelog tells of the change | holds
+        SHOULD * | Check that the changelog mentions the change | holds
     "#]],
     );
     check("impl-docs/changelog", &[log], &[("tests/test_a.py", "x = 1\n")], expect![[""]]);
@@ -144,8 +144,8 @@ fn public_items_say_what_they_are_for() {
             ("tests/c.rs", "pub fn new() {}\n"),
         ],
         expect![[r#"
-            SHOULD file:src/a.rs | Check that public items say what they are for in src/a.rs | FAILS: line 2: `new` does not say what it is for.
-            SHOULD file:src/b.rs | Check that public items say what they are for in src/b.rs | holds
+            SHOULD file:src/a.rs | Check that public items are documented in src/a.rs | FAILS: line 2: `new` has no documentation.
+            SHOULD file:src/b.rs | Check that public items are documented in src/b.rs | holds
         "#]],
     );
 }
@@ -160,8 +160,8 @@ fn decisions_that_comments_refer_to_are_in_the_log() {
         &[],
         &files,
         expect![[r#"
-            MUST file:docs/a.md | Check the decisions referred to in docs/a.md | FAILS: line 1 refers to DL-002, which the plan's log does not have.
-            MUST file:src/a.py | Check the decisions referred to in src/a.py | FAILS: line 1 refers to DL-007, which the plan's log does not have; line 2 refers to AD-012, which the plan's log does not have.
+            MUST file:docs/a.md | Check the decisions referred to in docs/a.md | FAILS: line 1 refers to DL-002, which is not in the plan's decision log.
+            MUST file:src/a.py | Check the decisions referred to in src/a.py | FAILS: line 1 refers to DL-007, which is not in the plan's decision log; line 2 refers to AD-012, which is not in the plan's decision log.
         "#]],
     );
     check_planned(
@@ -186,7 +186,7 @@ fn comments_that_begin_with_history_are_told() {
         &[],
         &[("src/a.py", code)],
         expect![[r#"
-        MAY file:src/a.py | Check that no comment tells history in src/a.py | FAILS: the comment on line 1 tells what was; the comment on line 6 tells what was.
+        MAY file:src/a.py | Check for comments about earlier versions in src/a.py | FAILS: the comment on line 1 describes an earlier version; the comment on line 6 describes an earlier version.
     "#]],
     );
     check(
@@ -194,7 +194,7 @@ fn comments_that_begin_with_history_are_told() {
         &[("src/a.py", code)],
         &[("src/a.py", &format!("{code}# Sums up.\nw = 1\n"))],
         expect![[r#"
-            MAY file:src/a.py | Check that no comment tells history in src/a.py | holds
+            MAY file:src/a.py | Check for comments about earlier versions in src/a.py | holds
         "#]],
     );
 }

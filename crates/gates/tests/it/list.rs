@@ -52,7 +52,7 @@ fn a_status_that_is_none_is_refused() {
         check(
             &format!(r#"{{"id": "a-1", "scope": "*", "check": "c", "status": {status}}}"#),
             expect![[r#"
-                item 1: its status is none of TODO, PASS and FAIL
+                item 1: invalid status: expected TODO, PASS or FAIL
             "#]],
         );
     }
@@ -68,25 +68,25 @@ fn a_fail_has_a_finding_and_nothing_else_has() {
     check(
         &item("FAIL", "null"),
         expect![[r#"
-        item 1: its status is FAIL, and it has no finding
+        item 1: the status is FAIL, and the finding is missing
     "#]],
     );
     check(
         &item("FAIL", r#""  ""#),
         expect![[r#"
-        item 1: its status is FAIL, and it has no finding
+        item 1: the status is FAIL, and the finding is missing
     "#]],
     );
     check(
         &item("PASS", r#""ok""#),
         expect![[r#"
-        item 1: its status is PASS, and it has a finding
+        item 1: the status is PASS, which must not have a finding
     "#]],
     );
     check(
         &item("TODO", r#""later""#),
         expect![[r#"
-        item 1: its status is TODO, and it has a finding
+        item 1: the status is TODO, which must not have a finding
     "#]],
     );
 }
@@ -131,31 +131,31 @@ fn another_form_is_refused() {
     whole(
         r#"{"schema_version": "2.0", "phase": "plan-structure", "items": []}"#,
         expect![[r#"
-            its schema_version is "2.0", and only "1.0" is known
+            schema_version is "2.0": expected "1.0"
         "#]],
     );
     whole(
         r#"{"phase": "plan-structure", "iteration": 3, "items": []}"#,
         expect![[r#"
-            its schema_version is missing, and only "1.0" is known
+            schema_version is missing: expected "1.0"
         "#]],
     );
     whole(
         r#"{"schema_version": "1.0", "phase": "impl-code", "items": []}"#,
         expect![[r#"
-            its phase is "impl-code", and that of plan-structure is looked for
+            phase is "impl-code": expected plan-structure
         "#]],
     );
     whole(
         r#"{"schema_version": "1.0", "phase": "plan-structure"}"#,
         expect![[r#"
-            it has no list of `items`
+            missing array `items`
         "#]],
     );
     whole(
         "[]",
         expect![[r#"
-            it has no list of `items`
+            missing array `items`
         "#]],
     );
 }
@@ -174,19 +174,19 @@ fn an_item_without_what_it_needs_is_refused() {
     check(
         r#"{"id": "../../etc", "scope": "*", "check": "c"}"#,
         expect![[r#"
-            item 1: `../../etc` is no name of an item; letters, digits, `-`, `_` and `.` will do, 64 at the most
+            item 1: invalid item id `../../etc`: expected at most 64 letters, digits, `-`, `_` and `.`
         "#]],
     );
     check(
         r#"{"id": "a", "scope": "*", "check": " "}"#,
         expect![[r#"
-            item 1: it has no `check`
+            item 1: missing `check`
         "#]],
     );
     check(
         r#"{"id": "a", "check": "c"}, 7"#,
         expect![[r#"
-            item 1: it has no `scope`
+            item 1: missing `scope`
         "#]],
     );
 }

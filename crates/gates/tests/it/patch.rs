@@ -120,7 +120,7 @@ fn a_hunk_that_fits_twice_is_not_applied() {
         &[("a.txt", "x\na\nx\nb\nx\n")],
         &[diff],
         expect![[r#"
-            x a.txt 13: it does not fit at line 9, and elsewhere it fits more than once: at lines 1, 3, 5
+            x a.txt 13: it does not apply at line 9, and matches several other positions: lines 1, 3, 5
             a.txt => a.txt
               "x\n"
               "a\n"
@@ -139,8 +139,8 @@ fn the_line_that_differs_is_named() {
         &[("a.txt", "zero\none\ntwo\nthree\nfour\nfive\n")],
         &[diff],
         expect![[r#"
-            x a.txt 13: line 4 of the file says `three`, and line 15 of the plan `drei`
-            x a.txt 18: line 20 of the plan says `six`, and the file ends at line 6
+            x a.txt 13: line 4 of the file is `three`, and line 15 of the plan `drei`
+            x a.txt 18: line 20 of the plan has `six`, and the file ends at line 6
             a.txt => a.txt
               "zero\n"
               "one\n"
@@ -207,9 +207,9 @@ fn what_is_there_already_is_not_made_and_what_is_not_there_is_not_changed() {
         &[FIVE, ("c.txt", "1\n2\n")],
         &[diff],
         expect![[r#"
-            x a.txt 11: the file is to be new, and it is there already
+            x a.txt 11: the diff creates the file, which already exists
             x b.txt 15: there is no file `b.txt`
-            x c.txt 20: the file is to be deleted, and 1 of its lines are left
+            x c.txt 20: the diff deletes the file, and 1 of its lines remain
             c.txt => c.txt [-1-1 +]
               "2\n"
             - => new.txt [- +1-1]
@@ -235,7 +235,7 @@ fn the_end_of_a_file_counts() {
         &[("a.txt", "a\nb\n")],
         &[without],
         expect![[r#"
-            x a.txt 13: line 2 of the file ends with a line break, and line 15 of the plan says otherwise
+            x a.txt 13: line 2 of the file ends with a line break, unlike line 15 of the plan
             a.txt => a.txt
               "a\n"
               "b\n"
@@ -276,8 +276,8 @@ fn wrong_counts_are_told_with_the_line_of_the_hunk() {
         &[FIVE, ("b.txt", "b\n")],
         &[diff],
         expect![[r#"
-            ! a.txt 13: the head of the hunk says 9 lines before and 9 after, and it has 2 and 3
-            ! a.txt 17: the head of the hunk says 1 lines before and 1 after, and it has 2 and 2
+            ! a.txt 13: the hunk header states 9 lines before and 9 after, and the hunk has 2 and 3
+            ! a.txt 17: the hunk header states 1 lines before and 1 after, and the hunk has 2 and 2
             a.txt => a.txt [- +2-2] [-5-5 +6-6]
               "one\n"
               "1.5\n"
@@ -312,7 +312,7 @@ fn a_line_without_a_mark_is_told() {
         &[FIVE],
         &[diff],
         expect![[r#"
-            ! a.txt 16: `two` in a hunk has none of the marks ` `, `+` and `-` before it
+            ! a.txt 16: `two` in a hunk does not begin with ` `, `+` or `-`
             x a.txt 13: it cannot be read
             a.txt => a.txt
               "one\n"
@@ -339,11 +339,11 @@ fn what_is_no_diff_is_told() {
         ],
         expect![[r#"
             ! 11: the diff names no file; put `--- a/PATH` and `+++ b/PATH` above its hunks
-            ! 111: a hunk stands under no file; put `--- a/PATH` and `+++ b/PATH` above it
-            ! a.txt 213: `+1` stands in no hunk; a hunk begins with `@@ -LINE,COUNT +LINE,COUNT @@`
-            ! a.txt 313: `@@ fn main @@` does not say which lines it is about, as `@@ -LINE,COUNT +LINE,COUNT @@` does
+            ! 111: a hunk has no file; put `--- a/PATH` and `+++ b/PATH` above it
+            ! a.txt 213: `+1` is outside of a hunk; a hunk begins with `@@ -LINE,COUNT +LINE,COUNT @@`
+            ! a.txt 313: `@@ fn main @@` is not a valid hunk header; expected `@@ -LINE,COUNT +LINE,COUNT @@`
             ! a.txt 411: no hunk follows the names of the file
-            ! 511: `a.png` is no text, so nobody can check it
+            ! 511: `a.png` is binary, so it cannot be checked
             ! 611: the diff names no file; put `--- a/PATH` and `+++ b/PATH` above its hunks
             x a.txt 313: it cannot be read
             a.txt => a.txt
@@ -363,10 +363,10 @@ fn no_diff_leaves_the_repository() {
         &[],
         &[&of("../up"), &of("/etc/passwd"), &of("a/../../up"), &of(".GIT/hooks/x"), &of("./a//b")],
         expect![[r#"
-            ! 11: `../up` is no path to change: the path leaves the repository
-            ! 111: `/etc/passwd` is no path to change: the path is absolute and lies outside the repository
-            ! 211: `a/../../up` is no path to change: the path leaves the repository
-            ! 311: `.GIT/hooks/x` is no path to change: the path is inside of `.git`
+            ! 11: `../up` is not a valid path: the path leaves the repository
+            ! 111: `/etc/passwd` is not a valid path: the path is absolute and lies outside the repository
+            ! 211: `a/../../up` is not a valid path: the path leaves the repository
+            ! 311: `.GIT/hooks/x` is not a valid path: the path is inside of `.git`
             - => a/b [- +1-1]
               "x\n"
         "#]],

@@ -37,7 +37,7 @@ fn a_diff_without_a_file_of_the_repository_fails() {
         "plan-code/named",
         &["+x\n", "--- /dev/null\n+++ b/../up\n@@ -0,0 +1 @@\n+x\n"],
         expect![[r#"
-            MUST * | Check that every diff names files of the repository | FAILS: line 11 of the plan: the diff names no file; put `--- a/PATH` and `+++ b/PATH` above its hunks; line 111 of the plan: `../up` is no path to change: the path leaves the repository.
+            MUST * | Check that every diff names files of the repository | FAILS: line 11 of the plan: the diff names no file; put `--- a/PATH` and `+++ b/PATH` above its hunks; line 111 of the plan: `../up` is not a valid path: the path leaves the repository.
         "#]],
     );
     check(
@@ -63,7 +63,7 @@ fn wrong_counts_fail() {
         "plan-code/syntax",
         &[&wrong],
         expect![[r#"
-            MUST file:src/a.py | Validate diff syntax of src/a.py | FAILS: line 13 of the plan: the head of the hunk says 2 lines before and 9 after, and it has 2 and 3.
+            MUST file:src/a.py | Validate diff syntax of src/a.py | FAILS: line 13 of the plan: the hunk header states 2 lines before and 9 after, and the hunk has 2 and 3.
         "#]],
     );
     check(
@@ -89,7 +89,7 @@ fn diffs_apply_in_the_order_of_the_plan() {
         "plan-code/applies",
         &[again, &adding(&["x = 1"])],
         expect![[r#"
-            MUST file:src/a.py | Apply the diffs in the order of the plan to src/a.py | FAILS: the diff at line 13 of the plan does not apply: line 14 of the plan says `x = 1`, and the file ends at line 5.
+            MUST file:src/a.py | Apply the diffs in the order of the plan to src/a.py | FAILS: the diff at line 13 of the plan does not apply: line 14 of the plan has `x = 1`, and the file ends at line 5.
         "#]],
     );
 }
@@ -190,10 +190,10 @@ fn lines_of_a_plan_in_json_are_those_of_its_diffs() {
     let tree = Files::new(&TREE);
     let subject = Subject::new(Some((&plan, "plan.json")), None, &tree);
     expect![[r#"
-        MUST file:b.md | Validate diff syntax of b.md | FAILS: line 3 of its diff: the head of the hunk says 1 lines before and 9 after, and it has 1 and 2.
+        MUST file:b.md | Validate diff syntax of b.md | FAILS: line 3 of its diff: the hunk header states 1 lines before and 9 after, and the hunk has 1 and 2.
     "#]].assert_eq(&said(&subject, "plan-code/syntax"));
     expect![[r#"
-        MUST file:b.md | Apply the diffs in the order of the plan to b.md | FAILS: the diff at line 3 of its diff does not apply: line 1 of the file says `# B`, and line 4 of its diff `# C`.
+        MUST file:b.md | Apply the diffs in the order of the plan to b.md | FAILS: the diff at line 3 of its diff does not apply: line 1 of the file is `# B`, and line 4 of its diff `# C`.
     "#]].assert_eq(&said(&subject, "plan-code/applies"));
 }
 
@@ -204,7 +204,7 @@ fn a_file_of_code_that_a_milestone_names_has_a_diff() {
         "plan-code/all-files",
         vec![milestone("M1", &files, &[&adding(&["x = 1"])]), milestone("M2", &["d.py"], &[])],
         expect![[r#"
-            SHOULD milestone:M1 | Check that every file of code that milestone M1 names has a diff | FAILS: milestone M1 names `src/c.py` and shows no diff of it.
+            SHOULD milestone:M1 | Check that every file of code that milestone M1 names has a diff | FAILS: milestone M1 names `src/c.py` and has no diff of it.
         "#]],
     );
 }
@@ -219,7 +219,7 @@ fn what_the_rules_find_is_told_by_how_bad_it_is() {
         (
             "plan-code/rules-must",
             expect![[r#"
-                MUST file:src/a.py | Check for defects and open doors that rules find in src/a.py | FAILS: line 19 of the plan: Shell command built from a value (python/shell-injection): Pass a list of arguments without `shell=True`, such as `subprocess.run(["tar", "xf", path], check=True)`; line 24 of the plan: Breakpoint left in the code (python/debugger): Take the breakpoint out.
+                MUST file:src/a.py | Check for defects and vulnerabilities that rules find in src/a.py | FAILS: line 19 of the plan: Shell command built from a value (python/shell-injection): Pass a list of arguments without `shell=True`, such as `subprocess.run(["tar", "xf", path], check=True)`; line 24 of the plan: Breakpoint left in the code (python/debugger): Take the breakpoint out.
             "#]],
         ),
         (
@@ -231,7 +231,7 @@ fn what_the_rules_find_is_told_by_how_bad_it_is() {
         (
             "plan-code/rules-may",
             expect![[r#"
-                MAY file:src/a.py | Check for what a linter would say of src/a.py | FAILS: line 25 of the plan: Debugging output left in the code (python/debug-print): Take it out, or log it.
+                MAY file:src/a.py | Check for lint warnings in src/a.py | FAILS: line 25 of the plan: Debugging output left in the code (python/debug-print): Take it out, or log it.
             "#]],
         ),
     ] {
@@ -267,7 +267,7 @@ fn a_comment_with_a_reason_is_heard() {
         "plan-code/rules-must",
         &[&flawed],
         expect![[r#"
-        MUST file:src/a.py | Check for defects and open doors that rules find in src/a.py | holds
+        MUST file:src/a.py | Check for defects and vulnerabilities that rules find in src/a.py | holds
     "#]],
     );
 }
@@ -279,7 +279,7 @@ fn rules_say_nothing_of_a_file_whose_diffs_do_not_apply() {
         "plan-code/rules-must",
         &[stray],
         expect![[r#"
-            MUST file:src/a.py | Check for defects and open doors that rules find in src/a.py | unseen: not all of its diffs apply, so there is no file to look at
+            MUST file:src/a.py | Check for defects and vulnerabilities that rules find in src/a.py | unseen: not all diffs of the file apply, so the rules cannot check it
         "#]],
     );
 }
@@ -321,8 +321,8 @@ fn blanks_at_the_end_of_added_lines_are_told() {
         "plan-code/whitespace",
         &[&adding(&["x = 1 ", "  \ty = 2", "z = 3"]), page],
         expect![[r#"
-            MAY file:b.md | Check the blanks in added lines of b.md | FAILS: line 116 of the plan has blanks at the end.
-            MAY file:src/a.py | Check the blanks in added lines of src/a.py | FAILS: line 16 of the plan has blanks at the end; line 17 of the plan has a blank before a tab.
+            MAY file:b.md | Check the whitespace in added lines of b.md | FAILS: line 116 of the plan has trailing whitespace.
+            MAY file:src/a.py | Check the whitespace in added lines of src/a.py | FAILS: line 16 of the plan has trailing whitespace; line 17 of the plan has a space before a tab.
         "#]],
     );
 }
@@ -339,7 +339,7 @@ fn a_long_path_is_cut_in_what_is_told_of_it() {
         "plan-code/named",
         &[&diff(&"a/".repeat(3_000))],
         expect![[r#"
-        MUST * | Check that every diff names files of the repository | FAILS: line 11 of the plan: `a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/…` is no path to change: the path is too long.
+        MUST * | Check that every diff names files of the repository | FAILS: line 11 of the plan: `a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/…` is not a valid path: the path is too long.
     "#]],
     );
 }

@@ -51,7 +51,7 @@ By DL-1 and DL-007, not XDL-9 or DL-x.
 ",
         "",
         expect![[r#"
-            MUST * decisions: Decisions are referred to that are not in the log: `DL-007` (line 5); `DL-012` (line 11).
+            MUST * decisions: Referenced decisions are not in the log: `DL-007` (line 5); `DL-012` (line 11).
         "#]],
     );
 }
@@ -191,7 +191,7 @@ unmarked
 ",
         expect![[r#"
             SHOULD * public-items: Public items have no doc comment: `pub fn in_no_hunk() {}` in `src/a.rs` (line 6); `pub fn in_a_hunk() {} // TODO` in `src/b.rs` (line 12); `pub fn ill_counted() {}` in `src/c.rs` (line 17).
-            SHOULD * todo-comments: Added comments leave something open: `pub fn in_a_hunk() {} // TODO` in `src/b.rs` (line 12).
+            SHOULD * todo-comments: Added comments contain open tasks: `pub fn in_a_hunk() {} // TODO` in `src/b.rs` (line 12).
         "#]],
     );
 }
@@ -318,13 +318,13 @@ let a = \"// TODO\";
 ",
         ),
         expect![[r#"
-            SHOULD * todo-comments: Added comments leave something open: `// TODO: later` in `src/a.rs` (line 7); `let todo = Todo::new(); // FIXME` in `src/a.rs` (line 8); `/// FIXME(anna)` in `src/a.rs` (line 11); `* TODO here` in `src/a.rs` (line 14).
+            SHOULD * todo-comments: Added comments contain open tasks: `// TODO: later` in `src/a.rs` (line 7); `let todo = Todo::new(); // FIXME` in `src/a.rs` (line 8); `/// FIXME(anna)` in `src/a.rs` (line 11); `* TODO here` in `src/a.rs` (line 14).
         "#]],
     );
     check_diff(
         &new_file("a.py", "x = 1  # TODO: more\n# fine\n"),
         expect![[r#"
-            SHOULD * todo-comments: Added comments leave something open: `x = 1 # TODO: more` in `a.py` (line 7).
+            SHOULD * todo-comments: Added comments contain open tasks: `x = 1 # TODO: more` in `a.py` (line 7).
         "#]],
     );
     check_diff(
@@ -358,7 +358,7 @@ let a = 1; // now uses b
 ",
         ),
         expect![[r#"
-            MAY * history: Added comments tell history: `// Previously this was a list.` in `src/a.rs` (line 7); `// No longer needed.` in `src/a.rs` (line 8); `let a = 1; // now uses b` in `src/a.rs` (line 13); `//! Formerly x` in `src/a.rs` (line 15).
+            MAY * history: Added comments describe earlier versions: `// Previously this was a list.` in `src/a.rs` (line 7); `// No longer needed.` in `src/a.rs` (line 8); `let a = 1; // now uses b` in `src/a.rs` (line 13); `//! Formerly x` in `src/a.rs` (line 15).
         "#]],
     );
 }
@@ -382,7 +382,7 @@ fn links_in_added_markdown_lead_somewhere() {
             new_file("docs/c.md", "text\n")
         ),
         expect![[r#"
-            SHOULD * links: Links in added Markdown lead nowhere: `gone.md` in `docs/b.md` (line 8); `p.png` in `docs/b.md` (line 12).
+            SHOULD * links: Dead links in added Markdown: `gone.md` in `docs/b.md` (line 8); `p.png` in `docs/b.md` (line 12).
         "#]],
     );
 }
@@ -406,7 +406,7 @@ The docs change.
 ",
         "",
         expect![[r#"
-            SHOULD * todo-comments: Added comments leave something open: `# TODO: more` in `a.py` (line 11).
+            SHOULD * todo-comments: Added comments contain open tasks: `# TODO: more` in `a.py` (line 11).
         "#]],
     );
 }
@@ -422,7 +422,7 @@ fn a_plan_without_milestones_is_not_seen() {
     }
     let only_diffs = "```diff\n--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n+# TODO: more\n```\n";
     let plan = assay_gates::plan::read("plan.md", only_diffs.as_bytes()).unwrap();
-    expect!["FAILS: Added comments leave something open: `# TODO: more` in `a.py` (line 5)."]
+    expect!["FAILS: Added comments contain open tasks: `# TODO: more` in `a.py` (line 5)."]
         .assert_eq(&seen("plan-docs/todo-comments", "*", Some(&plan)));
     for key in ["plan-code/named", "plan-code/tests"] {
         assert_eq!(seen(key, "*", Some(&plan)), "unseen: The plan has no milestones.", "{key}");
@@ -431,6 +431,5 @@ fn a_plan_without_milestones_is_not_seen() {
 
 #[test]
 fn without_a_plan_nothing_is_seen() {
-    expect!["unseen: There is no plan to look at."]
-        .assert_eq(&seen("plan-docs/decisions", "*", None));
+    expect!["unseen: There is no plan."].assert_eq(&seen("plan-docs/decisions", "*", None));
 }

@@ -81,28 +81,28 @@ fn what_is_no_json_is_told_with_its_place() {
         "plan.json",
         "{\"milestones\": [\n  {,}\n]}",
         expect![[r#"
-        the plan `plan.json` is not JSON at line 2, column 4: key must be a string
+        the plan `plan.json` is not valid JSON at line 2, column 4: key must be a string
     "#]],
     );
     check(
         "plan.json",
         "",
         expect![[r#"
-        the plan `plan.json` is not JSON at line 1, column 0: EOF while parsing a value
+        the plan `plan.json` is not valid JSON at line 1, column 0: EOF while parsing a value
     "#]],
     );
     check(
         "plan.json",
         "[1]",
         expect![[r#"
-        the plan `plan.json` is an array in JSON, and not an object
+        invalid plan `plan.json`: expected a JSON object, found an array
     "#]],
     );
     check(
         "plan.JSON",
         &"[".repeat(1000),
         expect![[r#"
-        the plan `plan.JSON` is not JSON at line 1, column 128: recursion limit exceeded
+        the plan `plan.JSON` is not valid JSON at line 1, column 128: recursion limit exceeded
     "#]],
     );
 }

@@ -70,10 +70,10 @@ fn files_and_folders_exist_or_not() {
             RECONCILIATION COMPLETE
 
             - M1: PARTLY (4 of 9 met; do the rest)
-              - MET: `src/shop.rs` exists (src/shop.rs:1: `src/shop.rs` is there)
+              - MET: `src/shop.rs` exists (src/shop.rs:1: `src/shop.rs` exists)
               - CANNOT_TELL: [ ] There is a file `shop.rs`. (`src/shop.rs` may not be what is meant by `shop.rs`)
-              - MET: [ ] There is a file named `shop.rs`. (src/shop.rs:1: `src/shop.rs` is there)
-              - MET: The files `src/shop.rs`, `README.md` and `src/web/` exist (src/shop.rs:1: `src/shop.rs` is there; `README.md` is there; `src/web/` is there)
+              - MET: [ ] There is a file named `shop.rs`. (src/shop.rs:1: `src/shop.rs` exists)
+              - MET: The files `src/shop.rs`, `README.md` and `src/web/` exist (src/shop.rs:1: `src/shop.rs` exists; `README.md` exists; `src/web/` exists)
               - NOT_MET: `src/gone.rs` is created (there is no file `src/gone.rs`)
               - MET: `src/shop.rs:4` exists (src/shop.rs:4: `pub fn sell(item: &str) {}`)
               - NOT_MET: `src/shop.rs:400` exists (`src/shop.rs` has no line 400)
@@ -119,17 +119,17 @@ fn names_are_defined_or_not() {
               - MET: method `total` exists in `src/web/cart.ts` (src/web/cart.ts:2: `total` is defined: `total(): number {`)
               - MET: `Store` and `LIMIT` are defined in `app/store.py` (app/store.py:8: `Store` is defined: `class Store:`; `LIMIT` is defined: `LIMIT = 3`)
               - MET: function `Sell` exists (cmd/main.go:3: `Sell` is defined: `func (s *Shop) Sell() {}`)
-              - NOT_MET: `commented` is defined (`commented` is defined nowhere)
-              - NOT_MET: function `quoted` exists (`quoted` is defined nowhere)
-              - NOT_MET: `vanished` is defined (`vanished` is defined nowhere)
-              - NOT_MET: `planned_only` is defined (`planned_only` is defined nowhere)
-              - NOT_MET: there is a function `Basket` in `src/shop.rs` (`Basket` is defined nowhere in `src/shop.rs`)
+              - NOT_MET: `commented` is defined (`commented` is not defined)
+              - NOT_MET: function `quoted` exists (`quoted` is not defined)
+              - NOT_MET: `vanished` is defined (`vanished` is not defined)
+              - NOT_MET: `planned_only` is defined (`planned_only` is not defined)
+              - NOT_MET: there is a function `Basket` in `src/shop.rs` (`Basket` is not defined in `src/shop.rs`)
               - NOT_MET: there is a function `sell` in `src/gone.rs` (there is no file `src/gone.rs`)
               - CANNOT_TELL: there is a struct `sell` (`sell` at src/shop.rs:4 may not be what is meant: `pub fn sell(item: &str) {}`)
               - NOT_MET: there is a file `sell` (there is no file `sell`)
               - MET: method `Store.open` exists (app/store.py:9: `Store.open` is defined: `def open(self):`)
               - MET: `shop::sell` is defined (src/shop.rs:4: `shop::sell` is defined: `pub fn sell(item: &str) {}`)
-              - NOT_MET: `src/shop.rs` has `vanished` (`vanished` is defined nowhere in `src/shop.rs`)
+              - NOT_MET: `src/shop.rs` has `vanished` (`vanished` is not defined in `src/shop.rs`)
 
             RESULT: FAIL
         "#]],
@@ -161,10 +161,10 @@ fn what_only_looks_like_it_is_not_met() {
         RECONCILIATION COMPLETE
 
         - M1: PARTLY (1 of 8 met; do the rest)
-          - NOT_MET: function `frobnicate` exists (`frobnicate` is defined nowhere)
+          - NOT_MET: function `frobnicate` exists (`frobnicate` is not defined)
           - CANNOT_TELL: `src/a.rs` has a function `checksum` (`checksum` at src/a.rs:3 may not be what is meant: `let checksum = 3;`)
           - CANNOT_TELL: `checksum` is defined (`checksum` at src/a.rs:3 may not be what is meant: `let checksum = 3;`)
-          - NOT_MET: `shutdown` is defined (`shutdown` is defined nowhere)
+          - NOT_MET: `shutdown` is defined (`shutdown` is not defined)
           - CANNOT_TELL: `docs.md` exists (`vendor/x/docs.md` may not be what is meant by `docs.md`)
           - CANNOT_TELL: `docs.md` mentions `Docs` (`vendor/x/docs.md` may not be what is meant by `docs.md`)
           - CANNOT_TELL: `lib.rs` has a function `helper` (`vendor/x/lib.rs` may not be what is meant by `lib.rs`)
@@ -217,9 +217,9 @@ fn tests_are_told_from_other_code() {
               - MET: adds a test `an_empty_cart_sells_nothing` (src/shop.rs:17: the test `fn an_empty_cart_sells_nothing() { assert!(Cart.sells()) }`)
               - MET: there is a test `keeps its items` in `tests/cart.test.ts` (tests/cart.test.ts:1: the test `it('keeps its items', () => expect(a).toBe(1));`)
               - MET: a test `test_opens` exists (tests/test_store.py:1: the test `def test_opens():`)
-              - NOT_MET: adds a test `test_helper` (no test is called `test_helper`)
-              - NOT_MET: adds a test `sell` (no test is called `sell`)
-              - NOT_MET: there is a test `loses its items` (no test is called `loses its items`)
+              - NOT_MET: adds a test `test_helper` (no test is named `test_helper`)
+              - NOT_MET: adds a test `sell` (no test is named `sell`)
+              - NOT_MET: there is a test `loses its items` (no test is named `loses its items`)
 
             RESULT: FAIL
         "#]],
@@ -243,7 +243,7 @@ fn pages_mention_or_do_not() {
               - MET: `README.md` mentions `sell` (README.md:3: `Call 'sell()' to sell.`)
               - MET: `README.md` documents `--limit 3` and `sell()` (README.md:4: `Set '--limit 3'.`; `Call 'sell()' to sell.`)
               - MET: `sell` is documented in `README.md` (README.md:3: `Call 'sell()' to sell.`)
-              - NOT_MET: `README.md` describes `Cart` (`README.md` says nothing of `Cart`)
+              - NOT_MET: `README.md` describes `Cart` (`README.md` does not mention `Cart`)
               - NOT_MET: `docs/none.md` mentions `sell` (there is no file `docs/none.md`)
 
             RESULT: FAIL
@@ -270,7 +270,7 @@ fn what_is_gone_is_gone_everywhere() {
               - MET: `src/old.rs` is removed (`src/old.rs` is gone)
               - MET: `nowhere_at_all` no longer exists (`nowhere_at_all` is gone)
               - NOT_MET: `sell` has been removed (`sell` is still at src/shop.rs:4)
-              - CANNOT_TELL: `vanished` is deleted (`vanished` still stands at src/shop.rs:12)
+              - CANNOT_TELL: `vanished` is deleted (`vanished` still occurs at src/shop.rs:12)
               - MET: removes `sell` from `app/store.py` (`sell` is gone)
               - NOT_MET: `sell` is removed from `src/shop.rs` (`sell` is still at src/shop.rs:4)
               - NOT_MET: `README.md` does not exist (`README.md` is still at README.md:1)
@@ -299,16 +299,16 @@ fn what_goes_beyond_is_not_decided() {
             RECONCILIATION COMPLETE
 
             - M1: NOT_SATISFIED (0 of 10 met; do all)
-              - CANNOT_TELL: `sell` returns an error for an empty cart (code cannot decide what it says; src/shop.rs:4)
-              - CANNOT_TELL: All tests pass (code cannot decide what it says)
-              - CANNOT_TELL: `cargo test` passes (code cannot decide what it says)
-              - CANNOT_TELL: `src/shop.rs` exists and `sell` is fast (code cannot decide what it says; src/shop.rs:1; src/shop.rs:4)
-              - NOT_MET: `missing_name` returns 404 (`missing_name` stands nowhere in the tree)
+              - CANNOT_TELL: `sell` returns an error for an empty cart (code cannot decide this criterion; src/shop.rs:4)
+              - CANNOT_TELL: All tests pass (code cannot decide this criterion)
+              - CANNOT_TELL: `cargo test` passes (code cannot decide this criterion)
+              - CANNOT_TELL: `src/shop.rs` exists and `sell` is fast (code cannot decide this criterion; src/shop.rs:1; src/shop.rs:4)
+              - NOT_MET: `missing_name` returns 404 (`missing_name` does not occur in the tree)
               - NOT_MET: `src/missing.rs` handles `404` (there is no file `src/missing.rs`)
-              - CANNOT_TELL: does not use `missing_name` (code cannot decide what it says)
-              - CANNOT_TELL: The shop is fast (code cannot decide what it says)
-              - CANNOT_TELL:  (code cannot decide what it says)
-              - CANNOT_TELL: `unclosed is defined (code cannot decide what it says)
+              - CANNOT_TELL: does not use `missing_name` (code cannot decide this criterion)
+              - CANNOT_TELL: The shop is fast (code cannot decide this criterion)
+              - CANNOT_TELL:  (code cannot decide this criterion)
+              - CANNOT_TELL: `unclosed is defined (code cannot decide this criterion)
 
             RESULT: FAIL
         "#]],
@@ -373,7 +373,7 @@ fn diffs_are_told_and_decide_nothing() {
         - M1: SATISFIED (1 of 1 met; skip)
           - MET: `Cart` is defined (src/shop.rs:8: `Cart` is defined: `pub struct Cart;`)
           - diff at line 11 of the plan: src/shop.rs is as planned
-          - diff at line 111 of the plan: src/shop.rs differs (0 of 1 hunks are there, not hunk 1)
+          - diff at line 111 of the plan: src/shop.rs differs (0 of 1 hunks found; hunk 1 is missing)
           - diff at line 211 of the plan: old.rs is as planned
 
         RESULT: PASS
@@ -417,11 +417,11 @@ fn the_word_of_a_judge_counts_with_a_quote_alone() {
     expect![[r#"
           - MET: `sell` is fast (src/shop.rs:4: `pub fn sell( item: &str ) {}`)
           - MET: `sell` is fast (src/shop.rs:3: `/// Sells. pub fn sell(item: &str) {}`)
-          - CANNOT_TELL: `sell` is fast (`src/shop.rs` does not hold what is quoted from it; src/shop.rs:4)
+          - CANNOT_TELL: `sell` is fast (`src/shop.rs` does not contain the quote; src/shop.rs:4)
           - CANNOT_TELL: `sell` is fast (the quote is too short to prove anything; src/shop.rs:4)
           - CANNOT_TELL: `sell` is fast (there is no file `src/gone.rs`; src/shop.rs:4)
           - CANNOT_TELL: `sell` is fast (`../shop.rs`: the path leaves the repository; src/shop.rs:4)
-          - CANNOT_TELL: `sell` is fast (what is quoted stands in the plan, which proves nothing; src/shop.rs:4)
+          - CANNOT_TELL: `sell` is fast (the quote is from the plan, which is no evidence; src/shop.rs:4)
           - NOT_MET: `sell` is fast (it is slow)
           - CANNOT_TELL: `sell` is fast (the model did not answer; src/shop.rs:4)
     "#]].assert_eq(&told);
@@ -501,8 +501,8 @@ fn each_milestone_is_an_item() {
     expect![[r#"
         MUST milestone:M1 | Check that milestone M1 was delivered | holds
         MUST milestone:M2 | Check that milestone M2 was delivered | FAILS: `'src/gone.rs' exists` (line 22 of the plan): there is no file `src/gone.rs`.
-        MUST milestone:M3 | Check that milestone M3 was delivered | unseen: `The shop is fast` (line 22 of the plan): code cannot decide what it says
-        MUST milestone:M4 | Check that milestone M4 was delivered | FAILS: milestone M4 does not say when it is reached.
+        MUST milestone:M3 | Check that milestone M3 was delivered | unseen: `The shop is fast` (line 22 of the plan): code cannot decide this criterion
+        MUST milestone:M4 | Check that milestone M4 was delivered | FAILS: milestone M4 has no acceptance criteria.
         MUST milestone:M5 | Check that milestone M5 was delivered | FAILS: `'src/gone.rs' exists` (line 21 of the plan): there is no file `src/gone.rs`.
     "#]].assert_eq(&said(&subject, "reconcile/milestone"));
 }
@@ -525,13 +525,13 @@ fn all_milestones_of_a_name_are_delivered() {
     check(
         vec![met(), with("M1", &["The shop is fast"])],
         expect![[r#"
-        MUST milestone:M1 | Check that milestone M1 was delivered | unseen: `The shop is fast` (line 21 of the plan): code cannot decide what it says
+        MUST milestone:M1 | Check that milestone M1 was delivered | unseen: `The shop is fast` (line 21 of the plan): code cannot decide this criterion
     "#]],
     );
     check(
         vec![met(), with("M1", &[])],
         expect![[r#"
-        MUST milestone:M1 | Check that milestone M1 was delivered | FAILS: milestone M1 does not say when it is reached.
+        MUST milestone:M1 | Check that milestone M1 was delivered | FAILS: milestone M1 has no acceptance criteria.
     "#]],
     );
     check(
@@ -560,7 +560,7 @@ fn a_plan_in_markdown_is_reconciled() {
           - MET: adds a test `an_empty_cart_sells_nothing` (src/shop.rs:17: the test `fn an_empty_cart_sells_nothing() { assert!(Cart.sells()) }`)
         - M2 Buy: PARTLY (1 of 2 met; do the rest)
           - MET: `Cart` is defined (src/shop.rs:8: `Cart` is defined: `pub struct Cart;`)
-          - NOT_MET: `buy` refuses an empty cart (`buy` stands nowhere in the tree)
+          - NOT_MET: `buy` refuses an empty cart (`buy` does not occur in the tree)
 
         RESULT: FAIL
     "#]].assert_eq(&text(&reconcile(&plan, "plan.md", &Files::new(&TREE), None)));

@@ -173,8 +173,7 @@ fn a_fixer_that_never_gets_it_right_ends_with_a_person_and_flipping_back_does_no
     let flips: &dyn Fn(u32, &str, &Path) -> Result<String, String> =
         &|round, _, _| Ok(if round % 2 == 0 { "bad" } else { "worse" }.to_owned());
     let (flipped, _) = ran(Severity::Must, FixPolicy::Enabled, flips);
-    expect!["it was fixed 8 times, and no more are made after 8 fixes"]
-        .assert_eq(&handed_over(flipped));
+    expect!["the limit of 8 fixes is reached after 8 fixes"].assert_eq(&handed_over(flipped));
 }
 
 #[test]

@@ -176,7 +176,7 @@ fn items_that_make_no_list_leave_the_one_that_is_there() {
     let twice = vec![item("b", "*", "x"), item("b", "*", "y")];
     let refused =
         bench.on(|gate| gate.decompose(handed_in(), twice, IfExists::Replace)).unwrap_err();
-    expect!["these items make no list: duplicate id: `b`"].assert_eq(&refused.to_string());
+    expect!["invalid items: duplicate id: `b`"].assert_eq(&refused.to_string());
     assert_eq!(bench.list(), before);
 }
 

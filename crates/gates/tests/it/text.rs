@@ -116,7 +116,7 @@ fn a_person_is_told_why_they_are_asked() {
         Failed items:
         - a-001: x
         A person decides:
-        - iteration 9 failed, and no more than 8 are made
+        - iteration 9 failed, and at most 8 iterations are allowed
 
         NEXT: Ask a person to decide.
     "#]],

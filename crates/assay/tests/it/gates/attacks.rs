@@ -186,12 +186,12 @@ const ATTACKS: &[Attack] = &[
             let other = repository.file(".assay/gates/qr-plan-docs.json");
             fs::copy(other, list_path(repository)).unwrap();
         },
-        told: "its phase is \"plan-docs\"",
+        told: "phase is \"plan-docs\"",
     },
     Attack {
         name: "the list claims another form",
         act: |repository| edit(repository, |list| list["schema_version"] = json!("9.0")),
-        told: "only \"1.0\" is known",
+        told: "expected \"1.0\"",
     },
     Attack {
         name: "the list is replaced by another one by hand",
@@ -216,7 +216,7 @@ const ATTACKS: &[Attack] = &[
     Attack {
         name: "the list is deleted",
         act: |repository| fs::remove_file(list_path(repository)).unwrap(),
-        told: "there is no list for plan-structure",
+        told: "missing list for phase plan-structure",
     },
     Attack {
         name: "the list is deleted and made again",
@@ -230,7 +230,7 @@ const ATTACKS: &[Attack] = &[
     Attack {
         name: "the record is deleted",
         act: |repository| fs::remove_file(record_path(repository)).unwrap(),
-        told: "was deleted while its gate was not passed",
+        told: "was deleted before its gate passed",
     },
     Attack {
         name: "the record is deleted and the list reset",
@@ -243,7 +243,7 @@ const ATTACKS: &[Attack] = &[
                 }
             });
         },
-        told: "was deleted while its gate was not passed",
+        told: "was deleted before its gate passed",
     },
     Attack {
         name: "both files are deleted",
@@ -251,7 +251,7 @@ const ATTACKS: &[Attack] = &[
             fs::remove_file(list_path(repository)).unwrap();
             fs::remove_file(record_path(repository)).unwrap();
         },
-        told: "was deleted while its gate was not passed",
+        told: "was deleted before its gate passed",
     },
     Attack {
         name: "the whole folder is deleted and the gate begun anew",
@@ -260,7 +260,7 @@ const ATTACKS: &[Attack] = &[
             assert_eq!(step(repository, &["decompose", "--plan", "plan.md"]).code, 3);
             assert_eq!(step(repository, &["decompose", "--again", "--plan", "plan.md"]).code, 3);
         },
-        told: "was deleted while its gate was not passed",
+        told: "was deleted before its gate passed",
     },
     Attack {
         name: "the iteration of the record is edited",
@@ -357,7 +357,7 @@ const ATTACKS: &[Attack] = &[
             );
             let again = step(repository, &["decompose", "--again", "--items", "mine.json"]);
             assert_eq!(again.code, 2);
-            let told = "`person-001` is the name of another item";
+            let told = "`person-001` is the id of another item";
             assert!(again.stderr.contains(told), "{}", again.stderr);
         },
         told: "There is no owner",
@@ -433,7 +433,7 @@ const ATTACKS: &[Attack] = &[
                 ["accept", "person-001", "--reason", "the team owns it", "--by", name.trim()];
             let accept = step(repository, &accept);
             assert_eq!(accept.code, 2);
-            assert!(accept.stderr.contains("is on record as an author"), "{}", accept.stderr);
+            assert!(accept.stderr.contains("is recorded as an author"), "{}", accept.stderr);
         },
         told: "There is no owner",
     },

@@ -139,7 +139,7 @@ fn a_plan_without_diffs_names_the_next_step_and_a_person_lets_it_pass() {
     let step = |args: &[&str]| gate(&repository, &[args, &phase].concat());
     let ran = step(&["run", "--plan", "plan.md"]);
     assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
-    assert!(ran.stdout.contains("- plan-code-001: The plan shows no diff"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("- plan-code-001: The plan contains no diff"), "{}", ran.stdout);
     assert!(ran.stderr.contains("`assay gate guide --phase plan-code`"), "{}", ran.stderr);
     let guide = step(&["guide"]).stdout;
     assert!(guide.contains("assay gate accept"), "{guide}");

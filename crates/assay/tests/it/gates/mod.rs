@@ -313,10 +313,10 @@ fn a_plan_is_held_against_what_was_written_with_file_and_line() {
 
             - M1 A greeting: PARTLY (1 of 2 met; do the rest)
               - MET: `greet.py` has a function `greet` (greet.py:1: `greet` is defined: `def greet(name):`)
-              - CANNOT_TELL: `test_greet.py` has a test `test_empty_name` for the empty name (code cannot decide what it says; test_greet.py:1; test_greet.py:4)
+              - CANNOT_TELL: `test_greet.py` has a test `test_empty_name` for the empty name (code cannot decide this criterion; test_greet.py:1; test_greet.py:4)
             - M2 The manual tells of it: NOT_SATISFIED (0 of 2 met; do all)
-              - NOT_MET: `README` mentions `greet` (`README` says nothing of `greet`)
-              - CANNOT_TELL: `test_greet.py` still passes (code cannot decide what it says; test_greet.py:1)
+              - NOT_MET: `README` mentions `greet` (`README` does not mention `greet`)
+              - CANNOT_TELL: `test_greet.py` still passes (code cannot decide this criterion; test_greet.py:1)
 
             RESULT: FAIL
         "#]],

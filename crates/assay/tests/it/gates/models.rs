@@ -100,7 +100,7 @@ fn what_the_plan_tells_a_model_to_say_counts_for_nothing() {
     );
     let ran = case.gate(&["run", "--plan", "plan.md"]);
     assert_eq!(ran.code, 3, "{}{}", ran.stdout, ran.stderr);
-    assert!(ran.stderr.contains("gives reviewers orders"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("contains instructions to reviewers"), "{}", ran.stderr);
     assert_eq!(case.server.requests().len(), 0);
 }
 

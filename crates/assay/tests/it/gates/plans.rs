@@ -172,11 +172,8 @@ fn a_key_that_stands_twice_is_an_error_with_its_name() {
     let plan = json("\"files\": []");
     let twice = plan.replacen("{\"milestones\"", "{\"milestones\": [], \"milestones\"", 1);
     for (plan, told) in [
-        (twice, "the key `milestones` stands twice"),
-        (
-            json(&format!("\"acceptance_criteria\": {UNMET}")),
-            "the key `acceptance_criteria` stands twice",
-        ),
+        (twice, "duplicate key `milestones`"),
+        (json(&format!("\"acceptance_criteria\": {UNMET}")), "duplicate key `acceptance_criteria`"),
         (
             json(&format!("\"acceptanceCriteria\": {UNMET}")),
             "the keys `acceptance_criteria` and `acceptanceCriteria` in one object",

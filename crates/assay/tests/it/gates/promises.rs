@@ -100,7 +100,7 @@ const BROKEN: &[(&str, &str, &str)] = &[
     (
         CALC,
         "import calc\n\n\n# def test_mul():\n#     assert calc.mul(2, 3) == 6\n",
-        "no test is called",
+        "no test is named",
     ),
     (CALC, "", "test_calc.py"),
 ];

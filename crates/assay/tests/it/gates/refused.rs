@@ -33,15 +33,15 @@ fn what_makes_no_sense_is_refused_and_changes_nothing() {
     "#]]
     .assert_eq(&refused(&["update-item", "qa-001", "--status", "PASS", "--finding", "ok"]));
     expect![[r#"
-        error: a FAIL needs a finding that says what is wrong: add `--finding TEXT`
+        error: a FAIL needs a finding that describes the defect: add `--finding TEXT`
     "#]]
     .assert_eq(&refused(&["update-item", "qa-001", "--status", "FAIL"]));
     expect![[r#"
-        error: there is no item `qa-009` on this list; `assay gate status` shows those that there are
+        error: unknown item `qa-009`; `assay gate status` shows the items of the list
     "#]]
     .assert_eq(&refused(&["update-item", "qa-009", "--status", "PASS"]));
     expect![[r#"
-        error: reason required: say why `qa-001` is accepted as it is; words such as `because` or `n/a` alone state none
+        error: reason required: explain why `qa-001` is accepted; words such as `because` or `n/a` alone are no reason
     "#]]
     .assert_eq(&refused(&["accept", "qa-001", "--reason", " "]));
     refused(&["accept", "qa-001"]);
@@ -68,7 +68,11 @@ fn what_is_verified_here_is_taken_from_nobody() {
     assert_eq!(step(&["decompose", "--plan", "plan.md"]).code, 0);
     let claimed = step(&["update-item", "plan-structure-001", "--status", "PASS"]);
     assert_eq!(claimed.code, 2);
-    assert!(claimed.stderr.contains("is verified by assay itself"), "{}", claimed.stderr);
+    assert!(
+        claimed.stderr.contains("a built-in check or a command verifies the item"),
+        "{}",
+        claimed.stderr
+    );
     // An edit of the file is refused as well.
     assert_eq!(step(&["verify"]).code, 1);
     let path = repository.file(".assay/gates/qr-plan-structure.json");
@@ -89,7 +93,7 @@ fn without_a_state_that_can_be_read_nothing_is_known() {
     for args in [&["verify"][..], &["guide"], &["status"], &["accept", "a", "--reason", "x"]] {
         let ran = step(args);
         assert_eq!(ran.code, 3, "{args:?}: {}", ran.stderr);
-        assert!(ran.stderr.contains("there is no list for plan-structure"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("missing list for phase plan-structure"), "{}", ran.stderr);
     }
     assert_eq!(step(&["run", "--plan", "plan.md"]).code, 0);
     let path = repository.file(".assay/gates/qr-plan-structure.json");

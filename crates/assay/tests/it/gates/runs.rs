@@ -85,9 +85,9 @@ fn a_command_verifies_what_only_it_can() {
     let ran = step(&["run", "--plan", "plan.md"]);
     assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
     assert!(ran.stdout.contains(": The plan is spelled well (scope: *)\n"), "{}", ran.stdout);
-    assert!(ran.stdout.contains(": `spelling` exits with 1: "), "{}", ran.stdout);
+    assert!(ran.stdout.contains(": `spelling` exited with code 1: "), "{}", ran.stdout);
     assert!(
-        step(&["guide"]).stdout.contains("`spelling` exits with 1: "),
+        step(&["guide"]).stdout.contains("`spelling` exited with code 1: "),
         "{}",
         step(&["guide"]).stdout
     );
@@ -110,7 +110,7 @@ fn a_fixer_cannot_accept_what_it_left() {
     let accept = ["accept", "plan-structure-003", "--reason", "known, next release", "--by"];
     let own = step(&[&accept[..], &["sh"]].concat());
     assert_eq!(own.code, 2, "{}", own.stdout);
-    assert!(own.stderr.contains("is on record as an author"), "{}", own.stderr);
+    assert!(own.stderr.contains("is recorded as an author"), "{}", own.stderr);
     let person = step(&[&accept[..], &["Ada"]].concat());
     assert_eq!(person.code, 0, "{}", person.stderr);
 }

@@ -190,7 +190,7 @@ fn a_key_that_stands_twice_in_a_plan_is_an_error_with_its_line() {
     let plan = "{\"phases\": [{\"subtasks\": [\n  {\"id\": \"1\", \"status\": \"pending\",\n   \"status\": \"completed\"}]}]}";
     let fixture = QaFixture::with(super::SPEC, plan, "true\n", "");
     let ran = fixture.ends(2, &[]);
-    assert!(ran.stderr.contains("the key `status` stands twice"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("duplicate key `status`"), "{}", ran.stderr);
     assert!(ran.stderr.contains("line 3"), "{}", ran.stderr);
 }
 

@@ -20,12 +20,12 @@ pub(super) fn look_for_bare_items(subject: &Subject<'_>, _: &Scope) -> CheckResu
 
 /// Checks that no added comment leaves work open.
 pub(super) fn look_for_todos(subject: &Subject<'_>, _: &Scope) -> CheckResult {
-    look_for(subject, "Added comments leave something open", comments::open)
+    look_for(subject, "Added comments contain open tasks", comments::open)
 }
 
 /// Checks that no added comment describes history.
 pub(super) fn look_for_history(subject: &Subject<'_>, _: &Scope) -> CheckResult {
-    look_for(subject, "Added comments tell history", comments::history)
+    look_for(subject, "Added comments describe earlier versions", comments::history)
 }
 
 fn look_for(

@@ -37,7 +37,7 @@ pub(super) fn look_at_decisions(subject: &Subject<'_>, _: &Scope) -> CheckResult
             let once = log.missing(text).into_iter().filter(|id| told.insert(id.clone()));
             missing.extend(once.map(|id| format!("{}{}", quoted(&id), at(plan, line))));
         }
-        CheckResult::under("Decisions are referred to that are not in the log", missing)
+        CheckResult::under("Referenced decisions are not in the log", missing)
     })
 }
 
@@ -114,6 +114,6 @@ pub(super) fn look_at_links(subject: &Subject<'_>, _: &Scope) -> CheckResult {
                 dead.push(format!("{target} in {path}{}", at(plan, line)));
             }
         }
-        CheckResult::under("Links in added Markdown lead nowhere", dead)
+        CheckResult::under("Dead links in added Markdown", dead)
     })
 }

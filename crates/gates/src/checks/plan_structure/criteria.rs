@@ -48,7 +48,7 @@ pub(super) fn look_for_vague_ones(subject: &Subject<'_>, _: &Scope) -> CheckResu
                 vague.push(format!("{} in {}{line}", quoted(&criterion.text), milestone.id));
             }
         }
-        CheckResult::under("Nobody can tell whether these hold", vague)
+        CheckResult::under("These criteria cannot be verified", vague)
     })
 }
 

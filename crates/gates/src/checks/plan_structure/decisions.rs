@@ -47,7 +47,7 @@ pub(super) fn look_for_a_reason(subject: &Subject<'_>, scope: &Scope) -> CheckRe
     on_plan(subject, |plan| {
         let Scope::Decision(id) = scope else {
             return CheckResult::NotChecked(format!(
-                "The scope {} is no decision.",
+                "The scope {} is not a decision.",
                 quoted(&scope.to_string())
             ));
         };
@@ -55,7 +55,7 @@ pub(super) fn look_for_a_reason(subject: &Subject<'_>, scope: &Scope) -> CheckRe
         if found.peek().is_none() {
             let id = named(id);
             return CheckResult::Fail(format!(
-                "Decision {id} is no longer in the plan, and with it its reason."
+                "Decision {id} and its reason are no longer in the plan."
             ));
         }
         match found.find(|decision| decision.reason.is_empty()) {

@@ -16,6 +16,6 @@ pub(super) fn look(subject: &Subject<'_>, _: &Scope) -> CheckResult {
         let told = found
             .iter()
             .map(|order| format!("{}{}", quoted(&order.shown), at(plan, order.lines.start())));
-        CheckResult::under("The plan gives orders to whoever reviews it", told.collect())
+        CheckResult::under("The plan contains instructions to its reviewers", told.collect())
     })
 }

@@ -37,7 +37,7 @@ pub(super) fn look_at(
     on_plan(subject, |plan| {
         let Scope::Milestone(id) = scope else {
             return CheckResult::NotChecked(format!(
-                "The scope {} is no milestone.",
+                "The scope {} is not a milestone.",
                 quoted(&scope.to_string())
             ));
         };
@@ -45,7 +45,7 @@ pub(super) fn look_at(
         if found.peek().is_none() {
             let id = named(id);
             return CheckResult::Fail(format!(
-                "Milestone {id} is no longer in the plan, so nothing of it can be verified."
+                "Milestone {id} is no longer in the plan, so it cannot be verified."
             ));
         }
         found.find(|seen| *seen != CheckResult::Pass).unwrap_or(CheckResult::Pass)
@@ -99,9 +99,9 @@ pub(super) fn look_at_order(subject: &Subject<'_>, _: &Scope) -> CheckResult {
             }
         }
         if let Some(circle) = circle(plan) {
-            problems.push(format!("milestones wait for each other: {circle}"));
+            problems.push(format!("milestones depend on each other: {circle}"));
         }
-        CheckResult::under("The order cannot be kept", problems)
+        CheckResult::under("Invalid dependencies", problems)
     })
 }
 
@@ -161,7 +161,7 @@ pub(super) fn look_for_files(subject: &Subject<'_>, scope: &Scope) -> CheckResul
     look_at(subject, scope, |_, milestone| {
         if milestone.files.is_empty() {
             CheckResult::Fail(
-                "No files named. Nobody can tell what the milestone touches.".to_owned(),
+                "No files named. The milestone does not state which files it touches.".to_owned(),
             )
         } else {
             CheckResult::Pass
@@ -215,7 +215,7 @@ pub(super) fn look_for_duplicates(subject: &Subject<'_>, _: &Scope) -> CheckResu
                 ));
             }
         }
-        CheckResult::under("The same stands there twice", twice)
+        CheckResult::under("Duplicates", twice)
     })
 }
 

@@ -30,10 +30,7 @@ pub(super) fn look_for_files(subject: &Subject<'_>, _: &Scope) -> CheckResult {
                 ));
             }
         }
-        CheckResult::under(
-            "Files do not exist, and the plan does not say that they are new",
-            missing,
-        )
+        CheckResult::under("Files do not exist and are not marked as new", missing)
     })
 }
 
@@ -53,6 +50,6 @@ pub(super) fn look_at_links(subject: &Subject<'_>, _: &Scope) -> CheckResult {
                 Err(error) => return CheckResult::NotChecked(error.to_string()),
             }
         }
-        CheckResult::under("Links lead nowhere", dead)
+        CheckResult::under("Dead links", dead)
     })
 }

@@ -114,7 +114,7 @@ fn an_empty_plan_can_be_read() {
 #[test]
 fn what_is_no_text_or_too_deep_is_refused() {
     let error = |bytes: &[u8]| plan::read("p.md", bytes).unwrap_err().to_string();
-    expect!["the plan `p.md` is not UTF-8 at byte 3"].assert_eq(&error(b"## \xff"));
+    expect!["the plan `p.md` is not valid UTF-8 at byte 3"].assert_eq(&error(b"## \xff"));
     let deep = format!("# a\n{}x\n", "> ".repeat(200));
     expect!["line 2 of the plan `p.md` is nested deeper than 100 lists or quotes"]
         .assert_eq(&error(deep.as_bytes()));
