@@ -319,8 +319,8 @@ impl CommandSources<'_> {
             }))
         }));
         if all.is_empty() {
-            let why = "no command of the spec measures coverage, and for what was found in the \
-                       project there is no common one";
+            let why = "no command of the spec measures coverage, and there is no standard \
+                       coverage command for this project";
             all.push(PlannedCheck::Unavailable { kind, why: why.to_owned() });
         }
         all
@@ -384,7 +384,7 @@ impl CommandSources<'_> {
                 PlannedCheck::Run(Box::new(RequiredCheck { expect, ..check }))
             }
             Err(error) => {
-                let why = format!("`{}` cannot be run: {error}", named.command);
+                let why = format!("cannot run `{}`: {error}", named.command);
                 PlannedCheck::Unavailable { kind, why }
             }
         }

@@ -44,13 +44,13 @@ pub enum Program {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum CommandParseError {
     /// The text names no program.
-    #[error("there is no command in it")]
+    #[error("the command is empty")]
     Empty,
     /// A quote is not closed.
     #[error("a quote is not closed")]
     OpenQuote,
     /// The text contains a NUL, which no argument can contain.
-    #[error("it holds a NUL")]
+    #[error("it contains a NUL byte")]
     Nul,
 }
 

@@ -50,10 +50,10 @@ pub enum CoverageFormat {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum CoverageError {
     /// The format is unknown.
-    #[error("it is no coverage report of a known form")]
+    #[error("unknown format of the coverage report")]
     UnknownForm,
     /// The format is known, and the report is invalid or truncated.
-    #[error("the {0} report is broken or breaks off")]
+    #[error("the {0} report is invalid or truncated")]
     Broken(&'static str),
     /// The report names no file.
     #[error("the {0} report measures nothing")]

@@ -185,18 +185,18 @@ impl OwnPrograms {
 }
 
 const NO_ENVIRONMENT: &str =
-    "it is no virtual environment whose interpreter is a link that leads out of the tree";
+    "it is not in a virtual environment whose interpreter is a link to a path outside of the tree";
 
 /// Returns the reason why a program of a tree is not used; `None` if it is used.
 fn refusal(name: &str, ecosystem: Ecosystem) -> Option<&'static str> {
     if TOOLCHAINS.contains(&name) || is_python(name) {
-        return Some("a toolchain never comes from the tree");
+        return Some("a toolchain in the tree is never used");
     }
     let installed =
         INSTALLED.iter().filter(|(of, _)| *of == ecosystem || ecosystem == Ecosystem::Other);
     let is_installed = installed.flat_map(|(_, names)| names.iter()).any(|known| *known == name);
     let is_of_system = SYSTEM_FOLDERS.iter().any(|folder| Path::new(folder).join(name).exists());
-    (is_of_system && !is_installed).then_some("the system has a program of that name")
+    (is_of_system && !is_installed).then_some("the system has a program with the same name")
 }
 
 /// Returns true if a name is that of a Python interpreter.

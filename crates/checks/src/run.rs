@@ -170,7 +170,9 @@ impl Runner {
 
     fn fill(&self, check: &RequiredCheck, outcome: &mut CheckOutcome) -> Result<(), String> {
         let folder = self.folder(check)?;
-        let no_place = |error: io::Error| format!("there is no place for its reports: {error}");
+        let no_place = |error: io::Error| {
+            format!("cannot create a folder for the reports of the check: {error}")
+        };
         let scratch = scratch().map_err(no_place)?;
         let reports = Reports::snapshot(check, &folder, &scratch.path().join("reports"));
         let command = self.command(check, &folder, scratch.path()).map_err(no_place)?;
@@ -179,7 +181,7 @@ impl Runner {
         tracing::info!(check = check.name, "running the check");
         let start = Stopwatch::start();
         let ended = command.watch(|stream, piece| capture.take(stream, piece));
-        tracing::info!(check = check.name, elapsed = ?start.elapsed(), "the check ended");
+        tracing::info!(check = check.name, elapsed = ?start.elapsed(), "the check finished");
         outcome.duration_ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
         outcome.output_digest = capture.digest();
         outcome.output_bytes = capture.bytes();
@@ -219,7 +221,7 @@ impl Runner {
         );
         outcome.notes.extend(check.expect.as_ref().map(|it| format!("the spec expects: {it}")));
         if outcome.is_pass() && outcome.tests.is_none() && runs_tests(check.kind) {
-            let note = "it tells of no test what became of it: its exit code alone counts";
+            let note = "the check reports no test results: only its exit code counts";
             outcome.notes.push(note.to_owned());
         }
         Ok(())
@@ -313,7 +315,7 @@ fn display_command(check: &RequiredCheck) -> String {
 fn explain(error: &RunError) -> String {
     match std::error::Error::source(error) {
         Some(source) if is_missing(source) => {
-            format!("{error}: it is not installed, or not where programs are looked for")
+            format!("{error}: it is not installed, or not on `PATH`")
         }
         Some(source) => format!("{error}: {source}"),
         None => error.to_string(),

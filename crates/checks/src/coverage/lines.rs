@@ -14,7 +14,7 @@ pub struct LineRanges(Vec<(u32, u32)>);
 
 /// The error for a text that names no lines.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` names no lines; they look like `1-3, 5`")]
+#[error("invalid line ranges `{0}`: expected a list such as `1-3, 5`")]
 pub struct LineRangesError(String);
 
 impl LineRanges {

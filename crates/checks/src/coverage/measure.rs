@@ -68,13 +68,13 @@ impl fmt::Display for Gap<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Gap::Total { count, minimum } => {
-                write!(f, "coverage is {count}, and should be at least {minimum}%")
+                write!(f, "coverage is {count}, below the minimum of {minimum}%")
             }
             Gap::Changed { count, minimum } => {
-                write!(f, "coverage of changed lines is {count}, and should be at least {minimum}%")
+                write!(f, "coverage of changed lines is {count}, below the minimum of {minimum}%")
             }
             Gap::File { path, count, missing, minimum } => {
-                write!(f, "coverage of `{path}` is {count}, and should be at least {minimum}%")?;
+                write!(f, "coverage of `{path}` is {count}, below the minimum of {minimum}%")?;
                 match missing.is_empty() {
                     true => Ok(()),
                     false => write!(f, "; no test reaches lines {missing}"),

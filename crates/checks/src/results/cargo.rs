@@ -25,9 +25,9 @@ pub(super) fn read(text: &str) -> Option<TestReport> {
         } else if let Some(totals) = summary(line) {
             let counted = totals.ran().saturating_add(totals.skipped);
             if !is_open {
-                builder.add_contradiction("a total stands behind the end of a run");
+                builder.add_contradiction("a total follows the end of a run");
             } else if counted != announced {
-                builder.add_contradiction("a total counts other tests than were announced");
+                builder.add_contradiction("a total does not match the announced number of tests");
             } else if builder.test_count() - before > announced {
                 builder.add_contradiction("there are more tests than were announced");
             }

@@ -37,7 +37,8 @@ fn has_begun(running: &Running, package: &str, test: &str) -> bool {
 }
 
 /// The message of a test that ended the process of its package.
-const NOT_ENDED: &str = "the test began and did not end: the code under test ended the whole run";
+const NOT_ENDED: &str = "the test started and did not finish: the code under test ended the whole \
+                         run";
 
 /// Parses the events, one after the other.
 pub(super) fn read_json(text: &str) -> Option<TestReport> {

@@ -11,7 +11,8 @@ use super::results_builder::{ResultsBuilder, failed};
 use super::{TestOutcome, TestReport};
 
 /// The message of a test that ended the process of the run.
-const NOT_ENDED: &str = "the test began and did not end: the code under test ended the whole run";
+const NOT_ENDED: &str = "the test started and did not finish: the code under test ended the whole \
+                         run";
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -42,7 +43,7 @@ pub(super) fn read(text: &str) -> Option<TestReport> {
     for line in text.lines() {
         match serde_json::from_str::<Line>(line) {
             Ok(line) => reading.take(&line),
-            Err(_) => reading.builder.add_contradiction("a line of the report cannot be read"),
+            Err(_) => reading.builder.add_contradiction("a line of the report cannot be parsed"),
         }
     }
     reading.finish()
@@ -69,7 +70,7 @@ impl ReportParser {
                 self.is_open = false;
                 if line.count != Some(self.ended) {
                     self.builder.add_contradiction(
-                        "the report does not hold as many tests as were counted",
+                        "the report does not contain as many tests as were counted",
                     );
                 }
             }

@@ -23,7 +23,7 @@ pub(super) fn read(text: &str) -> Option<TestReport> {
         } else if let Some((name, outcome)) = point(words) {
             points += usize::from(is_top);
             if is_top && is_closed {
-                builder.add_contradiction("tests stand behind the plan at the end");
+                builder.add_contradiction("tests follow the plan at the end");
             }
             builder.add_test(name, None, outcome, None);
         } else if is_top && let Some(more) = plan(words) {

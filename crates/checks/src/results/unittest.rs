@@ -32,7 +32,7 @@ pub(super) fn read(text: &str) -> Option<TestReport> {
             claim(&mut builder, ran.take().unwrap_or(0), outcome);
         } else if let Some((name, outcome)) = test(line, before) {
             if totals > 0 {
-                builder.add_contradiction("tests stand behind the total");
+                builder.add_contradiction("tests follow the total");
             }
             builder.add_test(name, None, outcome, None);
         }

@@ -78,7 +78,9 @@ pub(super) fn judge(check: &RequiredCheck, evidence: &RunEvidence<'_>) -> CheckS
         (Some(code), None) => return failed(code, ran, evidence.tail),
         (None, _) => {
             let signal = evidence.status.signal().unwrap_or_default();
-            return CheckState::Failed { why: format!("it was ended by signal {signal}") };
+            return CheckState::Failed {
+                why: format!("the command was killed by signal {signal}"),
+            };
         }
     }
     if evidence.tests.is_some() && ran == 0 && !evidence.broke_off {
@@ -86,19 +88,21 @@ pub(super) fn judge(check: &RequiredCheck, evidence: &RunEvidence<'_>) -> CheckS
     }
     if evidence.broke_off {
         // A test that ends the whole process also ends the tests after it.
-        let why = "its results break off: the run ended before its tests did, or the code under test ended it";
+        let why = "the test results are truncated: the run ended before all tests finished, or \
+                   the code under test ended it";
         return CheckState::Failed { why: why.to_owned() };
     }
     if let Some(doubt) = evidence.tests.and_then(|tests| tests.doubt.as_ref()) {
-        return CheckState::NotRun { why: format!("its results were not understood: {doubt}") };
+        return CheckState::NotRun { why: format!("the test results are invalid: {doubt}") };
     }
     if evidence.tests.is_none() && requires_results(check) {
         let why = match check.reading {
             ResultSource::Files { .. } => {
-                "it ended well without its report, and says of no test that it ran: the run broke off, or another program ran"
+                "the command exited with code 0 without a report and without test results: the \
+                 run was interrupted, or another program ran"
             }
             ResultSource::Guess | ResultSource::Nothing | ResultSource::Printed(_) => {
-                "it ended well, and says of no test that it ran"
+                "the command exited with code 0 without test results"
             }
         };
         return CheckState::NotRun { why: why.to_owned() };
@@ -107,7 +111,7 @@ pub(super) fn judge(check: &RequiredCheck, evidence: &RunEvidence<'_>) -> CheckS
 }
 
 fn untested() -> CheckState {
-    CheckState::NotRun { why: "nothing was tested: no test ran".to_owned() }
+    CheckState::NotRun { why: "no test ran".to_owned() }
 }
 
 /// Returns true if the output says that there are no tests: pytest and others have an exit code of
@@ -137,12 +141,12 @@ fn refusal(check: &RequiredCheck, tail: &str) -> Option<String> {
     });
     let remedy = match plugin {
         Some((option, package)) => {
-            format!("install `{package}`, or take `{option}` out of the command")
+            format!("install `{package}`, or remove `{option}` from the command")
         }
-        None => "correct the command, or install what it needs".to_owned(),
+        None => "correct the command, or install its dependencies".to_owned(),
     };
     let said = words.join(" ");
-    Some(format!("the runner refused its command line, so no test ran: {said}; {remedy}"))
+    Some(format!("the test runner rejected its command line, so no test ran: {said}; {remedy}"))
 }
 
 fn failed(code: i32, ran: usize, tail: &str) -> CheckState {
@@ -150,15 +154,19 @@ fn failed(code: i32, ran: usize, tail: &str) -> CheckState {
     let said = MISSING.iter().find_map(|mark| tail.lines().find(|line| line.contains(mark)));
     if let (0, Some(said)) = (ran, said) {
         return CheckState::NotRun {
-            why: format!("something it needs is not there: {}", said.trim()),
+            why: format!("a dependency of the command is missing: {}", said.trim()),
         };
     }
     if NOT_FOUND_CODES.contains(&code) {
-        return CheckState::NotRun { why: format!("something it needs is not there: {last}") };
+        return CheckState::NotRun {
+            why: format!("a dependency of the command is missing: {last}"),
+        };
     }
     match last.is_empty() {
-        true => CheckState::Failed { why: format!("it exits with {code}, and says nothing") },
-        false => CheckState::Failed { why: format!("it exits with {code}: {last}") },
+        true => CheckState::Failed {
+            why: format!("the command exited with code {code} without output"),
+        },
+        false => CheckState::Failed { why: format!("the command exited with code {code}: {last}") },
     }
 }
 
@@ -174,14 +182,14 @@ fn coverage_state(check: &RequiredCheck, coverage: Option<&CoverageMeasurement>)
     let is_asked_for = check.kind == CheckKind::Coverage || check.minimum_coverage.is_some();
     match coverage {
         None if is_asked_for => {
-            CheckState::NotRun { why: "no coverage report was written that can be read".to_owned() }
+            CheckState::NotRun { why: "the check wrote no readable coverage report".to_owned() }
         }
         Some(measured) if is_asked_for && measured.total.total == 0 => {
             CheckState::NotRun { why: "the coverage report measures nothing".to_owned() }
         }
         Some(measured) => match check.minimum_coverage {
             Some(minimum) if !measured.total.reaches(minimum) => CheckState::Failed {
-                why: format!("coverage is {}, and should be at least {minimum}%", measured.total),
+                why: format!("coverage is {}, below the minimum of {minimum}%", measured.total),
             },
             Some(_) | None => CheckState::Passed,
         },

@@ -107,7 +107,7 @@ impl Reports {
         };
         let broke_off = !is_cut && tests.as_ref().is_some_and(|tests| tests.is_cut);
         if is_cut && tests.is_some() {
-            notes.push("more was printed than is kept: not all results were read".to_owned());
+            notes.push("the output exceeds the size limit: not all results were read".to_owned());
         }
         (tests.map(|tests| TestReport { is_cut: tests.is_cut || is_cut, ..tests }), broke_off)
     }
@@ -118,11 +118,11 @@ impl Reports {
             match results::read(form, &bytes) {
                 Some(tests) => {
                     if tests.is_cut {
-                        notes.push(format!("the results in `{path}` break off"));
+                        notes.push(format!("the results in `{path}` are truncated"));
                     }
                     all.get_or_insert_default().add(tests);
                 }
-                None => notes.push(format!("the results in `{path}` cannot be read")),
+                None => notes.push(format!("cannot parse the results in `{path}`")),
             }
         }
         all
@@ -165,14 +165,14 @@ impl Reports {
             files.retain(|(path, stamp)| place.before.get(path) != Some(stamp));
             files.sort();
             if files.len() > MAX_REPORTS {
-                notes.push(format!("of {} reports, {MAX_REPORTS} were read", files.len()));
+                notes.push(format!("only {MAX_REPORTS} of {} reports were read", files.len()));
                 files.truncate(MAX_REPORTS);
             }
             for (path, _) in files {
                 let name = path.strip_prefix(&place.base).unwrap_or(&path).display().to_string();
                 match read(&path) {
                     Some(bytes) => found.push((name, bytes)),
-                    None => notes.push(format!("the report `{name}` cannot be read")),
+                    None => notes.push(format!("cannot read the report `{name}`")),
                 }
             }
         }

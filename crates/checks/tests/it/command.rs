@@ -81,11 +81,11 @@ fn what_is_no_command_is_refused() {
     check(
         "\n'\n\"a\nA=1\na\0b",
         expect![[r#"
-        refused: there is no command in it
+        refused: the command is empty
         refused: a quote is not closed
         refused: a quote is not closed
-        refused: there is no command in it
-        refused: it holds a NUL
+        refused: the command is empty
+        refused: it contains a NUL byte
     "#]],
     );
 }

@@ -203,20 +203,20 @@ fn a_report_that_breaks_off_is_none() {
     let told: Vec<String> =
         cases.iter().map(|text| format!("{text:?}: {}", measured(text))).collect();
     expect![[r#"
-        "SF:shop.py\nDA:1,1\n": the lcov report is broken or breaks off
-        "SF:shop.py\nDA:1,x\nend_of_record\n": the lcov report is broken or breaks off
-        "<coverage><packages><class filename='shop.py'><lines><line number='1' hits='1'/>": the Cobertura report is broken or breaks off
-        "<report><package name='a'><sourcefile name='b'>": the JaCoCo report is broken or breaks off
-        "mode: set\nexample.com/shop/money/money.go:3.26,3.40 1": the Go report is broken or breaks off
-        "{\"files\": {\"shop.py\": {\"executed_lines\": [1": the coverage.py report is broken or breaks off
-        "{\"/a.js\": {\"path\": \"/a.js\", \"statementMap\": {": the Istanbul report is broken or breaks off
-        "{\"type\":\"llvm.coverage.json.export\",\"data\":[{\"files\":[": the LLVM report is broken or breaks off
+        "SF:shop.py\nDA:1,1\n": the lcov report is invalid or truncated
+        "SF:shop.py\nDA:1,x\nend_of_record\n": the lcov report is invalid or truncated
+        "<coverage><packages><class filename='shop.py'><lines><line number='1' hits='1'/>": the Cobertura report is invalid or truncated
+        "<report><package name='a'><sourcefile name='b'>": the JaCoCo report is invalid or truncated
+        "mode: set\nexample.com/shop/money/money.go:3.26,3.40 1": the Go report is invalid or truncated
+        "{\"files\": {\"shop.py\": {\"executed_lines\": [1": the coverage.py report is invalid or truncated
+        "{\"/a.js\": {\"path\": \"/a.js\", \"statementMap\": {": the Istanbul report is invalid or truncated
+        "{\"type\":\"llvm.coverage.json.export\",\"data\":[{\"files\":[": the LLVM report is invalid or truncated
         "<coverage/>": the Cobertura report measures nothing
         "mode: set\n": the Go report measures nothing
-        "": it is no coverage report of a known form
-        "hello": it is no coverage report of a known form
-        "<html></html>": it is no coverage report of a known form
-        "{}": it is no coverage report of a known form
+        "": unknown format of the coverage report
+        "hello": unknown format of the coverage report
+        "<html></html>": unknown format of the coverage report
+        "{}": unknown format of the coverage report
     "#]].assert_eq(&told.concat());
 }
 
@@ -279,7 +279,7 @@ fn what_reaches_the_minimum_has_no_gap() {
     };
     assert!(gaps(950, 80.0).is_empty());
     assert!(gaps(800, 80.0).is_empty());
-    assert_eq!(gaps(799, 80.0), ["coverage is 79.9%, and should be at least 80%"]);
+    assert_eq!(gaps(799, 80.0), ["coverage is 79.9%, below the minimum of 80%"]);
 }
 
 #[test]
@@ -299,9 +299,9 @@ fn gaps_name_the_total_the_change_and_its_files() {
         coverage.unwrap().measure(&PathIndex::new(None, files), &BTreeMap::from(changed));
     let gaps: Vec<String> = measured.gaps(75.0).iter().map(|gap| format!("{gap}\n")).collect();
     expect![[r#"
-        coverage is 60.0%, and should be at least 75%
-        coverage of changed lines is 50.0%, and should be at least 75%
-        coverage of `a.py` is 50.0%, and should be at least 75%; no test reaches lines 2-3
+        coverage is 60.0%, below the minimum of 75%
+        coverage of changed lines is 50.0%, below the minimum of 75%
+        coverage of `a.py` is 50.0%, below the minimum of 75%; no test reaches lines 2-3
     "#]]
     .assert_eq(&gaps.concat());
     assert_eq!(measured.unmeasured, ["c.py"]);

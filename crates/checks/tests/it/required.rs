@@ -222,7 +222,7 @@ fn what_cannot_be_had_is_not_run() {
         unit: NOT RUN: the spec names no unit tests, and none were found in the project; name a command below `Unit Tests` in the section `Verification` of `spec.md`, or under `qa.frameworks` in the configuration
         integration: NOT RUN: the spec names no integration tests, and none were found in the project; a test file with `integration` in its path counts, such as `tests/integration/test_api.py` (in Rust any file in `tests/`), and so does a command below `Integration Tests` in the section `Verification` of `spec.md` or under `integration_tests.commands` in the plan
         full_suite: NOT RUN: the spec names no tests, and none were found in the project; name a command below `Unit Tests` in the section `Verification` of `spec.md`, or under `qa.frameworks` in the configuration
-        coverage: NOT RUN: no command of the spec measures coverage, and for what was found in the project there is no common one
+        coverage: NOT RUN: no command of the spec measures coverage, and there is no standard coverage command for this project
         e2e: NOT RUN: the spec names no end-to-end tests, and none were found in the project; name a command below `E2E Tests` in the section `Verification` of `spec.md` or under `e2e_tests.commands` in the plan, or steps for a person (`Manual: A → B`)
         manual: by hand []
     "#]],
@@ -242,7 +242,7 @@ fn what_cannot_be_had_is_not_run() {
             "integration": {"commands": [{"command": "a"}]}}"#,
         "",
         expect![[r#"
-            unit: NOT RUN: `pytest 'x` cannot be run: a quote is not closed
+            unit: NOT RUN: cannot run `pytest 'x`: a quote is not closed
             integration: a in .
         "#]],
     );

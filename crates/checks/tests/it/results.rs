@@ -483,7 +483,7 @@ fn a_report_names_tests_that_began_and_did_not_end() {
             1 passed, 1 failed, 0 skipped, and it breaks off
             passed a in t.py
             FAILED b
-                the test began and did not end: the code under test ended the whole run
+                the test started and did not finish: the code under test ended the whole run
         "#]],
     );
     check_text(
@@ -492,7 +492,7 @@ fn a_report_names_tests_that_began_and_did_not_end() {
         expect![[r#"
             0 passed, 1 failed, 0 skipped
             FAILED p > TestA
-                the test began and did not end: the code under test ended the whole run
+                the test started and did not finish: the code under test ended the whole run
         "#]],
     );
 }

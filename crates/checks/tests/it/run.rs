@@ -86,16 +86,16 @@ fn a_command_stands_by_how_it_ends() {
         ],
         expect![[r#"
             true: passed
-              it tells of no test what became of it: its exit code alone counts
+              the check reports no test results: only its exit code counts
             echo fine: passed
-              it tells of no test what became of it: its exit code alone counts
-            false: FAILED: it exits with 1, and says nothing
-            echo broken >&2; exit 3: FAILED: it exits with 3: broken
-            kill -9 $$: FAILED: it was ended by signal 9
-            no-such-program: NOT RUN: cannot start `no-such-program`: it is not installed, or not where programs are looked for
-            no-such-program; exit $?: NOT RUN: something it needs is not there: sh: 1: no-such-program: not found
-            ./not-there: NOT RUN: cannot start `./not-there`: it is not installed, or not where programs are looked for
-            exit 0: NOT RUN: cannot start `exit`: it is not installed, or not where programs are looked for
+              the check reports no test results: only its exit code counts
+            false: FAILED: the command exited with code 1 without output
+            echo broken >&2; exit 3: FAILED: the command exited with code 3: broken
+            kill -9 $$: FAILED: the command was killed by signal 9
+            no-such-program: NOT RUN: cannot start `no-such-program`: it is not installed, or not on `PATH`
+            no-such-program; exit $?: NOT RUN: a dependency of the command is missing: sh: 1: no-such-program: not found
+            ./not-there: NOT RUN: cannot start `./not-there`: it is not installed, or not on `PATH`
+            exit 0: NOT RUN: cannot start `exit`: it is not installed, or not on `PATH`
         "#]],
     );
 }
@@ -127,15 +127,15 @@ fn a_command_stands_by_what_became_of_its_tests() {
               1 passed, 1 failed, 0 skipped
             printf 'running 2 tests\ntest a ... ok\ntest b ... FAILED\n\ntest result: FAILED. 1 passed; 1 failed; 0 ignored\n'; exit 0: FAILED: 1 of 2 tests failed
               1 passed, 1 failed, 0 skipped
-            printf 'running 2 tests\ntest a ... ok\ntest b ... ok\n\ntest result: ok. 2 passed; 0 failed; 0 ignored\n'; exit 1: FAILED: it exits with 1: test result: ok. 2 passed; 0 failed; 0 ignored
+            printf 'running 2 tests\ntest a ... ok\ntest b ... ok\n\ntest result: ok. 2 passed; 0 failed; 0 ignored\n'; exit 1: FAILED: the command exited with code 1: test result: ok. 2 passed; 0 failed; 0 ignored
               2 passed, 0 failed, 0 skipped
-            printf 'running 2 tests\ntest a ... ok\n\n'; exit 0: FAILED: its results break off: the run ended before its tests did, or the code under test ended it
+            printf 'running 2 tests\ntest a ... ok\n\n'; exit 0: FAILED: the test results are truncated: the run ended before all tests finished, or the code under test ended it
               1 passed, 0 failed, 0 skipped
-            printf 'running 0 tests\n\ntest result: ok. 0 passed; 0 failed; 0 ignored\n': NOT RUN: nothing was tested: no test ran
+            printf 'running 0 tests\n\ntest result: ok. 0 passed; 0 failed; 0 ignored\n': NOT RUN: no test ran
               0 passed, 0 failed, 0 skipped
-            printf 'no tests ran in 0.01s\n'; exit 5: NOT RUN: nothing was tested: no test ran
+            printf 'no tests ran in 0.01s\n'; exit 5: NOT RUN: no test ran
               0 passed, 0 failed, 0 skipped
-            printf '1 skipped in 0.01s\n': NOT RUN: nothing was tested: no test ran
+            printf '1 skipped in 0.01s\n': NOT RUN: no test ran
               0 passed, 0 failed, 1 skipped
         "#]],
     );
@@ -146,13 +146,13 @@ fn a_runner_that_was_told_to_write_results_must() {
     let silent =
         RequiredCheck { reading: ResultSource::Printed(ResultFormat::Cargo), ..check_of("true") };
     expect![[r#"
-        NOT RUN: it ended well, and says of no test that it ran
+        NOT RUN: the command exited with code 0 without test results
     "#]]
     .assert_eq(&shown(&run(&silent)));
     let build = RequiredCheck { reading: ResultSource::Nothing, ..check_of("true") };
     expect![[r#"
         passed
-          it tells of no test what became of it: its exit code alone counts
+          the check reports no test results: only its exit code counts
     "#]]
     .assert_eq(&shown(&run(&build)));
 }
@@ -182,14 +182,14 @@ fn results_are_read_from_files_that_the_check_wrote() {
     "#]]
     .assert_eq(&shown(&run(&writing(&two, "**/target/{reports,x}/TEST-*.xml"))));
     expect![[r#"
-        FAILED: its results break off: the run ended before its tests did, or the code under test ended it
+        FAILED: the test results are truncated: the run ended before all tests finished, or the code under test ended it
           0 passed, 0 failed, 0 skipped
-          the results in `a.xml` break off
+          the results in `a.xml` are truncated
     "#]]
     .assert_eq(&shown(&run(&writing("printf '<testsuite><testcase' > a.xml", "a.xml"))));
     expect![[r#"
-        NOT RUN: it ended well without its report, and says of no test that it ran: the run broke off, or another program ran
-          the results in `a.xml` cannot be read
+        NOT RUN: the command exited with code 0 without a report and without test results: the run was interrupted, or another program ran
+          cannot parse the results in `a.xml`
     "#]]
     .assert_eq(&shown(&run(&writing("echo hello > a.xml", "a.xml"))));
 }
@@ -199,7 +199,7 @@ fn a_report_of_an_earlier_run_is_not_believed() {
     let tree = tempfile::tempdir().unwrap();
     fs::write(tree.path().join("a.xml"), SUITE).unwrap();
     expect![[r#"
-        NOT RUN: it ended well without its report, and says of no test that it ran: the run broke off, or another program ran
+        NOT RUN: the command exited with code 0 without a report and without test results: the run was interrupted, or another program ran
     "#]]
     .assert_eq(&shown(&runner(tree.path()).run(&writing("true", "a.xml"))));
 }
@@ -227,7 +227,7 @@ fn coverage_stands_against_its_minimum() {
     "#]]
     .assert_eq(&told(covering(report, Some(50.0))));
     expect![[r#"
-        FAILED: coverage is 50.0%, and should be at least 50.1%
+        FAILED: coverage is 50.0%, below the minimum of 50.1%
           50.0% covered, 0.0% of changed lines
     "#]]
     .assert_eq(&told(covering(report, Some(50.1))));
@@ -237,12 +237,12 @@ fn coverage_stands_against_its_minimum() {
     "#]]
     .assert_eq(&told(covering(report, None)));
     expect![[r#"
-        NOT RUN: no coverage report was written that can be read
+        NOT RUN: the check wrote no readable coverage report
     "#]]
     .assert_eq(&told(covering("true", Some(1.0))));
     expect![[r#"
-        NOT RUN: no coverage report was written that can be read
-          `a.info`: the lcov report is broken or breaks off
+        NOT RUN: the check wrote no readable coverage report
+          `a.info`: the lcov report is invalid or truncated
     "#]]
     .assert_eq(&told(covering("echo SF:a.py > {reports}/a.info", Some(1.0))));
 }

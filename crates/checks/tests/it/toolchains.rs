@@ -81,7 +81,11 @@ fn a_crate_that_does_not_build_has_failed() {
     fs::write(tree.path().join("Cargo.toml"), MANIFEST).unwrap();
     fs::write(tree.path().join("src/lib.rs"), "fn a() -> u8 { }").unwrap();
     let outcome = runner(tree.path()).run(&check);
-    assert!(shown(&outcome).starts_with("FAILED: it exits with 101: "), "{}", shown(&outcome));
+    assert!(
+        shown(&outcome).starts_with("FAILED: the command exited with code 101: "),
+        "{}",
+        shown(&outcome)
+    );
 }
 
 #[test]
@@ -89,7 +93,7 @@ fn a_cargo_command_that_is_not_installed_was_not_run() {
     let tree = tempfile::tempdir().unwrap();
     let outcome = runner(tree.path()).run(&check_of("cargo no-such-command"));
     expect![[r#"
-        NOT RUN: something it needs is not there: error: no such command: `no-such-command`
+        NOT RUN: a dependency of the command is missing: error: no such command: `no-such-command`
     "#]]
     .assert_eq(&shown(&outcome));
 }

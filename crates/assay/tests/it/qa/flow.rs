@@ -235,7 +235,8 @@ mod toolchains {
             let fixture = without_fixer(&spec, LOW, &[("sum.txt", "3\n")]);
             fixture.repository.write(".gitignore", "__pycache__/\n.pytest_cache/\n");
             let ran = fixture.ends(4, &[]);
-            let said = format!("  not run   smoke: {command}: the runner refused its command line");
+            let said =
+                format!("  not run   smoke: {command}: the test runner rejected its command line");
             assert!(ran.stdout.contains(&said) && ran.stdout.contains(remedy), "{}", ran.stdout);
             assert!(!ran.stdout.contains("Test fails"), "{}", ran.stdout);
         }
@@ -249,5 +250,9 @@ fn a_program_under_test_that_refuses_its_arguments_has_failed() {
                 **Unit Tests:**\n- `sh try.sh`\n";
     let fixture = without_fixer(spec, LOW, &[("sum.txt", "3\n"), ("try.sh", script)]);
     let ran = fixture.ends(4, &[]);
-    assert!(ran.stdout.contains("  failed    smoke: sh try.sh: it exits with 2"), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("  failed    smoke: sh try.sh: the command exited with code 2"),
+        "{}",
+        ran.stdout
+    );
 }

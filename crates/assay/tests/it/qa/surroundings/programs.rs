@@ -55,7 +55,7 @@ fn an_interpreter_of_the_tree_forges_nothing() {
         &[],
         "1",
         "Test fails: ",
-        "`.venv/bin/python3` was not used: it is no virtual environment",
+        "`.venv/bin/python3` was not used: it is not in a virtual environment",
     );
 }
 

@@ -152,7 +152,7 @@ fn a_module_in_the_place_of_the_runner_is_refused() {
     let branch = [("calc.py", Some(BROKEN)), ("pytest.py", Some(shadow))];
     let criteria = "- [ ] The function `mul` exists in `calc.py`";
     Row { command: "python3 -m pytest", criteria, ..row("a module for pytest", &branch) }
-        .is_refused("Not run: unit: python3 -m pytest", "says of no test that it ran");
+        .is_refused("Not run: unit: python3 -m pytest", "without test results");
 }
 
 #[test]
@@ -231,7 +231,7 @@ fn tests_of_unittest_that_are_rewritten_are_refused() {
     let branch = [("calc.py", Some(BROKEN)), ("unittest.py", Some(shadow))];
     let command = "python3 -m unittest discover";
     Row { main: &main, command, ..row("a module for unittest", &branch) }
-        .is_refused("Not run: unit: python3 -m unittest discover", "without its report");
+        .is_refused("Not run: unit: python3 -m unittest discover", "without a report");
 }
 
 #[test]

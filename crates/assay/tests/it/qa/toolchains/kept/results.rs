@@ -48,12 +48,14 @@ fn runs_of_unittest_that_the_code_ends_are_refused() {
     let forged = "os.write(2, b'ok\\n\\nRan 2 tests in 0.1s\\n\\nOK\\n')\n    os._exit(0)";
     for (name, sub) in [("a run that ends", "os._exit(0)"), ("results that are printed", forged)] {
         let calc = code("import os\n\n\n", sub);
-        unittest(name, OF_UNITTEST, &[("calc.py", Some(&calc))])
-            .is_refused("Test fails: test_sub (test_calc.Calc.test_sub)", "began and did not end");
+        unittest(name, OF_UNITTEST, &[("calc.py", Some(&calc))]).is_refused(
+            "Test fails: test_sub (test_calc.Calc.test_sub)",
+            "started and did not finish",
+        );
     }
     let exits = code("import os\n\nos._exit(0)\n\n\n", "return a + b");
     unittest("a run that ends before it begins", OF_UNITTEST, &[("calc.py", Some(&exits))])
-        .is_refused("Not run: unit: python3 -m unittest discover", "without its report");
+        .is_refused("Not run: unit: python3 -m unittest discover", "without a report");
 }
 
 #[test]
@@ -73,7 +75,7 @@ fn tests_of_unittest_that_the_code_takes_out_are_refused() {
     let twice = code(own, "return a - b");
     unittest("a run of its own", OF_UNITTEST, &[("calc.py", Some(&twice))]).is_refused(
         "Not run: unit: python3 -m unittest discover",
-        "were not understood: one process reports two runs",
+        "the test results are invalid: one process reports two runs",
     );
 }
 
@@ -109,14 +111,14 @@ fn runs_of_pytest_that_the_code_ends_or_skips_are_refused() {
             "import unittest",
             "raise unittest.SkipTest('later')",
             skipped,
-            "`calc.py:9` raises",
+            "`calc.py:9` skips the test",
         ),
         (
             "a skip of pytest", "import pytest", "pytest.skip('later')", skipped,
-            "`calc.py:9` raises",
+            "`calc.py:9` skips the test",
         ),
-        ("a run that ends", "import os", "os._exit(0)", missing, "without its report"),
-        ("results that are printed", "import os, sys", printed, missing, "without its report"),
+        ("a run that ends", "import os", "os._exit(0)", missing, "without a report"),
+        ("results that are printed", "import os, sys", printed, missing, "without a report"),
     ] {
         let calc = code(&format!("{head}\n\n\n"), sub);
         let branch = [("calc.py", Some(calc.as_str()))];
@@ -180,7 +182,7 @@ fn a_run_of_go_that_the_code_ends_is_refused() {
     let branch = [("calc.go", Some(exits.as_str()))];
     let criteria = "- [ ] The test `TestAdd` passes";
     Row { criteria, command: "go test ./...", ..unittest("a run that ends", &main, &branch) }
-        .is_refused("Test fails: example.com/calc > TestSub", "began and did not end");
+        .is_refused("Test fails: example.com/calc > TestSub", "started and did not finish");
 }
 
 #[test]
@@ -204,8 +206,11 @@ fn runs_of_cargo_that_the_code_ends_are_refused() {
     let exits = "std::process::exit(a - a * b / b)";
     let printed = "use std::io::Write;\n    let total = \"\\ntest result: ok. 9 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out\\n\";\n    std::io::stdout().write_all(total.as_bytes()).ok();\n    std::process::exit(a - a * b / b)";
     for (name, sub, title, reason) in [
-        ("a run that ends", exits, "Fails: unit: cargo test", "its results break off"),
-        ("a total that is printed", printed, "Not run: unit: cargo test", "not understood"),
+        ("a run that ends", exits, "Fails: unit: cargo test", "the test results are truncated"),
+        (
+            "a total that is printed", printed, "Not run: unit: cargo test",
+            "the test results are invalid",
+        ),
     ] {
         let lib = lib(sub);
         let branch = [("src/lib.rs", Some(lib.as_str()))];
