@@ -135,10 +135,7 @@ impl Model for AgentModel {
     ) -> Result<Reply, Failure> {
         // Only this user can read the folder: a prompt contains code that other users must not see.
         let folder = ScratchFolder::new("assay-agent-").map_err(|error| {
-            self.failure(
-                FailureClass::Program,
-                &format!("no folder could be made for it ({error})"),
-            )
+            self.failure(FailureClass::Program, &format!("cannot create a scratch folder: {error}"))
         })?;
         let request = AgentRequest { agent: self, prompt, nonce, folder: folder.path(), time };
         let command = match &self.agent.kind {
@@ -201,10 +198,8 @@ impl AgentRequest<'_> {
         let file = self.folder.join(name);
         let opened = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&file);
         opened.and_then(|mut opened| opened.write_all(text.as_bytes())).map_err(|error| {
-            self.agent.failure(
-                FailureClass::Program,
-                &format!("its prompt could not be written ({error})"),
-            )
+            self.agent
+                .failure(FailureClass::Program, &format!("cannot write the prompt file: {error}"))
         })?;
         Ok(file.display().to_string())
     }
@@ -251,14 +246,17 @@ impl AgentModel {
             RunError::Start { program, source } => Failure::free(
                 FailureClass::Program,
                 format!(
-                    "`{}`: could not start `{program}` ({source}); install it, or say under \
-                     `run` where it is",
+                    "`{}`: cannot start `{program}`: {source}; install the program, or set its \
+                     path in `run`",
                     self.about.id
                 ),
             ),
             RunError::TimedOut { seconds, .. } => self.failure(
                 FailureClass::TimedOut,
-                &format!("no answer within {seconds} s; give it more time, or review less at once"),
+                &format!(
+                    "no answer within {seconds} s; raise `models.seconds` or the run's time limit, \
+                     or review a smaller change"
+                ),
             ),
             RunError::Stalled { seconds, .. } => self.failure(
                 FailureClass::Stalled,
@@ -267,9 +265,10 @@ impl AgentModel {
                      model, or raise `models.stall_seconds`"
                 ),
             ),
-            RunError::TooMuchOutput { .. } => {
-                self.failure(FailureClass::Garbage, "it printed without end; try again")
-            }
+            RunError::TooMuchOutput { .. } => self.failure(
+                FailureClass::Garbage,
+                "the agent's output exceeds the size limit; try again",
+            ),
             RunError::StatusUnavailable { .. } => {
                 let cause = error.source().map(ToString::to_string).unwrap_or_default();
                 self.failure(FailureClass::Program, &format!("{error} ({cause}); try again"))
@@ -313,15 +312,19 @@ impl AgentRun<'_> {
     /// Creates a failure from an error message of an agent.
     fn failure(&self, class: FailureClass, words: &str) -> Failure {
         let remedy = match class {
-            FailureClass::Authentication => "log in with it, or check its key",
-            FailureClass::Budget => "top up its account, or choose another model",
+            FailureClass::Authentication => "log in to the agent, or check its API key",
+            FailureClass::Budget => "top up the agent's account, or choose another model",
             FailureClass::NotFound => "check the model's name and the agent's address",
-            FailureClass::TooLong => "review less at once, or choose a model that takes more",
-            FailureClass::CutOff => "allow a longer answer, or review less at once",
+            FailureClass::TooLong => {
+                "review a smaller change, or choose a model with a larger context window"
+            }
+            FailureClass::CutOff => "allow a longer answer, or review a smaller change",
             FailureClass::Refusal => "choose another model",
             // Some agents hide a refusal, and print nothing.
             FailureClass::Empty => "try again later, or choose another model",
-            FailureClass::Rejected | FailureClass::Program => "run it by hand to see why",
+            FailureClass::Rejected | FailureClass::Program => {
+                "run the agent by hand to see the reason"
+            }
             FailureClass::RateLimit
             | FailureClass::Overload
             | FailureClass::Server
@@ -332,7 +335,7 @@ impl AgentRun<'_> {
             | FailureClass::NotRecorded => "try again later",
         };
         let words = match self.display_line(words).trim_end_matches('.') {
-            "" => "it failed without a word".to_owned(),
+            "" => "the agent failed without an error message".to_owned(),
             words => words.to_owned(),
         };
         Failure::new(class, format!("`{}`: {words}; {remedy}", self.id))
@@ -346,14 +349,14 @@ impl AgentRun<'_> {
             stderr => stderr.to_owned(),
         };
         let (status, words) = (self.finished.status, self.display_line(&words));
-        self.failure(class_of(&words), &format!("the agent ended with {status}: {words}"))
+        self.failure(class_of(&words), &format!("the agent exited with {status}: {words}"))
     }
 
     fn garbage_failure(&self) -> Failure {
         let head = self.display_line(&self.stdout());
         self.failure(
             FailureClass::Garbage,
-            &format!("what it printed is no answer of this agent (`{head}`)"),
+            &format!("the agent's output has an unknown format (`{head}`)"),
         )
     }
 

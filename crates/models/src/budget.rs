@@ -200,8 +200,8 @@ impl Budget {
         let caps = [Some(self.caps), self.day.as_ref().map(DailyBudget::caps)];
         if most.micro_usd.is_none() && caps.iter().flatten().any(|caps| caps.micro_usd.is_some()) {
             return Err(budget_failure(format!(
-                "`{name}`: its price is not known, so no cap on money can hold; configure its \
-                 `usd_per_million`, or take the cap away"
+                "`{name}`: the model's price is unknown, so a budget in dollars cannot be \
+                 enforced; set its `usd_per_million`, or remove the budget"
             )));
         }
         let mut state = self.state();
@@ -225,14 +225,17 @@ impl Budget {
         most: Amount,
     ) -> Result<(), ReserveError> {
         if self.time_left() == Some(Duration::ZERO) {
-            let message =
-                format!("`{name}`: the time of the run is over; allow more, or review less");
+            let message = format!(
+                "`{name}`: the run's time limit is reached; raise the limit, or review a smaller \
+                 change"
+            );
             return Err(ReserveError::Failure(budget_failure(message)));
         }
         let spent = Amount::of(&state.spent);
         if let Some(cap) = self.caps.exceeded_cap(spent.plus(most)) {
             let message = format!(
-                "`{name}`: the budget of {cap} for a run does not reach for another call; raise it, or review less"
+                "`{name}`: the budget of {cap} for a run does not cover another call; raise the \
+                 budget, or review a smaller change"
             );
             return Err(ReserveError::Failure(budget_failure(message)));
         }

@@ -211,7 +211,7 @@ impl ModelClient {
                         attempt = attempts.count,
                         ?wait,
                         error = %failure,
-                        "retrying the question after a failure"
+                        "retrying the model call after a failure"
                     );
                     self.retry_policy.pause(wait);
                     waited += wait;
@@ -285,7 +285,7 @@ impl ModelClient {
         let cache = self.stores.cache.as_ref().filter(|_| (request.is_cacheable)(reply));
         let cache = cache.and_then(|cache| {
             let stored = cache.save_and_evict(key, reply);
-            stored.err().map(|error| format!("could not keep an answer in the cache: {error}"))
+            stored.err().map(|error| format!("cannot write an answer to the cache: {error}"))
         });
         self.record(key, Ok(reply)).or(cache)
     }
@@ -297,7 +297,7 @@ impl ModelClient {
             Ok(reply) => recording.save(key, reply),
             Err(failure) => recording.save_failure(key, failure),
         };
-        stored.err().map(|error| format!("could not record an answer: {error}"))
+        stored.err().map(|error| format!("cannot write an answer to the recording: {error}"))
     }
 }
 
@@ -310,7 +310,7 @@ fn trace_call(
     call: impl FnOnce() -> Result<Reply, Failure>,
 ) -> Result<Reply, Failure> {
     let (id, label) = (model.id(), request.label);
-    tracing::debug!(model = %id, label, ?timeout, "asking the model");
+    tracing::debug!(model = %id, label, ?timeout, "calling the model");
     let started = Stopwatch::start();
     let outcome = call();
     let elapsed = started.elapsed();

@@ -63,13 +63,13 @@ impl Provider {
         key: KeySource,
     ) -> Result<Provider, Failure> {
         let refuse = |why: &str| {
-            Err(Failure::free(FailureClass::Rejected, format!("the `url` of `{name}` {why}")))
+            Err(Failure::free(FailureClass::Rejected, format!("invalid `url` of `{name}`: {why}")))
         };
         let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
         let host = match rest.map(|rest| rest.split(['/', '?']).next().unwrap_or_default()) {
-            None | Some("") => return refuse("is no address: write `https://…`"),
+            None | Some("") => return refuse("expected an address such as `https://…`"),
             Some(host) if host.contains('@') => {
-                return refuse("holds a password: name a `key_env` instead");
+                return refuse("the address contains a password; set `key_env` instead");
             }
             Some(host) => host,
         };
@@ -225,7 +225,7 @@ impl HttpCall<'_> {
         let location = head.headers.get("location").and_then(|to| to.to_str().ok());
         let page = || ApiError {
             kind: String::new(),
-            message: location.map_or_else(|| strip_tags(&body), |to| format!("it leads to {to}")),
+            message: location.map_or_else(|| strip_tags(&body), |to| format!("redirect to {to}")),
         };
         Fault::Status {
             status: head.status.as_u16(),
@@ -300,7 +300,7 @@ impl HttpCall<'_> {
             None if answer.ended => {}
             None => {
                 return Err(Fault::Broken(
-                    "the stream ended too early".to_owned(),
+                    "the stream ended before the answer was complete".to_owned(),
                     Box::new(answer),
                 ));
             }

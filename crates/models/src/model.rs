@@ -152,7 +152,7 @@ impl Model for OfflineModel {
         _time: Duration,
         _heard: &dyn Fn(usize),
     ) -> Result<Reply, Failure> {
-        let message = format!("`{}` is on record only, and cannot be asked", self.0.id);
+        let message = format!("`{}` exists only in the recording and cannot be called", self.0.id);
         Err(Failure::free(FailureClass::NotRecorded, message))
     }
 }

@@ -137,13 +137,14 @@ impl ReplyStore {
         let why = match self.read(key) {
             Ok(Some(outcome)) => return outcome,
             Ok(None) => format!(
-                "no answer of `{model}` for {label} is in the recording `{}` (prompt {}); record it anew",
+                "the recording `{}` has no answer of `{model}` for {label} (prompt {}); record the \
+                 review again",
                 self.folder.display(),
                 key.prompt.hash(),
             ),
             Err(error) => format!(
-                "the recorded answer of `{model}` for {label} cannot be read from `{}` ({error}); \
-                 record it anew",
+                "cannot read the recorded answer of `{model}` for {label} from `{}`: {error}; \
+                 record the review again",
                 self.file(key).display(),
             ),
         };
@@ -158,10 +159,10 @@ impl ReplyStore {
         };
         let stored: StoredOutcome = serde_json::from_slice(&text)?;
         if stored.version != VERSION {
-            return Err(io::Error::other(format!("it is of version {}", stored.version)));
+            return Err(io::Error::other(format!("unsupported version {}", stored.version)));
         }
         if stored.prompt != key.prompt.hash() {
-            return Err(io::Error::other("it answers another question"));
+            return Err(io::Error::other("the file belongs to another prompt"));
         }
         let recalled = |text: &str| key.nonce.restore_marks(text);
         match (stored.reply, stored.failure) {
@@ -170,7 +171,7 @@ impl ReplyStore {
                 let partial = partial.as_deref().map(recalled);
                 Ok(Some(Err(Failure { partial, ..Failure::free(class, recalled(&message)) })))
             }
-            (None, None) => Err(io::Error::other("it holds no answer")),
+            (None, None) => Err(io::Error::other("the file contains no answer")),
         }
     }
 

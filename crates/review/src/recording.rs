@@ -201,7 +201,7 @@ impl Recording {
             serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))?;
         match recording.version {
             VERSION => Ok(recording),
-            other => Err(damaged(format!("it is of version {other}"))),
+            other => Err(damaged(format!("unsupported version {other}"))),
         }
     }
 

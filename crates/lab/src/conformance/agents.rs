@@ -37,7 +37,7 @@ struct FaultCase {
 }
 
 /// Advice that is also accepted for an agent that assay knows only by its configuration.
-const ANY_ADVICE: [&str; 2] = ["run it by hand to see why", "give it more time"];
+const ANY_ADVICE: [&str; 2] = ["run the agent by hand to see the reason", "raise `models.seconds`"];
 
 /// The faults for such agents, which retry by themselves for minutes.
 const FAULTS_FOR_ALL: [&str; 4] = ["401", "empty answer", "refusal", "hang in the answer"];
@@ -45,7 +45,7 @@ const FAULTS_FOR_ALL: [&str; 4] = ["401", "empty answer", "refusal", "hang in th
 fn fault_cases() -> Vec<FaultCase> {
     let fault_case = |name, fault, advice| FaultCase { name, fault, advice };
     vec![
-        fault_case("401", Fault::status(401), "log in with it, or check its key"),
+        fault_case("401", Fault::status(401), "log in to the agent, or check its API key"),
         fault_case("429", Fault::status(429), "try again later"),
         fault_case("500", Fault::status(500), "try again later"),
         fault_case(
@@ -54,8 +54,12 @@ fn fault_cases() -> Vec<FaultCase> {
             "the answer is empty; try again later, or choose another",
         ),
         fault_case("refusal", Fault::Refusal, "choose another model"),
-        fault_case("hang before the answer", Fault::Hang(Pause::BeforeHead), "give it more time"),
-        fault_case("hang in the answer", Fault::Hang(Pause::MidStream), "give it more time"),
+        fault_case(
+            "hang before the answer",
+            Fault::Hang(Pause::BeforeHead),
+            "raise `models.seconds`",
+        ),
+        fault_case("hang in the answer", Fault::Hang(Pause::MidStream), "raise `models.seconds`"),
         fault_case("cut stream", Fault::Cut { after: 300, by: Cut::Close }, "try again later"),
     ]
 }

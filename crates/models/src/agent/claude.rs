@@ -94,7 +94,7 @@ pub(super) fn reply(run: &AgentRun<'_>) -> Result<Reply, Failure> {
     // The agent reports an answer that was cut off or refused as a success.
     let stopped = match StopReason::parse(self::text(&result, "/stop_reason")) {
         Some(StopReason::CutOff) => Some((FailureClass::CutOff, "the answer was cut off")),
-        Some(StopReason::Refused) => Some((FailureClass::Refusal, "the model will not answer")),
+        Some(StopReason::Refused) => Some((FailureClass::Refusal, "the model refused to answer")),
         Some(StopReason::Finished | StopReason::Unknown(_)) | None => None,
     };
     match stopped {

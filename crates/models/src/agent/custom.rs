@@ -43,7 +43,7 @@ impl Custom {
         let [program, args @ ..] = self.command.as_slice() else {
             return Err(request
                 .agent
-                .failure(FailureClass::Program, "its command is empty; configure one"));
+                .failure(FailureClass::Program, "the agent's command is empty; set `run`"));
         };
         let prompt = request.full_prompt(SchemaPlacement::InPrompt);
         let model = request.model().unwrap_or_default();
@@ -72,7 +72,9 @@ impl Custom {
         let find = |pointer: &str| values.iter().rev().find_map(|value| value.pointer(pointer));
         if let Some(why) = self.failed.as_deref().and_then(find).filter(|why| is_truthy(why)) {
             let why = value_text(why);
-            return Err(run.failure(class_of(&why), &format!("it says that it failed: {why}")));
+            return Err(
+                run.failure(class_of(&why), &format!("the agent reported a failure: {why}"))
+            );
         }
         if !run.finished.status.success() {
             return Err(run.exit_failure());

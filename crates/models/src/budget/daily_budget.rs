@@ -57,15 +57,15 @@ impl DailyBudget {
                 return Err(ReserveError::Others);
             }
             Err(ReserveError::Failure(budget_failure(format!(
-                "`{name}`: the budget of {cap} for a day does not reach for another call; raise it, or wait until \
-                 tomorrow"
+                "`{name}`: the budget of {cap} for a day does not cover another call; raise the \
+                 budget, or wait until tomorrow"
             ))))
         });
         match reserved {
             Ok(reserved) => reserved,
             Err(error) => Err(ReserveError::Failure(budget_failure(format!(
-                "`{name}`: what was spent today cannot be kept in `{}` ({error}); check it, or \
-                 delete it",
+                "`{name}`: cannot update the daily spending in `{}`: {error}; repair or delete the \
+                 file",
                 self.file.display()
             )))),
         }
@@ -105,7 +105,7 @@ impl DailyBudget {
         let page: SpendingRecord = serde_json::from_slice(&text)?;
         match page.version {
             VERSION => Ok(page.spent),
-            other => Err(io::Error::other(format!("it is of version {other}"))),
+            other => Err(io::Error::other(format!("unsupported version {other}"))),
         }
     }
 

@@ -35,7 +35,8 @@ fn what_is_not_used_is_free_again() {
     used(budget.reserve_amount("p/m", most(90)).unwrap(), 90);
     assert_eq!(
         refused(&budget, 1),
-        "`p/m`: the budget of 100 tokens for a run does not reach for another call; raise it, or review less"
+        "`p/m`: the budget of 100 tokens for a run does not cover another call; raise the budget, \
+         or review a smaller change"
     );
     assert_eq!((budget.spent().calls, budget.spent().tokens.total()), (2, 100));
 }
@@ -88,7 +89,7 @@ fn a_cap_on_money_wants_a_price() {
         turns: Vec::new(),
     };
     let message = budget.reserve(&stranger, &prompt).unwrap_err().message;
-    assert!(message.contains("configure its `usd_per_million`"), "{message}");
+    assert!(message.contains("set its `usd_per_million`"), "{message}");
     // Without a cap on money, an unknown price only makes the cost unknown.
     let budget = Budget::unlimited();
     drop(budget.reserve(&stranger, &prompt).unwrap());
@@ -117,7 +118,7 @@ fn a_day_is_shared_by_runs() {
     drop(run().reserve_amount("p/m", most(50)).unwrap());
     let message = refused(&run(), 11);
     assert!(
-        message.contains("the budget of 100 tokens for a day does not reach for another call"),
+        message.contains("the budget of 100 tokens for a day does not cover another call"),
         "{message}"
     );
     used(run().reserve_amount("p/m", most(10)).unwrap(), 10);

@@ -333,7 +333,7 @@ fn an_answer_that_cannot_be_recorded_is_still_given_and_that_is_said() {
     let client = ModelClient::new(stores, Budget::unlimited(), DelayLog::default().retry_policy());
     let answered = ask(&client, &ScriptedModel::new([reply("yes")]));
     assert!(answered.outcome.is_ok());
-    assert!(answered.store_error.unwrap().starts_with("could not record an answer: "));
+    assert!(answered.store_error.unwrap().starts_with("cannot write an answer to the recording: "));
 }
 
 #[test]

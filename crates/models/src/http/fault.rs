@@ -44,7 +44,7 @@ impl Fault {
         let answer = Box::new(answer);
         match error {
             ureq::Error::Timeout(ureq::Timeout::Connect | ureq::Timeout::Resolve) => {
-                Fault::Unconnected("it does not answer".to_owned())
+                Fault::Unconnected("the connection timed out".to_owned())
             }
             ureq::Error::Timeout(ureq::Timeout::RecvResponse) => Fault::Stalled(answer),
             ureq::Error::Timeout(_) => Fault::TimedOut(answer),
@@ -52,7 +52,9 @@ impl Fault {
             ureq::Error::Io(error) if is_connection_error(&error) => {
                 Fault::Unconnected(error.to_string())
             }
-            ureq::Error::HostNotFound => Fault::Unconnected("there is no such host".to_owned()),
+            ureq::Error::HostNotFound => {
+                Fault::Unconnected("could not resolve the host".to_owned())
+            }
             ureq::Error::BadUri(_)
             | ureq::Error::Http(_)
             | ureq::Error::InvalidProxyUrl
@@ -111,7 +113,10 @@ impl HttpCall<'_> {
                 let class = api_error.class(Some(status));
                 let mut message = self.message(class, &self.error_detail(Some(status), &api_error));
                 if let Some(wait) = wait {
-                    message.push_str(&format!(" (it asks to wait {} s)", wait.as_secs()));
+                    message.push_str(&format!(
+                        " (the server asks to retry after {} s)",
+                        wait.as_secs()
+                    ));
                 }
                 Failure { wait, ..Failure::free(class, message) }
             }
@@ -159,7 +164,7 @@ impl HttpCall<'_> {
             ),
             Fault::Stopped(reason, answer) => {
                 let message = format!(
-                    "`{}`: the answer ended for a reason that is not known (`{}`); try again, or \
+                    "`{}`: the answer ended with the unknown stop reason `{}`; try again, or \
                      choose another model",
                     self.model.about.id,
                     self.display_line(&reason)
@@ -171,7 +176,8 @@ impl HttpCall<'_> {
                 Failure { usage: Some(usage), ..Failure::new(FailureClass::Empty, message) }
             }
             Fault::DecodeError(DecodeError::TooLong, answer) => {
-                let message = self.message(FailureClass::Garbage, " (it has no end)");
+                let message =
+                    self.message(FailureClass::Garbage, " (the response exceeds the size limit)");
                 self.partial_answer_failure(FailureClass::Garbage, message, *answer)
             }
             Fault::DecodeError(DecodeError::Garbled(head), answer) => {
@@ -230,7 +236,7 @@ impl HttpCall<'_> {
     fn connection_message(&self, why: &str) -> String {
         let url = &self.model.provider.url;
         let id = &self.model.about.id;
-        format!("`{id}`: no connection to `{url}`{why}; check the network and the `url`")
+        format!("`{id}`: cannot connect to `{url}`{why}; check the network and the `url`")
     }
 
     /// Formats the message of a failure: the problem and the remedy.
@@ -242,54 +248,64 @@ impl HttpCall<'_> {
         let rest = match class {
             FailureClass::Authentication => match provider.keys.source() {
                 KeySource::None => {
-                    format!("`{name}` wants a key{detail}; name one in the configuration")
+                    format!(
+                        "`{name}` requires an API key{detail}; set `key_env` or `key_command` for \
+                         the model"
+                    )
                 }
-                source => format!("`{name}` does not accept the key{detail}; check {source}"),
+                source => format!("`{name}` rejected the API key{detail}; check {source}"),
             },
             FailureClass::Budget => format!(
-                "the account at `{name}` has nothing left to spend{detail}; top it up, or choose \
+                "the account at `{name}` has no credit left{detail}; top up the account, or choose \
                  another model"
             ),
             FailureClass::NotFound => {
                 format!("no such model or address at `{url}`{detail}; check `model` and `url`")
             }
             FailureClass::Rejected => {
-                format!("`{name}` does not take the request{detail}; check the model's settings")
+                format!("`{name}` rejected the request{detail}; check the model's settings")
             }
             FailureClass::TooLong => format!(
-                "the prompt is longer than the model takes{detail}; review less at once, or choose a \
-                 model that takes more"
+                "the prompt exceeds the model's context window{detail}; review a smaller change, \
+                 or choose a model with a larger context window"
             ),
             FailureClass::RateLimit => format!(
-                "too many requests for `{name}`{detail}; try again later, or ask fewer at once"
+                "rate limit exceeded at `{name}`{detail}; try again later, or lower \
+                 `models.at_a_time`"
             ),
             FailureClass::Overload => {
-                format!("`{name}` has no room at the moment{detail}; try again later")
+                format!("`{name}` is overloaded{detail}; try again later")
             }
-            FailureClass::Server => format!("`{name}` broke down{detail}; try again later"),
+            FailureClass::Server => {
+                format!("`{name}` failed with a server error{detail}; try again later")
+            }
             FailureClass::Network => {
-                format!("the connection to `{name}` ended in the middle{detail}; try again")
+                format!("the connection to `{name}` broke off during the answer{detail}; try again")
             }
             FailureClass::TimedOut => format!(
-                "no whole answer within {seconds} s{detail}; give it more time, or review less at once"
+                "no complete answer within {seconds} s{detail}; raise `models.seconds` or the \
+                 run's time limit, or review a smaller change"
             ),
             FailureClass::Stalled => format!(
-                "nothing of an answer came from `{name}` for {} s{detail}; try again later, choose \
-                 another model, or raise `models.stall_seconds`",
+                "`{name}` sent no data for {} s{detail}; try again later, choose another model, or \
+                 raise `models.stall_seconds`",
                 self.model.stall.as_secs_f64().ceil()
             ),
             FailureClass::Refusal => {
-                format!("the model will not answer{detail}; choose another model")
+                format!("the model refused to answer{detail}; choose another model")
             }
             FailureClass::CutOff => format!(
-                "the answer was cut off at {} tokens; allow a longer answer, or review less at once",
+                "the answer was cut off at {} tokens; raise `max_output_tokens`, or review a \
+                 smaller change",
                 self.model.about.max_output_for(self.prompt)
             ),
             FailureClass::Empty => {
                 "the answer is empty; try again, or choose another model".to_owned()
             }
             FailureClass::Garbage => {
-                format!("what came from `{url}` is no answer of a model{detail}; check the `url`")
+                format!(
+                    "the response from `{url}` is not an answer of a model{detail}; check the `url`"
+                )
             }
             FailureClass::Program | FailureClass::NotRecorded => detail.to_owned(),
         };

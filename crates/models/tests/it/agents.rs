@@ -239,14 +239,14 @@ fn claude_is_judged_by_what_it_says_and_not_by_its_subtype() {
         r#"{"type":"result","is_error":false,"stop_reason":"max_tokens","result":"{\"a\":","usage":{"output_tokens":7}}"#,
         0,
         expect![[
-            r#"CutOff: `agent/m`: the answer was cut off; allow a longer answer, or review less at once [{"a":]"#
+            r#"CutOff: `agent/m`: the answer was cut off; allow a longer answer, or review a smaller change [{"a":]"#
         ]],
     );
     check(
         r#"{"type":"result","is_error":false,"stop_reason":"refusal","result":"I will not."}"#,
         0,
         expect![
-            "Refusal: `agent/m`: the model will not answer; choose another model [I will not.]"
+            "Refusal: `agent/m`: the model refused to answer; choose another model [I will not.]"
         ],
     );
     check(
@@ -257,13 +257,15 @@ fn claude_is_judged_by_what_it_says_and_not_by_its_subtype() {
     check(
         r#"{"type":"result","subtype":"success","is_error":true,"api_error_status":401,"result":"bad key very-secret"}"#,
         1,
-        expect!["Authentication: `agent/m`: bad key …; log in with it, or check its key []"],
+        expect![
+            "Authentication: `agent/m`: bad key …; log in to the agent, or check its API key []"
+        ],
     );
     check(
         r#"{"type":"result","subtype":"success","is_error":true,"result":"Not logged in · Please run /login"}"#,
         1,
         expect![
-            "Authentication: `agent/m`: Not logged in · Please run /login; log in with it, or check its key []"
+            "Authentication: `agent/m`: Not logged in · Please run /login; log in to the agent, or check its API key []"
         ],
     );
     check(
@@ -279,20 +281,20 @@ fn claude_is_judged_by_what_it_says_and_not_by_its_subtype() {
     check(
         r#"{"type":"result","subtype":"error_max_turns","is_error":true,"errors":["too many turns"]}"#,
         1,
-        expect!["Program: `agent/m`: too many turns; run it by hand to see why []"],
+        expect!["Program: `agent/m`: too many turns; run the agent by hand to see the reason []"],
     );
     check(
         "hello",
         0,
         expect![
-            "Garbage: `agent/m`: what it printed is no answer of this agent (`hello`); try again later []"
+            "Garbage: `agent/m`: the agent's output has an unknown format (`hello`); try again later []"
         ],
     );
     crate::agents::check(
         AgentKind::Claude,
         "echo \"error: unknown option '--tools'\" >&2; exit 1",
         expect![
-            "Program: `agent/m`: the agent ended with exit status: 1: error: unknown option '--tools'; run it by hand to see why []"
+            "Program: `agent/m`: the agent exited with exit status: 1: error: unknown option '--tools'; run the agent by hand to see the reason []"
         ],
     );
 }
@@ -370,7 +372,7 @@ fn codex_is_judged_by_its_last_turn() {
         &failed("unexpected status 401 Unauthorized: very-secret"),
         1,
         expect![
-            "Authentication: `agent/m`: unexpected status 401 Unauthorized: …; log in with it, or check its key [half]"
+            "Authentication: `agent/m`: unexpected status 401 Unauthorized: …; log in to the agent, or check its API key [half]"
         ],
     );
     check(
@@ -398,7 +400,7 @@ fn codex_is_judged_by_its_last_turn() {
         &failed("Incomplete response returned, reason: max_output_tokens"),
         1,
         expect![
-            "CutOff: `agent/m`: Incomplete response returned, reason: max_output_tokens; allow a longer answer, or review less at once [half]"
+            "CutOff: `agent/m`: Incomplete response returned, reason: max_output_tokens; allow a longer answer, or review a smaller change [half]"
         ],
     );
     check(
@@ -412,14 +414,14 @@ fn codex_is_judged_by_its_last_turn() {
         r#"{"type":"turn.started"}"#,
         0,
         expect![[
-            r#"Garbage: `agent/m`: what it printed is no answer of this agent (`{"type":"turn.started"}`); try again later []"#
+            r#"Garbage: `agent/m`: the agent's output has an unknown format (`{"type":"turn.started"}`); try again later []"#
         ]],
     );
     crate::agents::check(
         AgentKind::Codex,
         "echo oops >&2; exit 2",
         expect![
-            "Program: `agent/m`: the agent ended with exit status: 2: oops; run it by hand to see why []"
+            "Program: `agent/m`: the agent exited with exit status: 2: oops; run the agent by hand to see the reason []"
         ],
     );
 }
@@ -461,7 +463,7 @@ fn any_agents_answer_is_found_in_its_form() {
         custom(AgentOutputFormat::Text, &[]),
         "echo half; echo very-secret >&2; exit 3",
         expect![
-            "Program: `agent/m`: the agent ended with exit status: 3: …; run it by hand to see why []"
+            "Program: `agent/m`: the agent exited with exit status: 3: …; run the agent by hand to see the reason []"
         ],
     );
     check(
@@ -484,20 +486,22 @@ fn any_agents_answer_is_found_in_its_form() {
     check(
         json(),
         r#"echo '{"result":{"text":"hello"},"failed":"no key"}'"#,
-        expect!["Program: `agent/m`: it says that it failed: no key; run it by hand to see why []"],
+        expect![
+            "Program: `agent/m`: the agent reported a failure: no key; run the agent by hand to see the reason []"
+        ],
     );
     check(
         json(),
         r#"echo '{"failed":"[API Error: 401 Incorrect API key provided.]"}'"#,
         expect![
-            "Authentication: `agent/m`: it says that it failed: [API Error: 401 Incorrect API key provided.]; log in with it, or check its key []"
+            "Authentication: `agent/m`: the agent reported a failure: [API Error: 401 Incorrect API key provided.]; log in to the agent, or check its API key []"
         ],
     );
     check(
         json(),
         "echo hello",
         expect![
-            "Garbage: `agent/m`: what it printed is no answer of this agent (`hello`); try again later []"
+            "Garbage: `agent/m`: the agent's output has an unknown format (`hello`); try again later []"
         ],
     );
     check(
@@ -537,5 +541,5 @@ fn an_agent_that_is_not_there_is_named() {
     let agent = Agent { kind, program, args: Vec::new(), variables: Vec::new() };
     let failure = ask(&AgentModel::new(agent, about)).unwrap_err();
     assert_eq!(failure.class, FailureClass::Program);
-    assert!(failure.message.starts_with("`claude`: could not start `no-such-program` ("));
+    assert!(failure.message.starts_with("`claude`: cannot start `no-such-program`: "));
 }

@@ -271,13 +271,13 @@ fn a_refused_request_is_classed_and_explained() {
     check(
         error("401 Unauthorized", "", "bad key sk-very-secret"),
         expect![[r#"
-        Authentication: `fake/m`: `fake` does not accept the key (401: bad key …); check the variable `SOME_KEY`
+        Authentication: `fake/m`: `fake` rejected the API key (401: bad key …); check the variable `SOME_KEY`
         wait None, partial None, tokens 0"#]],
     );
     check(
         error("400 Bad Request", "", "credit balance is too low"),
         expect![[r#"
-        Budget: `fake/m`: the account at `fake` has nothing left to spend (400: credit balance is too low); top it up, or choose another model
+        Budget: `fake/m`: the account at `fake` has no credit left (400: credit balance is too low); top up the account, or choose another model
         wait None, partial None, tokens 0"#]],
     );
     check(
@@ -289,37 +289,37 @@ fn a_refused_request_is_classed_and_explained() {
     check(
         error("400 Bad Request", "", "what?"),
         expect![[r#"
-        Rejected: `fake/m`: `fake` does not take the request (400: what?); check the model's settings
+        Rejected: `fake/m`: `fake` rejected the request (400: what?); check the model's settings
         wait None, partial None, tokens 0"#]],
     );
     check(
         error("400 Bad Request", "", "maximum context length is 8192"),
         expect![[r#"
-        TooLong: `fake/m`: the prompt is longer than the model takes (400: maximum context length is 8192); review less at once, or choose a model that takes more
+        TooLong: `fake/m`: the prompt exceeds the model's context window (400: maximum context length is 8192); review a smaller change, or choose a model with a larger context window
         wait None, partial None, tokens 0"#]],
     );
     check(
         error("413 Too Large", "", ""),
         expect![[r#"
-        TooLong: `fake/m`: the prompt is longer than the model takes (413); review less at once, or choose a model that takes more
+        TooLong: `fake/m`: the prompt exceeds the model's context window (413); review a smaller change, or choose a model with a larger context window
         wait None, partial None, tokens 0"#]],
     );
     check(
         error("429 Slow Down", "retry-after: 7\r\n", "slow down"),
         expect![[r#"
-            RateLimit: `fake/m`: too many requests for `fake` (429: slow down); try again later, or ask fewer at once (it asks to wait 7 s)
+            RateLimit: `fake/m`: rate limit exceeded at `fake` (429: slow down); try again later, or lower `models.at_a_time` (the server asks to retry after 7 s)
             wait Some(7s), partial None, tokens 0"#]],
     );
     check(
         error("529 Full", "", "Overloaded"),
         expect![[r#"
-        Overload: `fake/m`: `fake` has no room at the moment (529: Overloaded); try again later
+        Overload: `fake/m`: `fake` is overloaded (529: Overloaded); try again later
         wait None, partial None, tokens 0"#]],
     );
     check(
         respond("502 Bad Gateway", "", "<html><h1>Bad</h1>\u{1b}[31m gateway</html>"),
         expect![[r#"
-            Server: `fake/m`: `fake` broke down (502: Bad [31m gateway); try again later
+            Server: `fake/m`: `fake` failed with a server error (502: Bad [31m gateway); try again later
             wait None, partial None, tokens 0"#]],
     );
 }
@@ -337,13 +337,13 @@ fn a_redirect_takes_the_key_nowhere() {
     check(
         "302 Found",
         expect![
-            "`fake/m`: no such model or address at `URL` (302: it leads to ELSEWHERE/chat/completions); check `model` and `url`"
+            "`fake/m`: no such model or address at `URL` (302: redirect to ELSEWHERE/chat/completions); check `model` and `url`"
         ],
     );
     check(
         "307 Temporary Redirect",
         expect![
-            "`fake/m`: no such model or address at `URL` (307: it leads to ELSEWHERE/chat/completions); check `model` and `url`"
+            "`fake/m`: no such model or address at `URL` (307: redirect to ELSEWHERE/chat/completions); check `model` and `url`"
         ],
     );
     assert!(!elsewhere.has_more());
@@ -354,25 +354,25 @@ fn an_answer_that_is_none_is_told_from_one_that_is_cut() {
     check(
         ServerAction::Reset(stream(HALF)),
         expect![[r#"
-        Network: `fake/m`: the connection to `fake` ended in the middle (io: Peer disconnected); try again
+        Network: `fake/m`: the connection to `fake` broke off during the answer (io: Peer disconnected); try again
         wait None, partial Some("hel"), tokens unknown"#]],
     );
     check(
         chunked(HALF),
         expect![[r#"
-        Network: `fake/m`: the connection to `fake` ended in the middle (the stream ended too early); try again
+        Network: `fake/m`: the connection to `fake` broke off during the answer (the stream ended before the answer was complete); try again
         wait None, partial Some("hel"), tokens unknown"#]],
     );
     check(
         ServerAction::Reset(String::new()),
         expect![[r#"
-        Network: `fake/m`: the connection to `fake` ended in the middle (io: Peer disconnected); try again
+        Network: `fake/m`: the connection to `fake` broke off during the answer (io: Peer disconnected); try again
         wait None, partial None, tokens unknown"#]],
     );
     check(
         respond("200 OK", "", "<html>Sign in</html>"),
         expect![[r#"
-        Garbage: `fake/m`: what came from `URL` is no answer of a model (`<html>Sign in</html>`); check the `url`
+        Garbage: `fake/m`: the response from `URL` is not an answer of a model (`<html>Sign in</html>`); check the `url`
         wait None, partial None, tokens unknown"#]],
     );
     check(
@@ -384,7 +384,7 @@ fn an_answer_that_is_none_is_told_from_one_that_is_cut() {
     check(
         chunked(&format!("{HALF}data: {{oops\n\n")),
         expect![[r#"
-        Garbage: `fake/m`: what came from `URL` is no answer of a model (`{oops`); check the `url`
+        Garbage: `fake/m`: the response from `URL` is not an answer of a model (`{oops`); check the `url`
         wait None, partial Some("hel"), tokens unknown"#]],
     );
     let end = |end: &str| {
@@ -395,19 +395,19 @@ fn an_answer_that_is_none_is_told_from_one_that_is_cut() {
     check(
         end("length"),
         expect![[r#"
-        CutOff: `fake/m`: the answer was cut off at 100 tokens; allow a longer answer, or review less at once
+        CutOff: `fake/m`: the answer was cut off at 100 tokens; raise `max_output_tokens`, or review a smaller change
         wait None, partial Some("hel"), tokens 34"#]],
     );
     check(
         end("error"),
         expect![[r#"
-        Garbage: `fake/m`: the answer ended for a reason that is not known (`error`); try again, or choose another model
+        Garbage: `fake/m`: the answer ended with the unknown stop reason `error`; try again, or choose another model
         wait None, partial Some("hel"), tokens 34"#]],
     );
     check(
         end("content_filter"),
         expect![[r#"
-        Refusal: `fake/m`: the model will not answer; choose another model
+        Refusal: `fake/m`: the model refused to answer; choose another model
         wait None, partial Some("hel"), tokens 34"#]],
     );
     check(
@@ -423,7 +423,7 @@ fn an_answer_that_is_none_is_told_from_one_that_is_cut() {
             "{HALF}data: {{\"error\":{{\"code\":429,\"message\":\"slow down\"}}}}\n\n"
         )),
         expect![[r#"
-            RateLimit: `fake/m`: too many requests for `fake` (slow down); try again later, or ask fewer at once
+            RateLimit: `fake/m`: rate limit exceeded at `fake` (slow down); try again later, or lower `models.at_a_time`
             wait None, partial Some("hel"), tokens unknown"#]],
     );
 }
@@ -475,7 +475,7 @@ fn an_answer_that_stalls_is_given_up_long_before_its_time() {
             model(Dialect::Chat, &server.url).with_stall_timeout(Duration::from_millis(200));
         let failure = ask_within(&model, Duration::from_secs(3_600)).unwrap_err();
         assert_eq!((failure.class, failure.partial.as_deref()), (FailureClass::Stalled, partial));
-        assert!(failure.message.contains("nothing of an answer came"), "{}", failure.message);
+        assert!(failure.message.contains("sent no data for"), "{}", failure.message);
         assert!(failure.message.contains("`models.stall_seconds`"), "{}", failure.message);
     }
 }
@@ -499,7 +499,7 @@ fn nobody_there_is_told_as_such() {
         (failure.class, failure.usage.map(|usage| usage.total())),
         (FailureClass::Network, Some(0))
     );
-    assert!(failure.message.starts_with(&format!("`fake/m`: no connection to `{url}`")));
+    assert!(failure.message.starts_with(&format!("`fake/m`: cannot connect to `{url}`")));
 }
 
 #[test]

@@ -39,11 +39,11 @@ fn no_more_is_spent_than_allowed_however_many_ask_at_once() {
     let usage = Usage { input: 9_000, output: 8_000, ..Usage::default() };
     case.trouble(&["` reviewer"], ModelFaultKind::Takes(usage));
     let cap = 0.2;
-    let told = "the budget of 0.20 dollars for a run does not reach for another call";
+    let told = "the budget of 0.20 dollars for a run does not cover another call";
     let money = check_short(&case, &["--max-usd", &cap.to_string()], told);
     let spent = money["spent"]["usd"].as_f64().unwrap();
     assert!(spent > cap / 2.0 && spent <= cap, "{spent} of {cap}");
-    let told = "the budget of 80000 tokens for a run does not reach for another call";
+    let told = "the budget of 80000 tokens for a run does not cover another call";
     let tokens = check_short(&case, &["--max-tokens", "80000"], told);
     let spent = tokens["spent"]["tokens"].as_u64().unwrap();
     assert!(spent > 40_000 && spent <= 80_000, "{spent}");
@@ -55,7 +55,7 @@ fn no_more_calls_are_made_than_allowed() {
     let synthesis = check_short(
         &case,
         &[],
-        "the budget of 2 calls for a run does not reach for another call; raise it",
+        "the budget of 2 calls for a run does not cover another call; raise the budget",
     );
     assert_eq!((&synthesis["spent"]["calls"], case.asked()), (&json!(2), 2));
 }
@@ -66,7 +66,7 @@ fn a_day_has_a_budget_over_all_its_reviews() {
     let first = case.review(&["--format", "json"]).json();
     assert_eq!((silent(&first).0, case.asked()), (vec![], 4));
     let second =
-        check_short(&case, &[], "the budget of 5 calls for a day does not reach for another call");
+        check_short(&case, &[], "the budget of 5 calls for a day does not cover another call");
     assert_eq!(second["spent"]["calls"], 1);
     let third = check_short(&case, &[], "wait until tomorrow");
     assert_eq!((&third["spent"]["calls"], case.asked()), (&json!(0), 5));
@@ -80,7 +80,7 @@ fn nothing_to_spend_means_that_nobody_is_asked() {
         let synthesis = check_short(
             &case,
             &args,
-            "for a run does not reach for another call; raise it, or review less",
+            "for a run does not cover another call; raise the budget, or review a smaller change",
         );
         assert_eq!(synthesis["verdict"]["state"], "incomplete");
     }
@@ -94,8 +94,8 @@ fn a_cap_on_money_needs_prices() {
     let args = ["review", "--models=plain"];
     let ran = case.run(&[&args[..], &["--max-usd", "1"]].concat());
     assert_eq!((ran.code, case.asked()), (3, 0));
-    let told =
-        "its price is not known, so no cap on money can hold; configure its `usd_per_million`";
+    let told = "the model's price is unknown, so a budget in dollars cannot be enforced; set its \
+                `usd_per_million`";
     assert!(ran.stdout.contains(told), "{}", ran.stdout);
     let ran = case.run(&args);
     assert_eq!(ran.code, 0);
@@ -108,7 +108,7 @@ fn a_review_ends_when_its_time_is_over() {
     case.trouble(&[], ModelFaultKind::Fault(Fault::Hang(Pause::BeforeHead)));
     let ran = case.review(&["--max-seconds", "1"]);
     assert_eq!(ran.code, 3, "{}", ran.stdout);
-    let told = ["no whole answer within 1 s", "the time of the run is over"];
+    let told = ["no complete answer within 1 s", "the run's time limit is reached"];
     assert!(told.iter().any(|told| ran.stdout.contains(told)), "{}", ran.stdout);
     let ran = case.review(&["--max-usd", "some"]);
     assert_eq!(ran.code, 2);

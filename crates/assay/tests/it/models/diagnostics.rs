@@ -18,10 +18,10 @@ fn a_hung_model_is_the_one_that_is_asked_and_does_not_answer() {
     let case = Case::new("  stall_seconds: 1\n  seconds: 600\n  cache: false\n");
     case.trouble(&["`intent` reviewer"], ModelFaultKind::Fault(Fault::Hang(Pause::BeforeHead)));
     let ran = case.run_with(&["review", "--models"], &[("ASSAY_LOG", "debug")]);
-    let asked = lines(&ran.stderr, &["asking the model", "intent"]);
+    let asked = lines(&ran.stderr, &["calling the model", "intent"]);
     assert!(asked.len() == 2 && asked[0].contains("fake-1"), "{}", ran.stderr);
     assert_eq!(lines(&ran.stderr, &["the model answered", "intent"]), [""; 0]);
-    let retries = lines(&ran.stderr, &["WARN", "retrying the question", "intent", "attempt=1"]);
+    let retries = lines(&ran.stderr, &["WARN", "retrying the model call", "intent", "attempt=1"]);
     assert_eq!(retries.len(), 1, "{}", ran.stderr);
     assert_eq!(lines(&ran.stderr, &["the model answered", "correctness"]).len(), 1);
 }
@@ -31,7 +31,7 @@ fn no_event_shows_the_key_or_the_question() {
     let case = Case::new("");
     let ran = case.run_with(&["review", "--models"], &[("ASSAY_LOG", "trace")]);
     assert_eq!(ran.code, 0, "{}", ran.stdout);
-    assert!(ran.stderr.contains("asking the model"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("calling the model"), "{}", ran.stderr);
     assert!(!ran.stderr.contains(KEY), "{}", ran.stderr);
     assert!(!ran.stderr.contains("You are the `"), "{}", ran.stderr);
 }
@@ -54,7 +54,7 @@ fn a_filter_names_the_crates_whose_events_are_printed() {
     let case = Case::new("");
     let of_models = [("ASSAY_LOG", "assay_models=debug")];
     let ran = case.run_with(&["review", "--models", "-vv"], &of_models);
-    assert!(ran.stderr.contains("asking the model"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("calling the model"), "{}", ran.stderr);
     assert!(ran.stderr.lines().all(|line| line.contains(" assay_models::")), "{}", ran.stderr);
     let unreadable = case.run_with(&["review"], &[("ASSAY_LOG", "assay_models=loud")]);
     assert_eq!(unreadable.code, 2);

@@ -22,22 +22,23 @@ fn ways() -> Vec<Way> {
     let status = |code, told| nothing(Fault::status(code), told);
     let cut = |by, told| nothing(Fault::Cut { after: 400, by }, told);
     let wait = Fault::Status { code: 429, retry_after: Some(RetryAfter::Seconds(600)) };
-    let key = ["does not accept the key", "check the variable `FAKE_KEY`"];
-    let long = ["longer than the model takes", "choose a model that takes more"];
-    let broken = ["ended in the middle", "try again"];
-    let late = ["no whole answer within", "give it more time"];
-    let strange = ["is no answer of a model", "check the `url`"];
-    let full = ["has no room at the moment", "try again later"];
+    let key = ["rejected the API key", "check the variable `FAKE_KEY`"];
+    let long =
+        ["exceeds the model's context window", "choose a model with a larger context window"];
+    let broken = ["broke off during the answer", "try again"];
+    let late = ["no complete answer within", "raise `models.seconds`"];
+    let strange = ["is not an answer of a model", "check the `url`"];
+    let full = ["is overloaded", "try again later"];
     vec![
         status(401, key),
         status(403, key),
         status(404, ["no such model or address", "check `model` and `url`"]),
         status(413, long),
         nothing(Fault::PromptTooLong, long),
-        nothing(Fault::NoCredit, ["has nothing left to spend", "top it up"]),
-        status(429, ["too many requests", "ask fewer at once"]),
-        nothing(wait, ["too many requests", "it asks to wait 600 s"]),
-        status(500, ["broke down", "try again later"]),
+        nothing(Fault::NoCredit, ["has no credit left", "top up the account"]),
+        status(429, ["rate limit exceeded", "lower `models.at_a_time`"]),
+        nothing(wait, ["rate limit exceeded", "the server asks to retry after 600 s"]),
+        status(500, ["failed with a server error", "try again later"]),
         status(529, full),
         nothing(Fault::Hang(Pause::BeforeHead), late),
         half(Fault::Hang(Pause::MidStream), late),
@@ -46,9 +47,9 @@ fn ways() -> Vec<Way> {
         cut(Cut::Neatly, strange),
         nothing(Fault::Empty, ["the answer is empty", "choose another model"]),
         nothing(Fault::Garbage, strange),
-        nothing(Fault::Refusal, ["the model will not answer", "choose another model"]),
+        nothing(Fault::Refusal, ["the model refused to answer", "choose another model"]),
         nothing(Fault::WrongSchema, ["its answer is no report", "choose another model"]),
-        half(Fault::CutOff, ["was cut off at", "allow a longer answer"]),
+        half(Fault::CutOff, ["was cut off at", "raise `max_output_tokens`"]),
         half(Fault::ErrorEvent, full),
         half(Fault::BadEvents, strange),
     ]
@@ -161,7 +162,7 @@ fn a_model_that_stalls_is_asked_once_more_and_is_never_ready() {
         assert_eq!(failed.ran.code, 3, "{pause:?}: {}", failed.ran.stdout);
         assert_eq!(failed.synthesis["verdict"]["state"], "incomplete");
         let why = failed.why("correctness").unwrap();
-        assert!(why.contains("nothing of an answer came from `fake` for 1 s"), "{why}");
+        assert!(why.contains("`fake` sent no data for 1 s"), "{why}");
         let bodies = case.server.requests().into_iter().map(|request| request.body);
         let is_review = |body: &Vec<u8>| String::from_utf8_lossy(body).contains("` reviewer");
         assert_eq!(bodies.filter(is_review).count(), 2, "{pause:?}");

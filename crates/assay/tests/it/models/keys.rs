@@ -123,7 +123,7 @@ fn a_key_that_is_missing_or_wrong_is_told_with_where_it_comes_from() {
         (&[][..], "missing key: set the variable `FAKE_KEY`"),
         (&[("FAKE_KEY", "")], "missing key: set the variable `FAKE_KEY`"),
         (&[("FAKE_KEY", "sk\u{7}ringing")], "invalid key from the variable `FAKE_KEY`"),
-        (&[("FAKE_KEY", "sk-another-one")], "does not accept the key"),
+        (&[("FAKE_KEY", "sk-another-one")], "rejected the API key"),
     ] {
         let ran = review(variables);
         assert_eq!(ran.code, 3, "{told}\n{}{}", ran.stdout, ran.stderr);
