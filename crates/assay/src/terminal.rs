@@ -139,7 +139,7 @@ fn sources_of(finding: &Finding) -> String {
     let worth = finding.worth.filter(|_| !finding.shown);
     parts.extend(worth.map(|worth| format!("folded, worth {worth}")));
     if finding.marks.contains(&GroundingMark::PlacedByAssay) {
-        parts.push("place found by assay".to_owned());
+        parts.push("location found by assay".to_owned());
     }
     let second = finding.validation.as_ref().map(|look| look.state);
     parts.extend(second.map(|state| state.as_str().to_owned()));

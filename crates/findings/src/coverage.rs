@@ -208,7 +208,7 @@ fn hunk_fate(hunk: usize, reviewers: &[ReviewerCoverage]) -> HunkFate {
         HunkOutcome::Unread(rule) | HunkOutcome::Failed(rule) => Some((rule.clone(), true)),
         HunkOutcome::Reviewed | HunkOutcome::TextOnly | HunkOutcome::NotConcerned => None,
     });
-    let (rule, unread) = reason.unwrap_or_else(|| ("no reviewer for it".to_owned(), true));
+    let (rule, unread) = reason.unwrap_or_else(|| ("no reviewer for this file".to_owned(), true));
     HunkFate::LeftOut { rule, unread }
 }
 
@@ -315,6 +315,6 @@ mod tests {
 
     #[test]
     fn a_hunk_that_concerns_nobody_is_left_out() {
-        check("ruff .", expect!["1 hunk: 1 left out (no reviewer for it)"]);
+        check("ruff .", expect!["1 hunk: 1 left out (no reviewer for this file)"]);
     }
 }

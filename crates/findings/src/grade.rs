@@ -40,7 +40,11 @@ impl TryFrom<u8> for Impact {
     type Error = String;
 
     fn try_from(level: u8) -> Result<Self, Self::Error> {
-        if level <= 6 { Ok(Impact(level)) } else { Err(format!("impact `{level}` is not 0 to 6")) }
+        if level <= 6 {
+            Ok(Impact(level))
+        } else {
+            Err(format!("invalid impact `{level}`: expected 0 to 6"))
+        }
     }
 }
 

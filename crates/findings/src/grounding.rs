@@ -65,7 +65,7 @@ pub enum TreeError {
         reason: String,
     },
     /// The files could not be listed.
-    #[error("could not list the files: {reason}")]
+    #[error("cannot list the files: {reason}")]
     List {
         /// The error of the file system or of git.
         reason: String,

@@ -98,7 +98,11 @@ impl TryFrom<String> for Day {
             }
             _ => false,
         };
-        if valid { Ok(Day(text)) } else { Err(format!("`{text}` is no day such as 2026-12-31")) }
+        if valid {
+            Ok(Day(text))
+        } else {
+            Err(format!("invalid date `{text}`: expected a day such as 2026-12-31"))
+        }
     }
 }
 

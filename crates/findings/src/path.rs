@@ -20,7 +20,7 @@ pub enum PathError {
     #[error("the path is empty")]
     Empty,
     /// The path has a NUL, a line break, an escape or another control character.
-    #[error("the path holds a control character")]
+    #[error("the path contains a control character")]
     ControlCharacter,
     /// The path is absolute and not below the root.
     #[error("the path is absolute and lies outside the repository")]
@@ -162,8 +162,8 @@ mod tests {
         check("/home/me/repository/a", "the path is absolute and lies outside the repository");
         check("C:\\windows", "the path is absolute and lies outside the repository");
         check("../secrets", "the path leaves the repository");
-        check("a\0b", "the path holds a control character");
-        check("a\nb", "the path holds a control character");
+        check("a\0b", "the path contains a control character");
+        check("a\nb", "the path contains a control character");
         check("./", "the path is empty");
     }
 }

@@ -59,11 +59,11 @@ pub fn advise(document: &Value) -> Vec<SchemaFault> {
         if let Some(title) = text("title") {
             let words = title.split_whitespace().count();
             if words > 10 {
-                note("title", format!("{words} words; ten or fewer are asked for"));
+                note("title", format!("has {words} words, expected ten or fewer"));
             }
         }
         if text("why_it_matters").is_some_and(|why| why.trim().is_empty()) {
-            note("why_it_matters", "is blank; it should say what breaks".to_owned());
+            note("why_it_matters", "is blank, expected what breaks".to_owned());
         }
         if let Some(Err(error)) = text("file").map(|file| RepoPath::parse(file, None)) {
             note("file", error.to_string());
@@ -72,7 +72,7 @@ pub fn advise(document: &Value) -> Vec<SchemaFault> {
         if evidence
             .is_some_and(|all| all.iter().any(|e| e.as_str().is_some_and(|e| e.trim().is_empty())))
         {
-            note("evidence", "holds a blank entry".to_owned());
+            note("evidence", "has a blank entry".to_owned());
         }
     }
     advice
@@ -119,7 +119,7 @@ fn check_required(
         if !object.contains_key(name) && !left_out {
             faults.push(SchemaFault {
                 path: path.to_owned(),
-                message: format!("`{name}` is missing, which is required"),
+                message: format!("`{name}` is missing, but required"),
             });
         }
     }

@@ -162,7 +162,7 @@ impl Report {
         report.remarks.notes.extend(reading.repairs.iter().map(describe_repair));
         match reading.votes {
             Some(votes) => report.votes = votes,
-            None => report.unusable = Some("no findings could be read from it".to_owned()),
+            None => report.unusable = Some("no findings could be read from the report".to_owned()),
         }
         report
     }

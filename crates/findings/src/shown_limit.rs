@@ -105,7 +105,7 @@ impl<'de> Deserialize<'de> for ShownLimit {
             type Value = ShownLimit;
 
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("a number of findings from 0 on, or `all`")
+                f.write_str("a number of findings, 0 or more, or `all`")
             }
 
             fn visit_u64<E: de::Error>(self, number: u64) -> Result<ShownLimit, E> {

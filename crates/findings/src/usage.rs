@@ -66,7 +66,7 @@ impl fmt::Display for ReviewUsage {
         write!(f, "{} {noun}", self.calls)?;
         if self.kept_answers > 0 {
             let noun = if self.kept_answers == 1 { "answer" } else { "answers" };
-            write!(f, ", {} {noun} kept from before", self.kept_answers)?;
+            write!(f, ", {} {noun} reused", self.kept_answers)?;
         }
         let bound = if self.at_most { "at most " } else { "" };
         write!(f, ", {bound}{} tokens", self.tokens)?;
@@ -90,7 +90,7 @@ mod tests {
             usd: Some(0.25),
             ..ReviewUsage::default()
         };
-        assert_eq!(spent.to_string(), "3 calls, 1 answer kept from before, 800 tokens, $0.2500");
+        assert_eq!(spent.to_string(), "3 calls, 1 answer reused, 800 tokens, $0.2500");
         let bound = ReviewUsage { at_most: true, kept_answers: 0, ..spent };
         assert_eq!(bound.to_string(), "3 calls, at most 800 tokens, at most $0.2500");
         let model =

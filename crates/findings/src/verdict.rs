@@ -91,7 +91,7 @@ pub enum VerdictRule {
     /// A finding that may be critical, that a second look did not confirm, and that a person must
     /// check.
     ToBeChecked,
-    /// A finding that would have blocked and that can wait, by a second look.
+    /// A finding that would have blocked and that can wait, according to a second look.
     PutOff,
     /// A finding that would have blocked and is not sure enough.
     HeldBack,
@@ -245,7 +245,10 @@ fn nothing_to_review(evidence: &VerdictInputs<'_>) -> Option<VerdictReason> {
 fn incomplete_reasons(evidence: &VerdictInputs<'_>) -> Vec<VerdictReason> {
     let because = |rule, text| VerdictReason { rule, text, findings: Vec::new() };
     if evidence.reports.is_empty() {
-        return vec![because(VerdictRule::NothingReviewed, "there is no report at all".to_owned())];
+        return vec![because(
+            VerdictRule::NothingReviewed,
+            "no reviewer returned a report".to_owned(),
+        )];
     }
     let mut reasons: Vec<VerdictReason> = evidence
         .tree_errors
@@ -253,8 +256,8 @@ fn incomplete_reasons(evidence: &VerdictInputs<'_>) -> Vec<VerdictReason> {
         .map(|error| because(VerdictRule::UnreadableFile, error.to_string()))
         .collect();
     for (rule, mark, what) in [
-        (VerdictRule::NoPlace, GroundingMark::NoPlace, "may block, and no place is named to check"),
-        (VerdictRule::Unreadable, GroundingMark::Repaired, "may block, and its report is damaged"),
+        (VerdictRule::NoPlace, GroundingMark::NoPlace, "may block, but without a place to check"),
+        (VerdictRule::Unreadable, GroundingMark::Repaired, "may block, but from a damaged report"),
     ] {
         let is_meant = |f: &&Finding| may_block(evidence, f) && f.marks.contains(&mark);
         let meant: Vec<&Finding> = evidence.held_back.iter().filter(is_meant).collect();
@@ -267,14 +270,15 @@ fn incomplete_reasons(evidence: &VerdictInputs<'_>) -> Vec<VerdictReason> {
         if coverage.hunks() == 0 {
             reasons.push(because(VerdictRule::NothingReviewed, "the change is empty".to_owned()));
         } else if coverage.is_empty() && coverage.failed.is_empty() {
-            let text = format!("nobody looked at any of it: {coverage}");
+            let text = format!("no part of the change was reviewed: {coverage}");
             reasons.push(because(VerdictRule::NothingReviewed, text));
         } else if !coverage.failed.is_empty() {
-            let text = format!("not all of it could be looked at: {coverage}");
+            let text = format!("the change was not fully reviewed: {coverage}");
             reasons.push(because(VerdictRule::NotCovered, text));
         } else if coverage.short_of_requirement() > 0 {
             let asked = coverage.require.as_str();
-            let text = format!("coverage.require is {asked}, and there is less: {coverage}");
+            let text =
+                format!("coverage is below the required `coverage.require: {asked}`: {coverage}");
             reasons.push(because(VerdictRule::NotCovered, text));
         }
     }
@@ -292,12 +296,13 @@ fn incomplete_reasons(evidence: &VerdictInputs<'_>) -> Vec<VerdictReason> {
             reasons.extend(texts.map(|text| because(VerdictRule::Unreadable, text)));
         }
         if let Some(sentence) = unanswered_rejection(evidence, report) {
-            let text =
-                format!("`{name}` rejects the change, and no finding of it blocks: `{sentence}`");
+            let text = format!(
+                "`{name}` rejects the change, but none of its findings blocks: `{sentence}`"
+            );
             reasons.push(because(VerdictRule::Unreadable, text));
         }
         if report.lost > 0 && report.incomplete.is_empty() {
-            let text = format!("{} of what `{name}` found could not be read", report.lost);
+            let text = format!("{} of the findings of `{name}` could not be read", report.lost);
             reasons.push(because(VerdictRule::Unreadable, text));
         }
     }
@@ -346,7 +351,11 @@ fn fix_reasons(evidence: &VerdictInputs<'_>) -> Vec<VerdictReason> {
         Some(VerdictReason { rule: VerdictRule::NoReport, text, findings: Vec::new() })
     }));
     reasons.extend(reason_for(VerdictRule::ToBeChecked, "to be checked by a person", &checked));
-    reasons.extend(reason_for(VerdictRule::PutOff, "can wait, by a second look", &put_off));
+    reasons.extend(reason_for(
+        VerdictRule::PutOff,
+        "can wait, according to a second look",
+        &put_off,
+    ));
     reasons.extend(reason_for(VerdictRule::Should, "should be fixed", &should));
     reasons.extend(reason_for(VerdictRule::Actionable, "can be acted on", &actionable));
     reasons.extend(reason_for(

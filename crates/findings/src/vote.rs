@@ -76,7 +76,7 @@ impl TryFrom<u8> for Confidence {
     fn try_from(percent: u8) -> Result<Self, String> {
         match percent {
             0 | 25 | 50 | 75 | 100 => Ok(Confidence(percent)),
-            _ => Err(format!("confidence `{percent}` is not one of 0, 25, 50, 75, 100")),
+            _ => Err(format!("invalid confidence `{percent}`: expected 0, 25, 50, 75 or 100")),
         }
     }
 }
@@ -200,7 +200,8 @@ impl TryFrom<(u32, u32)> for LineRange {
     type Error = String;
 
     fn try_from((start, end): (u32, u32)) -> Result<Self, String> {
-        LineRange::range(start, end).ok_or_else(|| format!("lines {start} to {end} are no range"))
+        LineRange::range(start, end)
+            .ok_or_else(|| format!("invalid lines {start} to {end}: expected a range"))
     }
 }
 
@@ -257,7 +258,7 @@ impl TryFrom<StoredReplacement> for Replacement {
         let StoredReplacement { start_line, end_line, text } = stored;
         match LineRange::range(start_line, end_line) {
             Some(lines) if start_line <= end_line => Ok(Replacement::new(lines, text)),
-            _ => Err(format!("lines {start_line} to {end_line} are no range")),
+            _ => Err(format!("invalid lines {start_line} to {end_line}: expected a range")),
         }
     }
 }

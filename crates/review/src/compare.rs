@@ -167,10 +167,10 @@ fn reviewer_causes(
     };
     let mut causes = Vec::new();
     if let Some(why) = failure(first) {
-        causes.push(format!("`{name}` gave nothing usable in the first: {why}"));
+        causes.push(format!("`{name}` gave nothing usable in the first run: {why}"));
     }
     if let Some(why) = failure(second) {
-        causes.push(format!("`{name}` gave nothing usable in the second: {why}"));
+        causes.push(format!("`{name}` gave nothing usable in the second run: {why}"));
     }
     let mut parts: Vec<&String> = was.keys().chain(is.keys()).collect();
     parts.sort();

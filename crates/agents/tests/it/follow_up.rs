@@ -182,7 +182,7 @@ fn an_incomplete_review_approves_nothing() {
         let failed = with_input("qa", "", |input| {
             after_review(input, &task("t1", &json!({})), &reviewed).unwrap_err()
         });
-        assert!(failed.error.contains("there is no report at all"), "{failed}");
+        assert!(failed.error.contains("no reviewer returned a report"), "{failed}");
         assert_eq!(failed.is_transient, may_answer_later);
     }
 }

@@ -201,7 +201,7 @@ fn a_dismissal_ends_after_its_last_day() {
     assert_eq!(run(&repository, &["findings", "adopt"]).code, 0);
     assert_eq!(review(&repository, &[]).len(), 2);
     assert_eq!(states(&repository), OPEN);
-    for (until, why) in [("2020-01-01", "has passed"), ("soon", "is no day")] {
+    for (until, why) in [("2020-01-01", "has passed"), ("soon", "invalid date")] {
         let ran =
             run(&repository, &["findings", "dismiss", &id, "--reason", "x", "--until", until]);
         assert_eq!(ran.code, 2);

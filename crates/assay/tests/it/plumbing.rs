@@ -138,7 +138,7 @@ fn a_list_that_never_closes_is_incomplete_and_says_where() {
     assert_eq!(ran.code, 3);
     let reason = &ran.json()["verdict"]["because"][0];
     assert_eq!(reason["rule"], "unreadable");
-    assert_eq!(reason["text"], "`s`: the JSON is not closed: it breaks off at byte 28");
+    assert_eq!(reason["text"], "`s`: the JSON is truncated at byte 28");
 }
 
 #[test]

@@ -415,7 +415,7 @@ fn coverage_can_be_required() {
     repository.commit("after");
     let ran = run(&repository, &["review"]);
     assert_eq!(ran.code, 3);
-    assert!(ran.stdout.contains("coverage.require is structural"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("coverage.require: structural"), "{}", ran.stdout);
 }
 
 #[test]

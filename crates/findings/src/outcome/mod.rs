@@ -367,13 +367,14 @@ impl Prose {
     fn contradictions(&self, listed_blocks: bool, reading: &ReadResult) -> Vec<IncompleteReason> {
         let mut reasons = Vec::new();
         if let Some(sentence) = self.sentence(WordMeaning::NotReviewed) {
-            let text = format!("the reviewer says that the change was not reviewed: `{sentence}`");
+            let text =
+                format!("the reviewer states that the change was not reviewed: `{sentence}`");
             reasons.push(IncompleteReason::new(IncompleteKind::NotReviewed, text));
         }
         let not_covered = &reading.envelope.remarks.not_covered;
         if let Some(first) = not_covered.first() {
             let text = format!(
-                "the reviewer did not look at all of the change: `{}`",
+                "the reviewer did not review the whole change: `{}`",
                 truncate_quote(first)
             );
             reasons.push(IncompleteReason::new(IncompleteKind::NotReviewed, text));
@@ -384,7 +385,10 @@ impl Prose {
         }
         let concern = self.sentence(WordMeaning::Concern).filter(|_| votes.is_empty());
         if let Some(sentence) = self.rejection().or(concern) {
-            let text = format!("its words reject the change, and its list does not: `{sentence}`");
+            let text = format!(
+                "the text of the report rejects the change, but its findings do not block: \
+                 `{sentence}`"
+            );
             reasons.push(IncompleteReason::new(IncompleteKind::Contradiction, text));
         }
         reasons

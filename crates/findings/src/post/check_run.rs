@@ -172,7 +172,7 @@ fn message(finding: &Finding) -> String {
         message = text(&finding.title);
     }
     if message.is_empty() {
-        message = "A finding without words.".to_owned();
+        message = "A finding without a description.".to_owned();
     }
     if let Some(doubt) = finding.doubt() {
         message.push_str(&format!("\n\n{}", text(&doubt)));
@@ -183,5 +183,5 @@ fn message(finding: &Finding) -> String {
     if message.len() <= MAX_MESSAGE_BYTES {
         return message;
     }
-    format!("{}… (the rest is cut)", first_bytes(&message, MAX_MESSAGE_BYTES))
+    format!("{}… (truncated)", first_bytes(&message, MAX_MESSAGE_BYTES))
 }

@@ -26,7 +26,7 @@ const MAX_NAME_CHARS: usize = 200;
 const MAX_QUOTES: usize = 2;
 const MAX_QUOTE_CHARS: usize = 200;
 /// The note at the end of a text that was cut.
-const CUT_NOTE: &str = "_The text is longer than a comment may be; the rest is cut._";
+const CUT_NOTE: &str = "_The text exceeds the size limit of a comment and is truncated._";
 
 /// Formats a comment on a line or a file.
 pub(super) fn body(
@@ -52,7 +52,7 @@ pub(super) fn entry(finding: &Finding, placed: &Placement) -> String {
     if let CommentPlace::Summary { why } = placed.place
         && let Some(why) = why.in_words()
     {
-        head.push(format!("_Not a comment of its own: {why}._"));
+        head.push(format!("_Not posted as a separate comment: {why}._"));
     }
     assemble(
         head,
@@ -102,10 +102,10 @@ fn metadata_line(finding: &Finding) -> String {
     words.push(format!("found by {}", escape::escape_comment(&names)));
     words.push(format!("confidence {}{}", finding.confidence.percent(), worth_note(finding)));
     if finding.marks.contains(&GroundingMark::PlacedByAssay) {
-        words.push("place found by assay".to_owned());
+        words.push("location found by assay".to_owned());
     }
     if finding.requires_verification {
-        words.push("a fix has to be verified".to_owned());
+        words.push("the fix must be verified".to_owned());
     }
     format!("<sub>{}</sub>", words.join(" · "))
 }

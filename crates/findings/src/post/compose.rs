@@ -78,9 +78,9 @@ pub fn compose(synthesis: &Synthesis, inputs: &DraftInputs<'_>) -> ReviewDraft {
 /// Returns the sentence with the reason why a review is a comment and not an approval.
 fn why_comment(event: ReviewEvent, approval: &Approval) -> Option<String> {
     match event {
-        ReviewEvent::Comment => approval
-            .withheld_text()
-            .map(|why| format!("this is a comment and not an approval: {why}")),
+        ReviewEvent::Comment => {
+            approval.withheld_text().map(|why| format!("this is a comment, not an approval: {why}"))
+        }
         ReviewEvent::Approve | ReviewEvent::RequestChanges => None,
     }
 }

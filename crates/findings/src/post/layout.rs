@@ -103,7 +103,7 @@ fn group_entries(entries: &[Entry], full: usize, lines: usize, pointer: &str) ->
         groups.push(Group { title, gap: "\n\n---\n\n", items });
     }
     if !short.is_empty() {
-        let title = format!("In short, as there is no room for more ({})", short.len());
+        let title = format!("Titles only, for lack of space ({})", short.len());
         let items = short.iter().map(|entry| format!("- {}", entry.line)).collect();
         groups.push(Group { title: Some(title), gap: "\n", items });
     }
@@ -111,8 +111,7 @@ fn group_entries(entries: &[Entry], full: usize, lines: usize, pointer: &str) ->
         let by_group = counted.chunk_by(|a, b| a.group == b.group);
         let counts: Vec<String> =
             by_group.map(|run| format!("{} {}", run.len(), run[0].group)).collect();
-        let text =
-            format!("Not even named here, for want of room: {}.{pointer}", counts.join(", "));
+        let text = format!("Omitted for lack of space: {}.{pointer}", counts.join(", "));
         groups.push(Group { title: None, gap: "", items: vec![text] });
     }
     groups
@@ -255,7 +254,7 @@ mod tests {
 
             1............................................................
             ====
-            <details><summary>In short, as there is no room for more (4)</summary>
+            <details><summary>Titles only, for lack of space (4)</summary>
 
             - line 2
             - line 3
@@ -271,7 +270,7 @@ mod tests {
             expect![[r#"
                 head
 
-                <details><summary>In short, as there is no room for more (3)</summary>
+                <details><summary>Titles only, for lack of space (3)</summary>
 
                 - line 0
                 - line 1
@@ -279,7 +278,7 @@ mod tests {
 
                 </details>
 
-                Not even named here, for want of room: 27 HIGH, 30 LOW, 30 MINOR. See the run."#]],
+                Omitted for lack of space: 27 HIGH, 30 LOW, 30 MINOR. See the run."#]],
         );
     }
 }

@@ -69,7 +69,7 @@ pub enum Marker {
 
 /// The error for a text that is no fingerprint or key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not what assay tells its comments by")]
+#[error("`{0}` is not a fingerprint or key of an assay comment")]
 pub struct KeyError(String);
 
 impl Fingerprint {

@@ -59,8 +59,8 @@ impl SummaryReason {
             | SummaryReason::ReportedOnly
             | SummaryReason::PreExisting
             | SummaryReason::Folded => None,
-            SummaryReason::NotInTheDiff => Some("its file is not in the diff"),
-            SummaryReason::TooMany => Some("there are enough comments already"),
+            SummaryReason::NotInTheDiff => Some("the file is not in the diff"),
+            SummaryReason::TooMany => Some("the maximum number of comments is reached"),
         }
     }
 }

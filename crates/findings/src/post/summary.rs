@@ -61,7 +61,7 @@ impl SummaryPage {
         let short = reasons.iter().map(|reason| truncate(reason, MAX_REASON_CHARS));
         let mut reasons = text::fit(&short.map(Block::Item).collect::<Vec<_>>(), MAX_HEAD_BYTES);
         if reasons.is_cut {
-            reasons.text.push_str("\n- and more that there is no room for");
+            reasons.text.push_str("\n- further reasons are omitted for lack of space");
         }
         SummaryPage {
             title: escape::escape_comment(&title(synthesis)),
@@ -74,7 +74,7 @@ impl SummaryPage {
     /// Returns the sentence that names the place of the whole review; empty if there is none.
     fn pointer(&self) -> String {
         let run = self.run.as_deref().map(|run| truncate(run, MAX_ITEM_CHARS));
-        run.map(|run| format!(" All of it: {}", escape::to_code_span(&run))).unwrap_or_default()
+        run.map(|run| format!(" Full review: {}", escape::to_code_span(&run))).unwrap_or_default()
     }
 
     /// Arranges the page and its findings in parts.
@@ -134,8 +134,8 @@ pub(super) fn parts(page: &SummaryPage, posts: &[Post], posted: &PostedState) ->
     let shown = match (all, all - entries.len()) {
         (0, _) | (_, 0) => String::new(),
         (all, shown) if all == shown => " All of them are comments on the change.".to_owned(),
-        (_, 1) => " 1 is a comment on the change; what follows is not.".to_owned(),
-        (_, shown) => format!(" {shown} are comments on the change; what follows is not."),
+        (_, 1) => " 1 is a comment on the change; the following are not.".to_owned(),
+        (_, shown) => format!(" {shown} are comments on the change; the following are not."),
     };
     let old = pre_existing_list(hidden(old).into_iter().map(|entry| entry.line).collect());
     let room = SummaryLimits { parts: MAX_PARTS, bytes: MAX_BODY_BYTES - FRAME_BYTES };
@@ -144,7 +144,7 @@ pub(super) fn parts(page: &SummaryPage, posts: &[Post], posted: &PostedState) ->
 
 /// Returns the list of findings that are older than the change; `None` if there are none.
 pub(super) fn pre_existing_list(lines: Vec<String>) -> Option<FoldedList> {
-    let title = "There before this change".to_owned();
+    let title = "Existed before this change".to_owned();
     Some(FoldedList { title, items: lines, more: 0 }).filter(|aside| !aside.items.is_empty())
 }
 
@@ -152,7 +152,7 @@ fn entry(post: &Post, posted: &PostedState) -> Entry {
     let refused = posted.refused.get(&post.fingerprint);
     let note = refused.map(|why| {
         let why = escape::escape_comment(&truncate(why, MAX_ITEM_CHARS));
-        format!("\n\n_Refused as a comment on the change_: {why}")
+        format!("\n\n_Rejected as a comment on the change_: {why}")
     });
     let full = format!("{}{}", post.entry, note.unwrap_or_default());
     let is_folded = post.place == CommentPlace::Summary { why: SummaryReason::Folded };
@@ -193,9 +193,9 @@ pub fn spare_part(number: u32) -> String {
 fn lists(synthesis: &Synthesis, resolved: &[&ResolvedFinding]) -> Vec<SummaryList> {
     let texts = |texts: &[String]| -> Vec<String> { texts.iter().map(|text| item(text)).collect() };
     let lists = [
-        ("Not looked at", uncovered_items(synthesis)),
+        ("Not reviewed", uncovered_items(synthesis)),
         ("Resolved since the last review", resolved.iter().copied().map(resolved_item).collect()),
-        ("Nobody could look for again", synthesis.unseen.iter().map(resolved_item).collect()),
+        ("Could not be checked again", synthesis.unseen.iter().map(resolved_item).collect()),
         ("Held back as unsure", synthesis.held_back.iter().map(super::comment::line).collect()),
         ("Left alone on purpose", synthesis.dismissed.iter().map(dismissed).collect()),
         ("Testing gaps", texts(&synthesis.testing_gaps)),

@@ -75,7 +75,7 @@ pub(super) fn extract(text: &str, root: Option<&str>) -> Extraction {
         }
         suspects.add(start, end, &parsed);
         if is_broken_off(bytes, start, &parsed.repairs) {
-            gatherer.lose("JSON that is not closed", &text[start..end]);
+            gatherer.lose("truncated JSON", &text[start..end]);
         }
         let is_sound = parsed.repairs.iter().all(|repair| repair.kind == RepairKind::MisspeltKey);
         // There may be JSON inside of text that only looks like JSON.
@@ -176,7 +176,7 @@ fn may_be_json(bytes: &[u8], start: usize) -> bool {
 }
 
 /// The reason for rejecting a group of findings by severity.
-const GROUP_OF_TEXT: &str = "a group of findings is no list";
+const GROUP_OF_TEXT: &str = "a group of findings is not a list";
 
 struct Extractor<'r> {
     root: Option<&'r str>,
@@ -273,7 +273,7 @@ impl<'r> Extractor<'r> {
         let reason = match cut {
             Some(Repair { at, .. }) => IncompleteReason::new(
                 IncompleteKind::OpenList,
-                format!("the JSON is not closed: it breaks off at byte {at}"),
+                format!("the JSON is truncated at byte {at}"),
             ),
             None => IncompleteReason::new(
                 IncompleteKind::Damaged,
@@ -328,7 +328,7 @@ impl<'r> Extractor<'r> {
             }
             Json::Text(text) if text.trim().is_empty() => false,
             Json::Text(text) => {
-                self.lose("the list of findings is a text", text);
+                self.lose("the list of findings is a string", text);
                 false
             }
             Json::Number(count) => {
@@ -351,7 +351,7 @@ impl<'r> Extractor<'r> {
         self.has_listed_texts |= matches!(item, Json::Text(_));
         match item {
             Json::Text(text) if placeholder::is_placeholder(text) => {
-                self.lose("a placeholder stands in the list of findings", text);
+                self.lose("the list of findings contains a placeholder", text);
                 false
             }
             Json::Text(text) if fields::vote(item, None, self.root).vote.is_none() => {
@@ -426,7 +426,7 @@ impl<'r> Extractor<'r> {
         if placeholder::is_placeholder(&vote.title)
             && placeholder::is_placeholder(&vote.description)
         {
-            self.lose("a placeholder stands in the list of findings", &vote.title);
+            self.lose("the list of findings contains a placeholder", &vote.title);
         }
         let votes = self.found.votes.get_or_insert_default();
         if votes.len() < MAX_FINDINGS {
@@ -461,7 +461,7 @@ impl<'r> Extractor<'r> {
             self.found.incomplete.push(super::no_list());
         }
         for piece in suspects.uncovered(text, &self.found.json_spans) {
-            self.lose("JSON that may hold a finding could not be understood", piece);
+            self.lose("JSON that may contain a finding could not be parsed", piece);
         }
         if self.surplus > 0 {
             let reason = format!("{} findings beyond the {MAX_FINDINGS} of one text", self.surplus);

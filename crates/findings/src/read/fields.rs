@@ -137,12 +137,12 @@ pub(super) fn vote(item: &Json<'_>, group: Option<&str>, root: Option<&str>) -> 
         Json::Text(text) => {
             let line = prose::line_vote(text, root, &mut reader.refused);
             if line.is_none() {
-                reader.refuse("an item that is a text without a severity", text);
+                reader.refuse("an item that is a string without a severity", text);
             }
             line
         }
         _ => {
-            reader.refuse("an item that is no object", &raw(item));
+            reader.refuse("an item that is not an object", &raw(item));
             None
         }
     };
@@ -298,7 +298,7 @@ impl<'j, 'a> ItemReader<'j, 'a, '_> {
         let named = LINE_KEYS.iter().find_map(|key| self.item.get(key));
         if lines.is_none() && named.is_some_and(|value| *value != Json::Null) {
             let shown = named.map(raw).unwrap_or_default();
-            self.faults.push(format!("`{shown}` is no line"));
+            self.faults.push(format!("`{shown}` is not a line number"));
         }
         lines
     }
@@ -327,13 +327,13 @@ impl<'j, 'a> ItemReader<'j, 'a, '_> {
             Json::Text(text) => match confidence_word(text) {
                 Some(percent) => (percent, text.to_string()),
                 None => {
-                    self.faults.push(format!("confidence `{text}` is no number"));
+                    self.faults.push(format!("confidence `{text}` is not a number"));
                     return None;
                 }
             },
             Json::Null => return None,
             _ => {
-                self.faults.push("confidence is no number".to_owned());
+                self.faults.push("confidence is not a number".to_owned());
                 return None;
             }
         };
@@ -357,7 +357,7 @@ impl<'j, 'a> ItemReader<'j, 'a, '_> {
                 })
                 .collect(),
             Some(Json::Text(text)) => {
-                self.faults.push("evidence is a text, not a list".to_owned());
+                self.faults.push("evidence is a string, not a list".to_owned());
                 vec![text.to_string()]
             }
             _ => ["first_evidence", "quote", "code_snippet", "snippet"]
@@ -388,7 +388,7 @@ impl<'j, 'a> ItemReader<'j, 'a, '_> {
         match self.item.get(key) {
             Some(Json::Bool(flag)) => *flag,
             Some(Json::Text(text)) => {
-                self.faults.push(format!("{key} is a text"));
+                self.faults.push(format!("{key} is a string"));
                 text.trim().eq_ignore_ascii_case("true")
             }
             _ => false,

@@ -101,11 +101,11 @@ impl RepairKind {
             RepairKind::Encoding => "bytes are not UTF-8",
             RepairKind::EscapedJson => "the JSON is escaped twice",
             RepairKind::Comment => "a comment",
-            RepairKind::ExtraComma => "a comma too many",
+            RepairKind::ExtraComma => "an extra comma",
             RepairKind::MissingComma => "a comma is missing",
             RepairKind::MissingColon => "a colon is missing",
             RepairKind::MissingValue => "a value is missing",
-            RepairKind::Bracket => "a bracket is missing or too many",
+            RepairKind::Bracket => "a missing or extra bracket",
             RepairKind::Quote => "a quotation mark is not escaped",
             RepairKind::MissingQuote => "a quotation mark is missing",
             RepairKind::UnquotedKey => "a key without quotation marks",
@@ -113,13 +113,13 @@ impl RepairKind {
             RepairKind::Literal => "a literal of another language",
             RepairKind::Escape => "an unknown escape",
             RepairKind::Concatenated => "a string in several pieces",
-            RepairKind::Skipped => "something without a meaning in JSON",
-            RepairKind::Truncated => "the text ends in the middle",
+            RepairKind::Skipped => "text that is not JSON",
+            RepairKind::Truncated => "the text is truncated",
             RepairKind::TooDeep => "the JSON is nested too deeply",
-            RepairKind::TooMany => "there are too many values",
-            RepairKind::Duplicate => "a finding stands there twice",
+            RepairKind::TooMany => "too many values",
+            RepairKind::Duplicate => "a duplicate finding",
             RepairKind::MisspeltKey => "a misspelt key",
-            RepairKind::RepeatedKey => "an object has a key twice",
+            RepairKind::RepeatedKey => "a duplicate key in an object",
         }
     }
 
@@ -306,7 +306,7 @@ pub fn read(text: &str, root: Option<&str>) -> ReadResult {
         None => from_prose(text, &own, root, found),
     };
     if own.ends_in_fence && reading.votes.is_some() {
-        let text = "the text ends in a code fence that is not closed";
+        let text = "the text ends in an unclosed code fence";
         reading.incomplete.push(IncompleteReason::new(IncompleteKind::OpenList, text));
     }
     if let (Some(line), Some(_)) = (own.announcement(), &reading.votes) {
@@ -445,7 +445,7 @@ fn from_prose(
 /// Returns the reason why findings outside of a list are not complete: a cut between two of them,
 /// or behind the last one, leaves no trace.
 fn no_list() -> IncompleteReason {
-    let text = "the findings stand in no list, so that nothing shows where they end";
+    let text = "the findings are not in a list, so their end is unknown";
     IncompleteReason::new(IncompleteKind::OpenList, text)
 }
 
@@ -458,7 +458,7 @@ fn reject_quoted_findings(own: &OwnLines<'_>, root: Option<&str>, reading: &mut 
     };
     let quoted = own.quoted.iter().filter_map(|(_, line)| finding(line)).collect();
     for vote in find_unlisted(quoted, reading.votes.as_deref().unwrap_or_default()) {
-        let reason = "a finding inside of a code fence, which may be quoted";
+        let reason = "a finding inside a code fence, which may be a quote";
         reading.rejected.push(RejectedText::new(reason, &vote.description));
     }
 }

@@ -33,8 +33,8 @@ pub(super) fn write(document: &FindingsDocument<'_>) -> String {
     }
     if let Some(synthesis) = document.synthesis {
         page.extend(folded_list("Held back as unsure", &named(&synthesis.held_back)));
-        page.extend(folded_list("There before this change", &named(&synthesis.pre_existing)));
-        page.extend(folded_list("Not looked at", &not_covered(synthesis)));
+        page.extend(folded_list("Existed before this change", &named(&synthesis.pre_existing)));
+        page.extend(folded_list("Not reviewed", &not_covered(synthesis)));
         page.extend(folded_list("Left alone on purpose", &dismissed(&synthesis.dismissed)));
         page.extend(folded_list("Testing gaps", &escape_all(&synthesis.testing_gaps)));
         page.extend(folded_list("Residual risks", &escape_all(&synthesis.residual_risks)));

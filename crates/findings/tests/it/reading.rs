@@ -197,7 +197,7 @@ fn what_cannot_be_taken_is_refused_with_its_text() {
             a.rs:3 HIGH as a line
             refused: the path is absolute and lies outside the repository: /etc/passwd
             refused: the path leaves the repository: ../up
-            refused: an item that is no object: 7
+            refused: an item that is not an object: 7
             refused: no description, title or severity: {"file":"a.rs"}
         "#]],
     );

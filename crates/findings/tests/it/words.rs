@@ -97,7 +97,7 @@ fn the_summary_of_a_report_is_read_as_its_words() {
         r#"{"findings": [], "summary": "There is a serious SQL injection in line 3."}"#,
         expect![[r#"
             incomplete
-              `reviewer`: its words reject the change, and its list does not: `There is a serious SQL injection in line 3`
+              `reviewer`: the text of the report rejects the change, but its findings do not block: `There is a serious SQL injection in line 3`
         "#]],
     );
 }
@@ -122,7 +122,7 @@ fn a_reviewer_that_did_not_review_gives_no_clean_bill() {
         "I cannot review this change. {\"findings\": []}",
         expect![[r#"
             incomplete
-              `reviewer`: the reviewer says that the change was not reviewed: `I cannot review this change`
+              `reviewer`: the reviewer states that the change was not reviewed: `I cannot review this change`
         "#]],
     );
 }

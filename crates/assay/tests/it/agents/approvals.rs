@@ -79,7 +79,7 @@ fn posted(fixture: &AgentFixture) -> (String, String) {
     let [review] = &reviews[..] else { panic!("{reviews:?}") };
     let summary = fixture.github.comments(REPO, 1)[0].body.clone();
     let says = |text: &str| {
-        let words = "this is a comment and not an approval: ";
+        let words = "this is a comment, not an approval: ";
         let line = text.lines().find(|line| line.to_lowercase().contains(words));
         line.map(|line| line.split_once(": ").unwrap().1.trim_end_matches('.').to_owned())
     };

@@ -64,7 +64,7 @@ fn a_posted_review_folds_findings_that_can_wait_and_drops_none() {
         assert!(folded.contains(title), "`{title}` is dropped: {summary}\n{}", ran.stderr);
         assert!(!shown.contains(title), "`{title}` is not folded: {summary}");
     }
-    assert!(shown.contains("3 findings can wait, by a second look"), "{summary}");
+    assert!(shown.contains("3 findings can wait, according to a second look"), "{summary}");
     // The finding that blocks is a comment on its line, and the only comment.
     let visible = fixture.github.visible(REPO, 1);
     assert!(visible.contains(FINDINGS[0].0) && !summary.contains(FINDINGS[0].0), "{visible}");

@@ -256,7 +256,7 @@ fn a_task_becomes_a_pull_request_that_is_reviewed_mended_and_approved() {
               assay-bot: ## Ready (rules only)
                 - no open finding, and every reviewer answered
                 - 1 hunk: 1 by rules
-                - this is a comment and not an approval: `github.when_ready` is not set to `approve`; no model has read the change
+                - this is a comment, not an approval: `github.when_ready` is not set to `approve`; no model has read the change
                 No findings.
                 <details><summary>Resolved since the last review (1)</summary>
                 - Breakpoint left in the code (`shop.py`)
@@ -267,7 +267,7 @@ fn a_task_becomes_a_pull_request_that_is_reviewed_mended_and_approved() {
               assay-bot: More comments of the same review.
             review, commented at COMMIT 2
               assay-bot: **Ready**: no open finding, and every reviewer answered.
-                This is a comment and not an approval: `github.when_ready` is not set to `approve`; no model has read the change.
+                This is a comment, not an approval: `github.when_ready` is not set to `approve`; no model has read the change.
         "#]],
     );
     expect![[r#"
@@ -334,7 +334,7 @@ fn a_pull_request_of_a_person_is_reviewed_mended_and_approved_whoever_asks_first
               assay-bot: ## Ready (rules only)
                 - no open finding, and every reviewer answered
                 - 1 hunk: 1 by rules
-                - this is a comment and not an approval: `github.when_ready` is not set to `approve`; no model has read the change
+                - this is a comment, not an approval: `github.when_ready` is not set to `approve`; no model has read the change
                 No findings.
                 <details><summary>Resolved since the last review (1)</summary>
                 - Breakpoint left in the code (`shop.py`)
@@ -343,7 +343,7 @@ fn a_pull_request_of_a_person_is_reviewed_mended_and_approved_whoever_asks_first
               assay-bot: **Not ready**: 1 finding must be fixed.
             review, commented at COMMIT 2
               assay-bot: **Ready**: no open finding, and every reviewer answered.
-                This is a comment and not an approval: `github.when_ready` is not set to `approve`; no model has read the change.
+                This is a comment, not an approval: `github.when_ready` is not set to `approve`; no model has read the change.
         "#]],
     );
     assert_eq!(fixture.jira.status(&fixture.ticket), "Approved");

@@ -20,7 +20,7 @@ fn the_same_change_is_not_paid_for_twice() {
     let second = case.review(&[]);
     assert_eq!(case.asked(), asked, "nobody is asked");
     assert_eq!((first.code, parted(&first).0), (second.code, parted(&second).0));
-    assert_eq!(parted(&second).1, "0 calls, 4 answers kept from before, 0 tokens, $0.0000");
+    assert_eq!(parted(&second).1, "0 calls, 4 answers reused, 0 tokens, $0.0000");
 }
 
 #[test]

@@ -54,7 +54,7 @@ fn a_setting_says_how_many_findings_are_shown() {
     let refused = review("some");
     assert_eq!(refused.code, 2, "{}", refused.stderr);
     assert!(
-        refused.stderr.contains("a number of findings from 0 on, or `all`"),
+        refused.stderr.contains("a number of findings, 0 or more, or `all`"),
         "{}",
         refused.stderr
     );

@@ -164,7 +164,7 @@ fn a_comment_says_why_it_is_no_approval_in_the_review_and_in_the_summary() {
             let (call, summary) = (&draft.calls(&posted)[0], draft.summary(&posted).concat());
             let is_comment = draft.event() == ReviewEvent::Comment;
             for text in [call.body.to_lowercase(), summary] {
-                let says = text.contains("this is a comment and not an approval: ");
+                let says = text.contains("this is a comment, not an approval: ");
                 assert_eq!(says, is_comment, "{when_ready:?} {case:?}: {text}");
             }
         }

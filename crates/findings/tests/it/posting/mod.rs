@@ -247,7 +247,7 @@ fn a_comment_is_short_and_says_all_there_is() {
         rows = db.run(sql, args)
         ```
 
-        <sub>security · `py/sql` · found by rules · confidence 100 · a fix has to be verified</sub>
+        <sub>security · `py/sql` · found by rules · confidence 100 · the fix must be verified</sub>
 
         <!-- assay:finding 258fa7967c92baad134117117e8f558a-ad4cc3fb8923 51be9541 -->"#]]
     .assert_eq(&format!("{:?}\n{}\n----\n{}", call.event, call.body, call.comments[0].body));
@@ -264,7 +264,7 @@ fn the_summary_holds_what_is_no_comment() {
         - 1 finding must be fixed
         - 1 finding can be acted on
 
-        **2 findings**: 1 CRITICAL, 1 MINOR. 1 is a comment on the change; what follows is not.
+        **2 findings**: 1 CRITICAL, 1 MINOR. 1 is a comment on the change; the following are not.
 
         **⚪ MINOR: No changelog entry**
 
@@ -279,13 +279,13 @@ fn the_summary_holds_what_is_no_comment() {
 
         <sub>general · found by rules · confidence 100</sub>
 
-        <details><summary>There before this change (1)</summary>
+        <details><summary>Existed before this change (1)</summary>
 
         - ⚪ LOW: Old one (`src/a.py:1`)
 
         </details>
 
-        <details><summary>Not looked at (1)</summary>
+        <details><summary>Not reviewed (1)</summary>
 
         - big.bin
 
@@ -310,7 +310,7 @@ fn what_is_refused_is_told_in_the_summary_with_the_reason() {
     assert!(draft.calls(&posted)[0].comments.is_empty());
     let summary = draft.summary(&posted).remove(0);
     let note = summary.lines().find(|line| line.contains("Refused")).unwrap();
-    expect!["_Refused as a comment on the change_: 422: line must be part of the @&#8203;diff"]
+    expect!["_Rejected as a comment on the change_: 422: line must be part of the @&#8203;diff"]
         .assert_eq(note);
 }
 
@@ -454,7 +454,7 @@ fn a_summary_that_is_too_long_keeps_the_worst_in_full_and_names_the_rest() {
             + all.matches(&format!("finding {at} (")).count();
         assert_eq!(named, 1, "finding {at}");
     }
-    assert!(all.contains("In short, as there is no room for more ("));
+    assert!(all.contains("Titles only, for lack of space ("));
 }
 
 #[test]
@@ -472,7 +472,7 @@ fn the_event_follows_the_verdict() {
         COMMENT **Ready**: no open finding, and every reviewer answered.
         COMMENT **Ready**: no open finding, and every reviewer answered.
         REQUEST_CHANGES **Not ready**: 1 finding must be fixed.
-        COMMENT **Incomplete**: there is no report at all."#]]
+        COMMENT **Incomplete**: no reviewer returned a report."#]]
     .assert_eq(
         &[
             event(&ready, ReadyAction::Approve),
@@ -514,13 +514,13 @@ fn a_check_run_annotates_lines_and_tells_the_rest() {
 
         <sub>general · found by rules · confidence 100</sub>
 
-        <details><summary>There before this change (1)</summary>
+        <details><summary>Existed before this change (1)</summary>
 
         - ⚪ LOW: Old one (`src/a.py:1`)
 
         </details>
 
-        <details><summary>Not looked at (1)</summary>
+        <details><summary>Not reviewed (1)</summary>
 
         - big.bin
 

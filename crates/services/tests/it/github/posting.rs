@@ -82,10 +82,10 @@ fn a_finding_is_on_its_line_on_its_file_or_in_the_summary() {
                 - 1 finding should be fixed
                 - 1 finding can be acted on
                 - 1 hunk: 1 by security
-                **3 findings**: 1 CRITICAL, 1 MEDIUM, 1 LOW. 2 are comments on the change; what follows is not.
+                **3 findings**: 1 CRITICAL, 1 MEDIUM, 1 LOW. 2 are comments on the change; the following are not.
                 **⚪ LOW: A far cry**
                 `elsewhere.rs:3`
-                _Not a comment of its own: its file is not in the diff._
+                _Not posted as a separate comment: the file is not in the diff._
                 It breaks.
                 <sub>general · found by rules · confidence 100</sub>
             review, changes requested at 0bd3c85
