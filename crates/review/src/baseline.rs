@@ -23,7 +23,7 @@ const VERSION: u32 = 1;
 #[derive(Debug, thiserror::Error)]
 pub enum BaselineError {
     /// The file cannot be opened or written.
-    #[error("could not use `{path}`")]
+    #[error("cannot access `{path}`")]
     File {
         /// The path of the file.
         path: PathBuf,
@@ -31,7 +31,9 @@ pub enum BaselineError {
         source: io::Error,
     },
     /// The content of the file is invalid.
-    #[error("`{PATH}` is no baseline: {message}; mend it, or delete it to start anew")]
+    #[error(
+        "`{PATH}` is not a valid baseline: {message}; repair the file, or delete it to start again"
+    )]
     Format {
         /// The problem.
         message: String,
@@ -76,7 +78,10 @@ impl Baseline {
         let baseline: Baseline =
             serde_json::from_str(text).map_err(|error| form(error.to_string()))?;
         if baseline.version != VERSION {
-            return Err(form(format!("its version is {}, and not {VERSION}", baseline.version)));
+            return Err(form(format!(
+                "unsupported version {}, expected {VERSION}",
+                baseline.version
+            )));
         }
         Ok(baseline)
     }

@@ -118,7 +118,7 @@ fn difference(
         .collect();
     because.extend(general_causes(first, second));
     if because.is_empty() {
-        because.push("nothing that is on record; a model may answer one way and another".into());
+        because.push("no recorded cause; a model may answer differently each time".into());
     }
     Difference { how, title: finding.title.clone(), place: finding.place(), because }
 }
@@ -128,10 +128,10 @@ fn general_causes(first: &ComparedRun, second: &ComparedRun) -> Vec<String> {
     let (a, b) = (&first.provenance, &second.provenance);
     let mut causes = Vec::new();
     if a.change != b.change {
-        causes.push("the change is another".to_owned());
+        causes.push("the change is different".to_owned());
     }
     if a.assay != b.assay {
-        causes.push(format!("assay is {} and was {}", b.assay, a.assay));
+        causes.push(format!("the version of assay is {}, was {}", b.assay, a.assay));
     }
     causes
 }
@@ -160,8 +160,8 @@ fn reviewer_causes(
     let (was, is) = (first.provenance.reviewers.get(name), second.provenance.reviewers.get(name));
     let (Some(was), Some(is)) = (was, is) else {
         return match (was, is) {
-            (None, Some(_)) => vec![format!("`{name}` did not read the first")],
-            (Some(_), None) => vec![format!("`{name}` did not read the second")],
+            (None, Some(_)) => vec![format!("`{name}` is not part of the first run")],
+            (Some(_), None) => vec![format!("`{name}` is not part of the second run")],
             _ => Vec::new(),
         };
     };
@@ -189,10 +189,10 @@ fn reviewer_causes(
 
 fn describe_change(name: &str, part: &str, was: Option<&String>, is: Option<&String>) -> String {
     match (part, was, is) {
-        ("model", Some(was), Some(is)) => format!("`{name}` asked {is}, and {was} before"),
-        ("persona", _, _) => format!("the prompt of `{name}` is another"),
+        ("model", Some(was), Some(is)) => format!("`{name}` used the model {is}, before {was}"),
+        ("persona", _, _) => format!("the prompt of `{name}` has changed"),
         (rule, None, Some(_)) => format!("the rule `{rule}` is new"),
-        (rule, Some(_), None) => format!("the rule `{rule}` is gone"),
-        (rule, _, _) => format!("the rule `{rule}` is another"),
+        (rule, Some(_), None) => format!("the rule `{rule}` was removed"),
+        (rule, _, _) => format!("the rule `{rule}` has changed"),
     }
 }

@@ -39,7 +39,7 @@ pub(crate) fn depth(change: &Change) -> (Depth, String) {
         return (Depth::Full, format!("{counted}; {path} touches {risk}"));
     }
     if let Some(file) = change.files.iter().find(|file| file.content != Content::Text) {
-        return (Depth::Full, format!("{counted}; nobody can count {}", file.path()));
+        return (Depth::Full, format!("{counted}; the lines of {} cannot be counted", file.path()));
     }
     let depth = if lines < SMALL_CHANGE_LINES { Depth::Lite } else { Depth::Full };
     (depth, format!("{counted}, no risk signal"))

@@ -32,7 +32,7 @@ pub enum ExternalReportsError {
     #[error(transparent)]
     Report(#[from] ReportError),
     /// The content of a report is invalid.
-    #[error("a report that was handed in for `{task}` is damaged: {message}")]
+    #[error("a report that was submitted for `{task}` is damaged: {message}")]
     Damaged {
         /// The task.
         task: TaskId,

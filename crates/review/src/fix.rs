@@ -14,7 +14,7 @@ use crate::runs::{StoredFix, content_hash};
 
 /// The reason why fixes could not be written. No file was changed.
 #[derive(Debug, thiserror::Error)]
-#[error("could not write `{path}`, so nothing was changed")]
+#[error("cannot write `{path}`; no file was changed")]
 pub struct FixError {
     /// The path of the file.
     path: PathBuf,
@@ -75,7 +75,10 @@ impl FixPlan {
         let mut after = text.to_owned();
         for fix in sort_by_line(current) {
             if applied.last().is_some_and(|last| overlaps(&last.replacement, &fix.replacement)) {
-                self.refuse(vec![fix], "it meets another fix; review again after that one");
+                self.refuse(
+                    vec![fix],
+                    "the fix overlaps another fix; apply that fix, then review again",
+                );
                 continue;
             }
             applied.push(fix);
@@ -84,7 +87,7 @@ impl FixPlan {
                 after = tried;
             } else {
                 let last = applied.pop().into_iter().collect();
-                self.refuse(last, "the file would not parse after it");
+                self.refuse(last, "the file would not parse after the fix");
             }
         }
         if !applied.is_empty() {
@@ -152,8 +155,8 @@ pub(crate) fn read(root: &Path, path: &RepoPath) -> Result<String, String> {
             let bytes = fs::read(&file).map_err(|error| error.to_string())?;
             String::from_utf8(bytes).map_err(|_| "the file is not UTF-8".to_owned())
         }
-        (Ok(_), _) => Err("the file is reached through a link".to_owned()),
-        (Err(error), _) => Err(format!("the file cannot be read: {error}")),
+        (Ok(_), _) => Err("the path contains a symbolic link".to_owned()),
+        (Err(error), _) => Err(format!("cannot read the file: {error}")),
     }
 }
 

@@ -64,7 +64,7 @@ pub enum FixerError {
     NoAnswer(#[from] Failure),
     /// The answer is not a list of edits.
     #[error(
-        "`{model}`: its answer is no list of edits ({why}); try again, or choose another model"
+        "`{model}`: the answer is not a list of edits ({why}); try again, or choose another model"
     )]
     Unreadable {
         /// The name of the model.
@@ -73,13 +73,13 @@ pub enum FixerError {
         why: String,
     },
     /// The answer obeys instructions in the code.
-    #[error("`{model}`: its answer took orders from the code, so it counts for nothing")]
+    #[error("`{model}`: the answer obeyed instructions in the code and was discarded")]
     ObeyedInstructions {
         /// The name of the model.
         model: String,
     },
     /// No file can be shown to a model.
-    #[error("none of the files that the findings are about can be shown to a model")]
+    #[error("none of the files with findings can be shown to a model")]
     NothingToShow,
     /// The edits cannot be written.
     #[error(transparent)]
@@ -187,18 +187,19 @@ fn plan_edits(
     for Edit { file, find, replace } in edits {
         let known = RepoPath::exact(&file).ok().filter(|path| files.contains_key(path));
         let Some(path) = known else {
-            refused.push(format!("`{file}` was not shown"));
+            refused.push(format!("`{file}` was not in the prompt"));
             continue;
         };
         let before = after.get(&path).unwrap_or(&files[&path]);
         let places = if find.is_empty() { 0 } else { before.matches(&find).count() };
         if places != 1 {
-            refused.push(format!("{file}: what is to be replaced stands there {places} times"));
+            refused
+                .push(format!("{file}: the text to replace occurs {places} times, expected once"));
             continue;
         }
         let tried = before.replacen(&find, &replace, 1);
         if !assay_rules::parses_as_well(path.as_str(), before, &tried) {
-            refused.push(format!("{file}: it would not parse afterwards"));
+            refused.push(format!("{file}: the file would not parse after the edit"));
             continue;
         }
         applied += 1;
@@ -239,10 +240,10 @@ mod tests {
             ], \"summary\": \"done\"}\n```",
             &expect![[r#"
                 1 applied
-                a.py: what is to be replaced stands there 2 times
-                a.py: what is to be replaced stands there 0 times
-                a.py: it would not parse afterwards
-                `../b.py` was not shown
+                a.py: the text to replace occurs 2 times, expected once
+                a.py: the text to replace occurs 0 times, expected once
+                a.py: the file would not parse after the edit
+                `../b.py` was not in the prompt
                 x = 3
                 y = 2
                 y = 2

@@ -12,7 +12,7 @@ pub struct Globs {
 
 /// The error for an invalid pattern.
 #[derive(Debug, thiserror::Error)]
-#[error("`{glob}` is no pattern of paths")]
+#[error("invalid path pattern `{glob}`")]
 pub struct GlobsError {
     /// The text of the pattern.
     glob: String,

@@ -50,7 +50,7 @@ const VERSION: u32 = 1;
 #[derive(Debug, thiserror::Error)]
 pub enum RecordingError {
     /// A file cannot be read or written.
-    #[error("could not use `{path}`")]
+    #[error("cannot access `{path}`")]
     File {
         /// The path of the file or folder.
         path: PathBuf,
@@ -58,13 +58,13 @@ pub enum RecordingError {
         source: io::Error,
     },
     /// The folder contains other files.
-    #[error("`{path}` is neither empty nor a recording; name a folder of its own")]
+    #[error("`{path}` is neither empty nor a recording; use an empty folder")]
     InUse {
         /// The path of the folder.
         path: PathBuf,
     },
     /// The folder contains no recording.
-    #[error("`{path}` holds no recording; `assay review --record DIR` makes one")]
+    #[error("`{path}` contains no recording; create one with `assay review --record DIR`")]
     NotRecorded {
         /// The path of the folder.
         path: PathBuf,
@@ -315,7 +315,7 @@ impl Reviewer for RecordedReviewer {
     }
 
     fn interest(&self, _change: &Change) -> ReadDecision {
-        ReadDecision::Reads("it is on record".to_owned())
+        ReadDecision::Reads("the answer is recorded".to_owned())
     }
 
     fn review(&self, _change: &Change, _on_progress: OnProgress<'_>) -> ReviewerAnswer {

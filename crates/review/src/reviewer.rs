@@ -15,7 +15,7 @@ use crate::leads::Leads;
 use crate::secrets::redact_report;
 
 /// The failure of a reviewer that was interrupted.
-const INTERRUPTED: &str = "it was interrupted before it answered; review again";
+const INTERRUPTED: &str = "the review was interrupted before the reviewer answered; review again";
 
 /// Reads a change and reports its findings.
 ///

@@ -304,7 +304,7 @@ fn catch_review(
     on_progress: OnProgress<'_>,
 ) -> ReviewerAnswer {
     catch_unwind(AssertUnwindSafe(|| reviewer.review(change, on_progress))).unwrap_or_else(|_| {
-        ReviewerAnswer::failed(reviewer, change, "it crashed; this is a bug in assay")
+        ReviewerAnswer::failed(reviewer, change, "the reviewer crashed; this is a bug in assay")
     })
 }
 

@@ -45,7 +45,7 @@ const DRAFT_PREFIX: &str = ".draft-";
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// A file cannot be read or written.
-    #[error("could not use `{path}`")]
+    #[error("cannot access `{path}`")]
     File {
         /// The path of the file or folder.
         path: PathBuf,
@@ -53,7 +53,7 @@ pub enum RunError {
         source: io::Error,
     },
     /// There is no run with that id.
-    #[error("there is no run `{id}`; `.assay/runs/` has: {known}")]
+    #[error("unknown run `{id}`; `.assay/runs/` has: {known}")]
     Unknown {
         /// The given id.
         id: String,
@@ -61,7 +61,7 @@ pub enum RunError {
         known: String,
     },
     /// There is no run at all.
-    #[error("there is no run yet; `assay review` makes one")]
+    #[error("no review has been run yet; run `assay review`")]
     NoneYet,
     /// The runs have no authority, or cannot be used.
     #[error(transparent)]

@@ -16,7 +16,7 @@ pub(crate) fn redact_report(report: &mut Report, change: &Change) {
     let known = known_credentials(report, change).unwrap_or_else(|error| {
         // The content of a quote is unknown, so it is not shown.
         report.votes.iter_mut().for_each(|vote| vote.evidence.clear());
-        let why = format!("its quotes could not be checked for credentials: {error}");
+        let why = format!("cannot check the quotes of the report for credentials: {error}");
         report.incomplete.push(IncompleteReason::new(IncompleteKind::Rejected, why));
         KnownCredentials::in_texts(std::iter::empty())
     });

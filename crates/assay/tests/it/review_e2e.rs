@@ -197,7 +197,7 @@ fn the_baseline_follows_the_code_and_ends_with_it() {
     repository.write(".assay/baseline.json", "{}");
     let ran = run(&repository, &["review", "--staged"]);
     assert_eq!(ran.code, 2);
-    assert!(ran.stderr.contains("is no baseline"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("is not a valid baseline"), "{}", ran.stderr);
 }
 
 #[test]

@@ -107,11 +107,14 @@ impl CommandReviewer {
         let files = self.accepted_files(files, tree);
         if files.is_empty() {
             let mut report = Report::new(self.reviewer());
-            report.remarks.notes.push(format!("no changed file is one for {}", self.name));
+            report.remarks.notes.push(format!("no changed file matches `files` of {}", self.name));
             return report;
         }
         if !root.is_dir() {
-            return Report::unusable(self.reviewer(), "the folder to run it in is not there");
+            return Report::unusable(
+                self.reviewer(),
+                "the folder to run the analyser in does not exist",
+            );
         }
         let checkout = Checkout::new(root, tree);
         let start = Stopwatch::start();

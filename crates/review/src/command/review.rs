@@ -25,9 +25,9 @@ impl Reviewer for CommandReviewer {
     fn interest(&self, change: &Change) -> ReadDecision {
         let taken = paths(change).iter().flatten().filter(|path| self.files.matches(path)).count();
         match taken {
-            0 => ReadDecision::Skips("no changed file is one for it".to_owned()),
-            1 => ReadDecision::Reads("1 changed file is one for it".to_owned()),
-            _ => ReadDecision::Reads(format!("{taken} changed files are some for it")),
+            0 => ReadDecision::Skips("no changed file matches `files`".to_owned()),
+            1 => ReadDecision::Reads("1 changed file matches `files`".to_owned()),
+            _ => ReadDecision::Reads(format!("{taken} changed files match `files`")),
         }
     }
 
@@ -35,7 +35,7 @@ impl Reviewer for CommandReviewer {
         let folder = match change.checkout() {
             Ok(folder) => folder,
             Err(error) => {
-                let why = format!("the change could not be laid out for it: {error}");
+                let why = format!("cannot check out the change for the analyser: {error}");
                 return ReviewerAnswer::failed(self, change, &why);
             }
         };

@@ -35,7 +35,7 @@ impl AnalyserRun<'_> {
         let scratch = match ScratchFolder::new("assay-scratch-") {
             Ok(scratch) => scratch,
             Err(error) => {
-                let why = format!("there is no folder for what it leaves behind: {error}");
+                let why = format!("cannot create a scratch folder for the analyser: {error}");
                 return Report::unusable(self.reviewer.reviewer(), why);
             }
         };
@@ -87,7 +87,7 @@ impl AnalyserRun<'_> {
         match error {
             RunError::Start { source, .. } if source.kind() == ErrorKind::NotFound => {
                 let how = known_analysers::find(name).map(|known| known.how_to_get);
-                let how = how.map(|how| format!("; get it with {how}")).unwrap_or_default();
+                let how = how.map(|how| format!("; install it with {how}")).unwrap_or_default();
                 format!("{program} is not installed or not on PATH{how}")
             }
             RunError::Start { source, .. } => format!("{program} cannot be started: {source}"),
@@ -100,7 +100,9 @@ impl AnalyserRun<'_> {
             RunError::TooMuchOutput { bytes, .. } => {
                 format!("{name} printed more than {} MiB and was stopped", bytes >> 20)
             }
-            RunError::StatusUnavailable { source, .. } => format!("lost sight of {name}: {source}"),
+            RunError::StatusUnavailable { source, .. } => {
+                format!("cannot read the exit status of {name}: {source}")
+            }
         }
     }
 
@@ -114,7 +116,7 @@ impl AnalyserRun<'_> {
         }
         let stderr = String::from_utf8_lossy(&finished.stderr);
         if format == AnalyserFormat::Ruff && stderr.contains("No Python files found") {
-            let why = "ruff found none of its files: its configuration leaves them out";
+            let why = "ruff found none of its files: the ruff configuration excludes them";
             report.remarks.not_covered.push(why.to_owned());
         }
         report
@@ -128,7 +130,7 @@ impl AnalyserRun<'_> {
             return None;
         }
         let why = reading.report.remarks.not_covered.first().map_or("", String::as_str);
-        Some(format!("could look at none of its files ({why})"))
+        Some(format!("could not read any of its files ({why})"))
     }
 }
 
@@ -198,14 +200,14 @@ fn explain_end(format: AnalyserFormat, finished: &CommandOutput, printed: Option
     match (error_line, printed) {
         (Some(error_line), _) => format!("{end}: {error_line}"),
         (None, Some(printed)) => format!("{end} and {printed}"),
-        (None, None) => format!("{end} and names no finding"),
+        (None, None) => format!("{end} and reported no finding"),
     }
 }
 
 fn describe_status(status: ExitStatus) -> String {
     match status.code() {
-        Some(code) => format!("ended with exit code {code}"),
-        None => "was ended by a signal".to_owned(),
+        Some(code) => format!("exited with code {code}"),
+        None => "was killed by a signal".to_owned(),
     }
 }
 

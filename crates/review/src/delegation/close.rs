@@ -209,7 +209,7 @@ impl DelegatedReview {
     pub(super) fn no_report_failure(&self) -> Failure {
         let host = Some(self.meta.host.as_str()).filter(|host| !host.is_empty());
         let host = host.map_or_else(|| "the agent".to_owned(), |host| format!("`{host}`"));
-        Failure::free(FailureClass::Empty, format!("{host} handed in no report"))
+        Failure::free(FailureClass::Empty, format!("{host} submitted no report"))
     }
 
     /// Enters the stage of second looks, and returns their briefs. From here on the stored review

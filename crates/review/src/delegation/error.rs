@@ -29,7 +29,7 @@ pub enum DelegationError {
     #[error(transparent)]
     Persona(#[from] PersonaError),
     /// A file cannot be read or written.
-    #[error("could not use `{path}`")]
+    #[error("cannot access `{path}`")]
     File {
         /// The path of the file or folder.
         path: PathBuf,
@@ -38,22 +38,22 @@ pub enum DelegationError {
     },
     /// The files of the change have too many bytes.
     #[error(
-        "the change has {bytes} bytes of files, and at most {MAX_CHANGE_BYTES} can be handed out; \
-         limit the review to some paths"
+        "the files of the change have {bytes} bytes, the limit is {MAX_CHANGE_BYTES}; limit the \
+         review to some paths"
     )]
     TooLarge {
         /// The number of bytes of the files.
         bytes: usize,
     },
     /// There is no open review with that id.
-    #[error("there is no open review `{id}`; `start_review` begins one")]
+    #[error("unknown open review `{id}`; start one with `start_review`")]
     Unknown {
         /// The given id.
         id: String,
     },
     /// The review is finished.
     #[error(
-        "the review `{id}` is finished and takes no more reports; `finish_review` repeats its \
+        "the review `{id}` is finished and accepts no more reports; `finish_review` repeats its \
          outcome, and `start_review` begins a new review"
     )]
     Finished {
@@ -61,13 +61,13 @@ pub enum DelegationError {
         id: String,
     },
     /// The review is not finished.
-    #[error("the review `{id}` is not finished; `finish_review` ends it")]
+    #[error("the review `{id}` is not finished; finish it with `finish_review`")]
     NotFinished {
         /// The id of the review.
         id: String,
     },
     /// No task of that persona is open.
-    #[error("no task of `{name}` is open now; open tasks: {open}")]
+    #[error("`{name}` has no open task; open tasks: {open}")]
     UnknownPersona {
         /// The given name.
         name: String,
@@ -86,8 +86,8 @@ pub enum DelegationError {
     },
     /// A report on the part was accepted before.
     #[error(
-        "`{persona}` has reported on part {part} already; the first report counts, and this one \
-         was not read"
+        "`{persona}` already reported on part {part}; the first report counts, and this report was \
+         ignored"
     )]
     Repeated {
         /// The persona.
@@ -97,8 +97,8 @@ pub enum DelegationError {
     },
     /// The report has too many bytes.
     #[error(
-        "the report has {bytes} bytes, and at most {MAX_REPORT_BYTES} are taken; nothing of it was \
-         read, hand in a shorter one"
+        "the report has {bytes} bytes, the limit is {MAX_REPORT_BYTES}; the report was ignored, \
+         submit a shorter one"
     )]
     LongReport {
         /// The number of bytes of the report.
@@ -114,8 +114,8 @@ pub enum DelegationError {
     },
     /// The work tree does not contain the reviewed change.
     #[error(
-        "the review is of {title}, which is not what the work tree holds; check it out, fix it \
-         there and start a new review"
+        "the review is of {title}, but the work tree has other content; check out the reviewed \
+         change, fix it there and start a new review"
     )]
     NotHere {
         /// The title of the change.

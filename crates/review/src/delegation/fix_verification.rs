@@ -215,8 +215,8 @@ impl<'a> FixCheck<'a> {
         match verdict.status {
             FixStatus::StillThere => verdict,
             FixStatus::Fixed | FixStatus::NotVerified => not_verified(format!(
-                "{} did not find it again, but {} found it too and did not look again; a new review \
-                 asks",
+                "{} no longer reports the finding, but {} reported it too and was not run again; \
+                 start a new review",
                 judges.join(" and "),
                 others.join(" and ")
             )),
@@ -229,34 +229,34 @@ impl<'a> FixCheck<'a> {
         if let Some(now) = again {
             let place = now.place().unwrap_or_else(|| "the change".to_owned());
             return match &now.dismissal {
-                Some(why) => {
-                    still_there(format!("it is found again at {place}, and hidden: {why}"))
-                }
-                None => still_there(format!("it is found again at {place}")),
+                Some(why) => still_there(format!(
+                    "the finding is reported again at {place}, and suppressed: {why}"
+                )),
+                None => still_there(format!("the finding is reported again at {place}")),
             };
         }
         let reports = self.review.reports.iter();
         let mut failed = reports.filter(|r| judges.contains(&r.reviewer.name.as_str()));
         if let Some(why) = failed.find_map(|report| report.unusable.as_ref()) {
-            return not_verified(format!("who found it could not look again: {why}"));
+            return not_verified(format!("the reviewer of the finding failed: {why}"));
         }
         let names = judges.join(" and ");
         let Some(file) = &finding.file else {
             return fixed(format!(
-                "the change was looked at again by {names}, and it is found no more"
+                "the change was reviewed again by {names}, and the finding is no longer reported"
             ));
         };
         match self.change.tree().exists(file) {
             Ok(true) => {}
-            Ok(false) => return fixed(format!("`{file}` is gone")),
+            Ok(false) => return fixed(format!("`{file}` no longer exists")),
             Err(error) => return not_verified(error.to_string()),
         }
         let Some(hunks) = hunks_of(self.change, file) else { return self.status_by_base(file) };
         match self.unread_reason(judges, hunks, finding.rule.as_deref()) {
-            Some(why) => not_verified(format!("`{file}` was not looked at again: {why}")),
-            None => {
-                fixed(format!("`{file}` was looked at again by {names}, and it is found no more"))
-            }
+            Some(why) => not_verified(format!("`{file}` was not reviewed again: {why}")),
+            None => fixed(format!(
+                "`{file}` was reviewed again by {names}, and the finding is no longer reported"
+            )),
         }
     }
 
@@ -265,10 +265,10 @@ impl<'a> FixCheck<'a> {
         match (self.change.tree().read(file), self.change.base().read(file)) {
             (Err(error), _) | (_, Err(error)) => not_verified(error.to_string()),
             (Ok(after), Ok(before)) if after == before => {
-                fixed(format!("`{file}` is again as it was before the change"))
+                fixed(format!("`{file}` is the same as before the change"))
             }
             (Ok(_), Ok(_)) => not_verified(format!(
-                "`{file}` is not part of the change any more, so no reviewer looked at it again"
+                "`{file}` is no longer part of the change, so no reviewer read it again"
             )),
         }
     }
@@ -304,7 +304,7 @@ impl<'a> FixCheck<'a> {
                 Some(why)
             }
             HunkOutcome::TextOnly if !sees_in_text => {
-                Some("it could only be read as text".to_owned())
+                Some("the file could only be read as text".to_owned())
             }
             HunkOutcome::Reviewed | HunkOutcome::TextOnly | HunkOutcome::NotConcerned => None,
         })
@@ -314,15 +314,13 @@ impl<'a> FixCheck<'a> {
     /// is any better.
     fn status_by_tree(&self, finding: &Finding) -> FixVerdict {
         let Some(file) = &finding.file else {
-            return not_verified("it is about no place that could be looked up".to_owned());
+            return not_verified("the finding has no file to check".to_owned());
         };
         let redacted = RedactedTree(self.change.tree());
         match redacted.exists(file) {
             Ok(true) => {}
             Ok(false) => {
-                return not_verified(format!(
-                    "`{file}` is gone; a new review judges what is there now"
-                ));
+                return not_verified(format!("`{file}` no longer exists; start a new review"));
             }
             Err(error) => return not_verified(error.to_string()),
         }
@@ -332,10 +330,9 @@ impl<'a> FixCheck<'a> {
             return not_verified(error.to_string());
         }
         match holds {
-            true => still_there(format!("the code that it quotes stands in `{file}` as it did")),
+            true => still_there(format!("the quoted code is still in `{file}`")),
             false => not_verified(format!(
-                "the code that it quotes is no longer in `{file}`; a new review judges what is \
-                 there now"
+                "the quoted code is no longer in `{file}`; start a new review"
             )),
         }
     }

@@ -77,8 +77,8 @@ impl Reviewer for StaleTreeReviewer {
     }
 
     fn review(&self, change: &Change, _on_progress: OnProgress<'_>) -> ReviewerAnswer {
-        let why = "the files changed while the review was open, so it says nothing of them; start \
-                   a new review";
+        let why = "the files changed while the review was open, so the review does not apply to \
+                   them; start a new review";
         ReviewerAnswer::failed(self, change, why)
     }
 }

@@ -101,9 +101,9 @@ impl fmt::Display for Placement {
             Placement::Moved { from } => write!(f, "moved from {from}, by its quote"),
             Placement::ByAssay => f.write_str("placed by assay"),
             Placement::LineBeyondEnd => f.write_str("the line is beyond the end of the file"),
-            Placement::OtherFile => {
-                f.write_str("the file is not in the change; it is looked up when the review ends")
-            }
+            Placement::OtherFile => f.write_str(
+                "the file is not in the change; the place is checked when the review ends",
+            ),
             Placement::Unreadable => f.write_str("the file could not be read"),
             Placement::None => f.write_str("no place"),
         }
@@ -251,7 +251,7 @@ fn notes(grounded: &GroundedVote<'_>) -> Vec<String> {
     let vote = grounded.vote;
     let mut notes = vote.faults.clone();
     if grounded.marks.contains(&GroundingMark::GradeCapped) {
-        notes.push(format!("{} is more than this persona may give", vote.grade.word()));
+        notes.push(format!("{} is above the maximum severity of this persona", vote.grade.word()));
     }
     if let Some(stated) = vote.confidence.filter(|stated| *stated != grounded.confidence) {
         notes.push(format!(
@@ -261,9 +261,9 @@ fn notes(grounded: &GroundedVote<'_>) -> Vec<String> {
         ));
     }
     if grounded.pre_existing {
-        notes.push("it was there before the change".to_owned());
+        notes.push("the finding existed before the change".to_owned());
     } else if grounded.marks.contains(&GroundingMark::OutsideTheHunks) {
-        notes.push("it is not on a changed line".to_owned());
+        notes.push("the finding is not on a changed line".to_owned());
     }
     notes
 }

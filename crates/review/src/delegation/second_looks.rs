@@ -180,7 +180,7 @@ fn effect(opinion: &Opinion, quote: &QuoteCheck, finding: Option<&Finding>) -> S
             "counts as unsure: the quote was not found".to_owned()
         }
         ValidationState::Unsure => "the finding is marked as unsure".to_owned(),
-        ValidationState::Unvalidated => format!("the finding stays as it is: {}", opinion.why),
+        ValidationState::Unvalidated => format!("the finding is unchanged: {}", opinion.why),
     };
     if let Some(before) = lowered_from {
         let (before, after) = (before.percent(), finding.confidence.percent());
@@ -189,7 +189,7 @@ fn effect(opinion: &Opinion, quote: &QuoteCheck, finding: Option<&Finding>) -> S
     if finding.is_to_be_checked() {
         effect.push_str(", and is to be checked by a person");
     } else if finding.is_put_off() {
-        effect.push_str(", and is put off");
+        effect.push_str(", and is deferred");
     }
     effect
 }

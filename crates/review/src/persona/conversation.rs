@@ -120,7 +120,9 @@ impl Conversation {
         self.spent = self.spent.plus(spent);
         self.notes.extend(store_error);
         if outcome.as_ref().is_ok_and(|reply| reply.tools_refused) {
-            let note = format!("`{model}` takes no tools, so it was asked without look-ups");
+            let note = format!(
+                "`{model}` does not support tools, so the question was sent without look-ups"
+            );
             self.notes.extend((!self.notes.contains(&note)).then_some(note));
         }
         self.exchanges.push(Exchange {

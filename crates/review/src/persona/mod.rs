@@ -119,7 +119,9 @@ impl Persona {
         let fail = |message: String| PersonaError { file: file.to_owned(), message };
         let parts = text.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n"));
         let Some((matter, brief)) = parts else {
-            return Err(fail("it does not begin with front matter between lines `---`".into()));
+            return Err(fail(
+                "missing front matter between lines `---` at the beginning of the file".into(),
+            ));
         };
         // The line with the dashes counts too, so that the line numbers of errors are right.
         let options = serde_saphyr::options! { with_snippet: false, emit_comments: false };
@@ -129,14 +131,16 @@ impl Persona {
         let is_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         if matter.name.is_empty() || !matter.name.chars().all(is_name) {
             let name = &matter.name;
-            return Err(fail(format!("`{name}` is no name of lower-case letters and dashes")));
+            return Err(fail(format!(
+                "invalid name `{name}`: expected lower-case letters, digits and dashes"
+            )));
         }
         let cap = Grade::from_word(&matter.cap);
         if cap.is_unmapped() {
-            return Err(fail(format!("`cap` is `{}`, which is no severity", matter.cap)));
+            return Err(fail(format!("invalid `cap` `{}`: expected a severity", matter.cap)));
         }
         if brief.trim().is_empty() {
-            return Err(fail("it has no text".to_owned()));
+            return Err(fail("the file has no text after the front matter".to_owned()));
         }
         Ok(Persona {
             trigger: Trigger::new(matter.trigger).map_err(fail)?,
@@ -162,8 +166,8 @@ impl Persona {
 fn explain_error(error: &str) -> String {
     match error.contains("untagged enum") {
         true => {
-            "`trigger` is none: `always`, `full`, `never`, or predicates under `any`, `all` and \
-                 `not`"
+            "invalid `trigger`: expected `always`, `full`, `never`, or predicates under `any`, \
+             `all` and `not`"
                 .to_owned()
         }
         false => error.trim_start_matches("error: ").to_owned(),
@@ -202,13 +206,11 @@ impl Personas {
         }
         for (file, carries, left_to) in readings {
             if let Some(name) = carries.iter().find(|name| all.get(name).is_none()) {
-                let message = format!("it carries `{name}`, and there is no persona of that name");
+                let message = format!("unknown persona `{name}` in `carries`");
                 return Err(PersonaError { file, message });
             }
             if let Some(name) = left_to.iter().find(|name| all.get(name).is_none()) {
-                let message = format!(
-                    "it leaves something to `{name}`, and there is no persona of that name"
-                );
+                let message = format!("the text refers to the unknown persona `{name}`");
                 return Err(PersonaError { file, message });
             }
         }

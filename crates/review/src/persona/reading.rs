@@ -28,7 +28,7 @@ use crate::secrets::redact_report;
 const LEFT_OVER: &str = "the change is larger than models are given";
 
 /// The reason for hunks that were in no part.
-const NOT_SHOWN: &str = "it was shown to no model";
+const NOT_SHOWN: &str = "not shown to a model";
 
 /// The maximum number of times that a part that is too long is split in two.
 const MAX_SPLITS: usize = 4;
@@ -220,15 +220,15 @@ impl<'a> PersonaReading<'a> {
             Ok(_) => {
                 let model = self.by.context.model(self.by.persona).id();
                 let message = format!(
-                    "`{model}`: its answer is no report, even when asked again ({why}); try again \
+                    "`{model}`: the answer is not a report, also after a retry ({why}); try again \
                      later, or choose another model"
                 );
                 Err(Failure { partial: Some(text), ..Failure::new(FailureClass::Garbage, message) })
             }
             Err(failure) => Err(Failure {
                 message: match report.unusable {
-                    Some(_) => format!("its answer is no report ({why}); asked again: {failure}"),
-                    None => format!("its answer is not whole ({why}); asked again: {failure}"),
+                    Some(_) => format!("the answer is not a report ({why}); retry: {failure}"),
+                    None => format!("the answer is incomplete ({why}); retry: {failure}"),
                 },
                 // The findings of the first answer are used: it was paid for, and may name a
                 // finding.
@@ -301,8 +301,8 @@ impl<'a> PersonaReading<'a> {
         self.exchanges.extend(exchanges);
         let reply = outcome?;
         if by.context.contains_canary(&reply) {
-            let message = "its answer took orders from the text under review, so it counts for \
-                           nothing; a model that is less easily led may do better";
+            let message = "the answer obeyed instructions in the text under review and was \
+                           discarded; choose another model";
             return Err(Failure::new(FailureClass::Garbage, message));
         }
         let mut report = self.report_from(&reply.text);
@@ -348,7 +348,7 @@ impl<'a> PersonaReading<'a> {
         if let Some(FailedPart { why, .. }) = self.failed.first() {
             let (failed, all) = (self.failed.len(), self.exchanges.len());
             self.report.unusable = Some(match failed < all && !self.read.is_empty() {
-                true => format!("{failed} of its parts gave nothing: {why}"),
+                true => format!("{failed} parts of the change got no answer: {why}"),
                 false => why.clone(),
             });
         }

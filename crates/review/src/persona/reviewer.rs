@@ -162,20 +162,26 @@ impl Reviewer for PersonaReviewer {
             return ReadDecision::Skips("the change has no content to review".to_owned());
         }
         if self.named {
-            return ReadDecision::Reads("asked for by name".to_owned());
+            return ReadDecision::Reads("selected by name".to_owned());
         }
         let signals = self.context.signals(change);
         match self.persona.trigger.match_reason(signals) {
             Some(why) if self.carried.is_empty() => ReadDecision::Reads(why),
             Some(why) => match self.concerns(change).as_slice() {
-                [] => ReadDecision::Skips("none of its concerns is touched".to_owned()),
+                [] => ReadDecision::Skips(
+                    "the change touches none of the persona's concerns".to_owned(),
+                ),
                 concerns => {
                     let names: Vec<&str> = concerns.iter().map(|by| by.name.as_str()).collect();
                     ReadDecision::Reads(format!("{why}; for {}", names.join(", ")))
                 }
             },
-            None if signals.is_cut => ReadDecision::Reads("the change is too large to tell".into()),
-            None => ReadDecision::Skips(format!("nothing here for it: {}", self.persona.about)),
+            None if signals.is_cut => {
+                ReadDecision::Reads("the change is too large to decide".into())
+            }
+            None => {
+                ReadDecision::Skips(format!("not concerned by this change: {}", self.persona.about))
+            }
         }
     }
 

@@ -156,7 +156,7 @@ impl Trigger {
             }
             Trigger::Not(trigger) => match trigger.match_reason(signals) {
                 Some(_) => None,
-                None => Some("nothing speaks against it".to_owned()),
+                None => Some("no excluding condition applies".to_owned()),
             },
             Trigger::Test(test) => test.match_reason(signals),
         }
@@ -196,7 +196,10 @@ impl Clause {
         ];
         parts.extend(tests.into_iter().flatten().map(Trigger::Test));
         match parts.len() {
-            0 => Err("`trigger` is empty; `always` wakes it for every change".to_owned()),
+            0 => {
+                Err("`trigger` is empty; use `always` to run the persona on every change"
+                    .to_owned())
+            }
             1 => Ok(parts.remove(0)),
             _ => Ok(Trigger::All(parts)),
         }
@@ -208,7 +211,7 @@ fn behaviours(words: Vec<String>) -> Result<Vec<Behaviour>, String> {
     let read = |word: &String| {
         Behaviour::from_word(word).ok_or_else(|| {
             let known = Behaviour::ALL.map(Behaviour::as_str).join(", ");
-            format!("`does` names `{word}`, which is no behaviour; these are: {known}")
+            format!("unknown behaviour `{word}` in `does`: expected one of {known}")
         })
     };
     words.iter().map(read).collect()
@@ -235,8 +238,8 @@ impl Test {
                 said(
                     count > 0,
                     &match count {
-                        1 => "touches a file that it is for".to_owned(),
-                        count => format!("touches {count} files that it is for"),
+                        1 => "touches a file of the persona's paths".to_owned(),
+                        count => format!("touches {count} files of the persona's paths"),
                     },
                 )
             }
@@ -271,12 +274,12 @@ impl Test {
             Test::HasIntent(wanted) => describe_match(
                 signals.has_intent,
                 *wanted,
-                ["its commits say what it is for", "nobody says what it is for"],
+                ["the commits state its purpose", "no purpose is stated"],
             ),
             Test::HasPriorFindings(wanted) => describe_match(
                 signals.has_prior_findings,
                 *wanted,
-                ["an earlier review found something", "no earlier review found anything"],
+                ["an earlier review has findings", "no earlier review has findings"],
             ),
         }
     }
@@ -293,5 +296,5 @@ fn matching_pattern(patterns: &Patterns, lines: &[String], verb: &str) -> Option
     let set = patterns.set().ok()?;
     let at = lines.iter().find_map(|line| set.matches(line).into_iter().next())?;
     let pattern = patterns.sources.get(at)?;
-    Some(format!("{verb} what matches `{}`", truncate(pattern, MAX_QUOTED_CHARS)))
+    Some(format!("{verb} a line that matches `{}`", truncate(pattern, MAX_QUOTED_CHARS)))
 }

@@ -74,7 +74,7 @@ pub fn second_looks(
     let look = SecondLookContext { change, validator, context };
     let (addressed, asked): (Vec<&Finding>, Vec<&Finding>) =
         picked.into_iter().partition(|finding| look.is_addressed(finding));
-    let why = "text beside it addresses a reviewer, so no model was asked";
+    let why = "text near the finding addresses a reviewer, so no model was asked";
     let mut looks = SecondLooks {
         opinions: addressed.into_iter().map(|finding| missing_opinion(finding, why)).collect(),
         ..SecondLooks::default()
@@ -91,7 +91,10 @@ pub fn second_looks(
             // A panic in one question does not affect the others.
             let result = catch_unwind(AssertUnwindSafe(|| look.ask(question, at + 1)))
                 .unwrap_or_else(|_| {
-                    QuestionOutcome::not_asked(question, "it crashed; this is a bug in assay")
+                    QuestionOutcome::not_asked(
+                        question,
+                        "the reviewer crashed; this is a bug in assay",
+                    )
                 });
             let mut looked = looked.lock().unwrap_or_else(|broken| broken.into_inner());
             looked.push((at, result));
@@ -193,7 +196,7 @@ impl SecondLookContext<'_> {
         let none = |why: &str| QuestionOutcome::not_asked(question, why).opinions;
         let opinions = match outcome {
             Ok(reply) if self.context.contains_canary(&reply) => {
-                none("the answer took orders from the text under review")
+                none("the answer obeyed instructions in the text under review")
             }
             Ok(reply) => opinions(&question.findings, &reply.text),
             Err(Failure { message, .. }) => none(&message),
@@ -280,8 +283,8 @@ fn opinions(findings: &[&Finding], text: &str) -> Vec<Opinion> {
     let answers = answers(text);
     let why = match answers.is_empty() {
         true if repair_json(text).is_none() => "the answer could not be read",
-        true => "the answer is none of confirm, refute and unsure",
-        false => "the answer does not speak of this finding",
+        true => "invalid answer: expected confirm, refute or unsure",
+        false => "the answer does not mention this finding",
     };
     let opinion = |(finding, number): (&&Finding, usize)| {
         let answer = answers.iter().find(|(of, _)| *of == number);
@@ -325,7 +328,7 @@ pub(crate) fn answers(text: &str) -> Vec<(usize, Value)> {
 fn parse_opinion(finding: &Finding, value: &Value) -> Opinion {
     let word = |key: &str| value[key].as_str().map(redact_text);
     let Some(answer) = parse_answer(value) else {
-        return missing_opinion(finding, "the answer is none of confirm, refute and unsure");
+        return missing_opinion(finding, "invalid answer: expected confirm, refute or unsure");
     };
     let quoted_file = word("file").and_then(|file| RepoPath::parse(&file, None).ok());
     Opinion {

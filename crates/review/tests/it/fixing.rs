@@ -63,7 +63,7 @@ fn a_fix_that_does_not_parse_is_refused_and_the_others_are_not() {
         root,
         vec![fix(root, "a.py", (1, 1), "a = (\n"), fix(root, "a.py", (2, 2), "b = 3\n")],
     );
-    assert_eq!(refused, ["a.py:1: the file would not parse after it"]);
+    assert_eq!(refused, ["a.py:1: the file would not parse after the fix"]);
     assert_eq!(read(root, "a.py"), "a = 1\nb = 3\n");
 }
 
@@ -76,7 +76,10 @@ fn of_two_fixes_that_meet_the_first_is_applied() {
         root,
         vec![fix(root, "a.py", (1, 2), "ab = 3\n"), fix(root, "a.py", (2, 3), "bc = 5\n")],
     );
-    assert_eq!(refused, ["a.py:2: it meets another fix; review again after that one"]);
+    assert_eq!(
+        refused,
+        ["a.py:2: the fix overlaps another fix; apply that fix, then review again"]
+    );
     assert_eq!(read(root, "a.py"), "ab = 3\nc = 3\n");
 }
 
@@ -107,8 +110,8 @@ fn nothing_is_written_through_a_link() {
     assert_eq!(
         refused,
         [
-            "a.py:1: the file is reached through a link",
-            "sub/a.py:1: the file is reached through a link",
+            "a.py:1: the path contains a symbolic link",
+            "sub/a.py:1: the path contains a symbolic link",
         ]
     );
     assert_eq!(read(outside.path(), "a.py"), "a = 1\n");
@@ -127,7 +130,7 @@ fn if_one_file_cannot_be_written_none_is() {
     );
     fs::remove_dir_all(root.join("sub")).unwrap();
     let error = plan.apply(root).unwrap_err();
-    assert!(error.to_string().contains("nothing was changed"), "{error}");
+    assert!(error.to_string().contains("no file was changed"), "{error}");
     assert_eq!(read(root, "a.py"), "a = 1\n");
     assert_eq!(fs::read_dir(root).unwrap().count(), 1, "no draft is left behind");
 }

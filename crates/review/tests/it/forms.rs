@@ -233,7 +233,7 @@ fn clippy_stands_in_a_folder_and_only_sure_suggestions_are_fixes() {
         rustc/unused_must_use rs/src/lib.rs:14 MEDIUM correctness | unused `std::result::Result` that must be used
             quotes `r.map(|v| v + 1);`
             fix: use `let _ = ...` to ignore the resulting value: let _ =
-        not covered: the build failed; what needs it was not looked at
+        not covered: the build failed; code that needs the build was not checked
     "#]],
     );
 }
@@ -250,7 +250,7 @@ fn errors_of_the_compiler_are_findings() {
             quotes `pub fn f() -> u8 { undefined(`
         rustc/E0308 rs/src/lib.rs:3 HIGH correctness | mismatched types
             quotes `macro_rules! m { () => { let x: u8 = "a"; } }`
-        not covered: the build failed; what needs it was not looked at
+        not covered: the build failed; code that needs the build was not checked
     "#]].assert_eq(&read(AnalyserFormat::Clippy, output, &tree));
 }
 

@@ -250,7 +250,6 @@ fn a_persona_that_leaves_work_to_an_unknown_one_is_refused() {
     let error = Personas::with_repository_personas([("house.md".into(), text.into())]).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the persona `house.md` cannot be used: it leaves something to `nosuch`, and there is no persona \
-         of that name"
+        "the persona `house.md` cannot be used: the text refers to the unknown persona `nosuch`"
     );
 }

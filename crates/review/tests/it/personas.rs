@@ -69,7 +69,7 @@ fn a_persona_of_the_repository_reads_for_itself_unless_its_own_reading_carries_i
     let carried = with(vec![file("security", ""), file("house", "carries: [security]\n")]);
     assert!(carried.unwrap().is_carried("security"));
     let error = with(vec![file("house", "carries: [nosuch]\n")]).unwrap_err();
-    expect!["the persona `house.md` cannot be used: it carries `nosuch`, and there is no persona of that name"]
+    expect!["the persona `house.md` cannot be used: unknown persona `nosuch` in `carries`"]
         .assert_eq(&error.to_string());
 }
 
@@ -175,23 +175,23 @@ fn a_persona_that_cannot_be_read_is_named() {
     check(
         "no front matter",
         expect![
-            "the persona `x.md` cannot be used: it does not begin with front matter between lines `---`"
+            "the persona `x.md` cannot be used: missing front matter between lines `---` at the beginning of the file"
         ],
     );
     check(
         "---\nname: X!\ntrigger: always\n---\ntext",
         expect![
-            "the persona `x.md` cannot be used: `X!` is no name of lower-case letters and dashes"
+            "the persona `x.md` cannot be used: invalid name `X!`: expected lower-case letters, digits and dashes"
         ],
     );
     check(
         "---\nname: x\ncap: AWFUL\ntrigger: always\n---\ntext",
-        expect!["the persona `x.md` cannot be used: `cap` is `AWFUL`, which is no severity"],
+        expect!["the persona `x.md` cannot be used: invalid `cap` `AWFUL`: expected a severity"],
     );
     check(
         "---\nname: x\ntrigger: {}\n---\ntext",
         expect![
-            "the persona `x.md` cannot be used: `trigger` is empty; `always` wakes it for every change"
+            "the persona `x.md` cannot be used: `trigger` is empty; use `always` to run the persona on every change"
         ],
     );
     let broken = "---\nname: x\ntrigger:\n  added: ['(']\n---\ntext";
@@ -245,6 +245,6 @@ fn a_column_without_an_index_wakes_migration_and_performance() {
 fn a_behaviour_that_does_not_exist_is_named_with_those_that_do() {
     let text = "---\nname: x\ntrigger:\n  does: [dance]\n---\ntext";
     let error = Persona::read("x.md", text).unwrap_err().to_string();
-    assert!(error.contains("`does` names `dance`, which is no behaviour"), "{error}");
+    assert!(error.contains("unknown behaviour `dance` in `does`"), "{error}");
     assert!(error.contains("check-then-act, money, dates"), "{error}");
 }

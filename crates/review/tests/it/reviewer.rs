@@ -107,7 +107,7 @@ fn a_program_that_is_not_there_says_how_to_get_it() {
     let mut reviewer = fixture.reviewer(AnalyserFormat::Ruff, "", "");
     reviewer.program = "no-such-ruff".to_owned();
     expect![[r#"
-        unusable: no-such-ruff is not installed or not on PATH; get it with `pip install ruff`
+        unusable: no-such-ruff is not installed or not on PATH; install it with `pip install ruff`
     "#]]
     .assert_eq(&fixture.review(&reviewer));
     reviewer.name = "mine".to_owned();
@@ -136,28 +136,28 @@ fn a_crash_is_told_by_the_exit_code_and_the_last_line_of_stderr() {
         script,
         "",
         expect![[r#"
-        unusable: ruff ended with exit code 2: ValueError: boom
+        unusable: ruff exited with code 2: ValueError: boom
     "#]],
     );
     check(
         "exit 2",
         "",
         expect![[r#"
-        unusable: ruff ended with exit code 2 and printed nothing, which is not ruff JSON
+        unusable: ruff exited with code 2 and printed nothing, which is not ruff JSON
     "#]],
     );
     check(
         "kill -9 $$",
         "",
         expect![[r#"
-        unusable: ruff was ended by a signal and printed nothing, which is not ruff JSON
+        unusable: ruff was killed by a signal and printed nothing, which is not ruff JSON
     "#]],
     );
     check(
         "echo '[]'; exit 1",
         "",
         expect![[r#"
-        unusable: ruff ended with exit code 1 and names no finding
+        unusable: ruff exited with code 1 and reported no finding
     "#]],
     );
 }
@@ -170,7 +170,7 @@ fn what_calls_itself_an_error_tells_more_than_advice() {
         script,
         "",
         expect![[r#"
-        unusable: ruff ended with exit code 2: Cause: Failed to parse ruff.toml
+        unusable: ruff exited with code 2: Cause: Failed to parse ruff.toml
     "#]],
     );
     let script = "echo \"error: unexpected argument '-x'\" >&2; echo \"Try '--help'.\" >&2; exit 2";
@@ -178,7 +178,7 @@ fn what_calls_itself_an_error_tells_more_than_advice() {
         script,
         "",
         expect![[r#"
-        unusable: ruff ended with exit code 2: error: unexpected argument '-x'
+        unusable: ruff exited with code 2: error: unexpected argument '-x'
     "#]],
     );
 }
@@ -190,7 +190,7 @@ fn files_that_ruff_is_told_to_leave_out_are_not_covered() {
         script,
         "",
         expect![[r#"
-        not covered: ruff found none of its files: its configuration leaves them out
+        not covered: ruff found none of its files: the ruff configuration excludes them
     "#]],
     );
 }
@@ -221,7 +221,7 @@ fn what_a_crashed_analyser_found_is_kept_and_no_review() {
         ruff/F841 a.py:2 MEDIUM correctness | `x` is never used
             quotes `x = 1`
             fires on base
-        unusable: ruff ended with exit code 2: out of memory
+        unusable: ruff exited with code 2: out of memory
     "#]],
     );
 }
@@ -233,7 +233,7 @@ fn eslint_says_what_is_wrong_before_it_gives_advice() {
                pattern \"x.js\" were found.\nPlease check for typing mistakes in the pattern.\n";
     let reviewer = fixture.reviewer(AnalyserFormat::Eslint, "cat OUT >&2; exit 2", out);
     expect![[r#"
-        unusable: ruff ended with exit code 2: No files matching the pattern "x.js" were found.
+        unusable: ruff exited with code 2: No files matching the pattern "x.js" were found.
     "#]]
     .assert_eq(&fixture.review(&reviewer));
 }
@@ -244,7 +244,7 @@ fn nonsense_is_quoted() {
         "echo 'All good!'",
         "",
         expect![[r#"
-        unusable: ruff printed something that is not ruff JSON: `All good!`
+        unusable: ruff printed output that is not ruff JSON: `All good!`
     "#]],
     );
 }
@@ -267,7 +267,7 @@ fn no_diagnostics_are_a_clean_report_only_if_all_went_well() {
     expect![[""]].assert_eq(&fixture.review(&clean));
     let failed = fixture.reviewer(AnalyserFormat::Rdjsonl, "echo 'no config' >&2; exit 3", "");
     expect![[r#"
-        unusable: ruff ended with exit code 3: no config
+        unusable: ruff exited with code 3: no config
     "#]]
     .assert_eq(&fixture.review(&failed));
 }
@@ -327,7 +327,7 @@ fn an_analyser_that_could_look_at_nothing_did_not_review() {
     let reviewer = fixture.reviewer(AnalyserFormat::Bandit, "cat OUT", out);
     expect![[r#"
         not covered: a.py: syntax error
-        unusable: ruff could look at none of its files (a.py: syntax error)
+        unusable: ruff could not read any of its files (a.py: syntax error)
     "#]]
     .assert_eq(&fixture.review(&reviewer));
 }
@@ -340,13 +340,13 @@ fn clippy_that_does_not_compile_has_findings_and_one_without_a_project_has_none(
     let broken = fixture.reviewer(AnalyserFormat::Clippy, "cat OUT; exit 101", out);
     expect![[r#"
         rustc/E0308 - HIGH correctness | mismatched types
-        not covered: the build failed; what needs it was not looked at
+        not covered: the build failed; code that needs the build was not checked
     "#]]
     .assert_eq(&fixture.review(&broken));
     let script = "echo 'error: could not find `Cargo.toml`' >&2; exit 101";
     let lost = fixture.reviewer(AnalyserFormat::Clippy, script, "");
     expect![[r#"
-        unusable: ruff ended with exit code 101: error: could not find `Cargo.toml`
+        unusable: ruff exited with code 101: error: could not find `Cargo.toml`
     "#]]
     .assert_eq(&fixture.review(&lost));
 }
@@ -357,7 +357,7 @@ fn where_no_file_is_its_own_it_is_not_run() {
     fixture.files = vec![path_of("b.txt")];
     let reviewer = fixture.reviewer(AnalyserFormat::Ruff, "exit 9", "");
     expect![[r#"
-        note: no changed file is one for ruff
+        note: no changed file matches `files` of ruff
     "#]]
     .assert_eq(&fixture.review(&reviewer));
 }
@@ -401,7 +401,7 @@ fn a_folder_that_is_not_there_is_not_taken_for_a_missing_program() {
     let gone = fixture.folder.path().join("gone");
     let report = reviewer.review_in(&gone, &fixture.files, &fixture.tree, &fixture.changed);
     expect![[r#"
-        unusable: the folder to run it in is not there
+        unusable: the folder to run the analyser in does not exist
     "#]]
     .assert_eq(&shown(&report));
 }

@@ -285,13 +285,13 @@ fn a_run_that_is_not_there_is_told_with_those_that_are() {
     let (repository, change) = repository();
     assert_eq!(
         runs::find(&state(&repository), None).unwrap_err().to_string(),
-        "there is no run yet; `assay review` makes one"
+        "no review has been run yet; run `assay review`"
     );
     let (review, synthesis) = review(&change, Vec::new());
     let record = record(&change, &review, &synthesis);
     record.save(&state(&repository), "1").unwrap();
     assert_eq!(
         runs::find(&state(&repository), Some("2")).unwrap_err().to_string(),
-        "there is no run `2`; `.assay/runs/` has: 1"
+        "unknown run `2`; `.assay/runs/` has: 1"
     );
 }

@@ -32,7 +32,7 @@ fn a_broken_violation_of_ruff_costs_only_itself() {
         ruff/F401 a.py:1 LOW style | `os` imported but unused
             quotes `import os`
         ruff/E501 n.ipynb LOW style | in a notebook
-            fault: the line is one of cell 3
+            fault: the line is relative to cell 3
         rejected: missing field `location` | {"code":"F401","message":"no place","filename":"/repo/a.py"}
         rejected: the path is absolute and lies outside the repository: `/etc/a.py` | {"code":"F401","message":"outside","filename":"/etc/a.py","l
         lost: 2
@@ -99,7 +99,7 @@ fn a_broken_issue_of_golangci_lint_costs_only_itself() {
         golangci-lint/errcheck a.py:1 MEDIUM correctness | kept
             quotes `import os`
         rejected: missing field `Pos` | {"FromLinter":"errcheck","Text":"no place"}
-        note: something else stands around the JSON
+        note: there is other text around the JSON
         lost: 1
     "#]],
     );
@@ -113,7 +113,7 @@ fn golangci_lint_may_find_nothing_and_may_fail() {
         AnalyserFormat::GolangciLint,
         failed,
         expect![[r#"
-        unusable: did not work: context loading failed: no go files
+        unusable: failed: context loading failed: no go files
     "#]],
     );
 }
@@ -130,7 +130,7 @@ fn semgrep_that_is_cut_off_keeps_what_it_said() {
         expect![[r#"
         semgrep/r.kept a.py:1 HIGH correctness | kept
             quotes `import os`
-        rejected: the JSON is broken: EOF while parsing a string at line 4 column 70 | "a.py", "start": {"line": 1, "col": 1}, "end": {"line": 2, "
+        rejected: the JSON is invalid: EOF while parsing a string at line 4 column 70 | "a.py", "start": {"line": 1, "col": 1}, "end": {"line": 2, "
         rejected: missing field `col` | {"check_id":"r.cut","path":"a.py","start":{"line":1}}
         lost: 2
     "#]],
@@ -145,7 +145,7 @@ fn semgrep_that_could_not_read_its_rules_did_not_work() {
         AnalyserFormat::Semgrep,
         output,
         expect![[r#"
-        unusable: did not work: path `.semgrep` does not exist
+        unusable: failed: path `.semgrep` does not exist
     "#]],
     );
 }
@@ -166,7 +166,7 @@ fn lines_of_rdjsonl_stand_alone() {
             quotes `import os`
         - a.py HIGH correctness | no range
         rejected: missing field `message` | {"location":{"path":"a.py"}}
-        rejected: the line is no JSON: EOF while parsing a string at line 1 column 18 | {"message": "cut o
+        rejected: the line is not JSON: EOF while parsing a string at line 1 column 18 | {"message": "cut o
         lost: 2
     "#]],
     );
@@ -216,9 +216,9 @@ fn checkstyle_that_is_cut_off_keeps_what_it_said() {
         checkstyle/T.X a.py:1 HIGH correctness | a < b & c
             quotes `import os`
         rejected: at 1..2: unrecognized entity `x` | <error line='1' severity='error' message='&x;' source='T.Y'/
-        rejected: the line is no number: invalid digit found in string | <error line='x' severity='error' message='no number' source=
+        rejected: the line is not a number: invalid digit found in string | <error line='x' severity='error' message='no number' source=
         rejected: the path is absolute and lies outside the repository: `/elsewhere/b.py` | <error line='1' message='outside'/>
-        rejected: the XML is broken: syntax error: tag not closed: `>` not found before end of input | <error line='2' mess
+        rejected: the XML is invalid: syntax error: tag not closed: `>` not found before end of input | <error line='2' mess
         not covered: c.py: the analyser could not read it
         lost: 4
     "#]],
@@ -241,7 +241,7 @@ fn clippy_prints_other_things_as_well() {
         clippy/x crate/src/lib.rs:1 MEDIUM best_practices | from a macro
             quotes `m!();`
         rejected: missing field `message` | {"reason":"compiler-message","message":{"level":"warning"}}
-        rejected: the line is no JSON: EOF while parsing a string at line 1 column 45 | {"reason":"compiler-message","message":{"mess
+        rejected: the line is not JSON: EOF while parsing a string at line 1 column 45 | {"reason":"compiler-message","message":{"mess
         lost: 2
     "#]],
     );
@@ -249,7 +249,7 @@ fn clippy_prints_other_things_as_well() {
         AnalyserFormat::Clippy,
         "{\"reason\":\"compiler-artifact\"}\n",
         expect![[r#"
-        rejected: cargo does not say that the build is finished | 
+        rejected: cargo did not report that the build finished | 
         lost: 1
     "#]],
     );
@@ -291,27 +291,27 @@ fn nothing_and_nonsense_are_no_clean_reports() {
     "#]]
     .assert_eq(&all(""));
     expect![[r#"
-        sarif: unusable: printed something that is not SARIF: `[31mTraceback (most recent call last):`
-        rdjson: unusable: printed something that is not rdjson: `[31mTraceback (most recent call last):`
-        rdjsonl: unusable: printed something that is not rdjsonl: `[31mTraceback (most recent call last):`
-        checkstyle: unusable: printed something that is not checkstyle XML: `[31mTraceback (most recent call last):`
-        clippy: unusable: printed something that is not clippy JSON: `[31mTraceback (most recent call last):`
-        ruff: unusable: printed something that is not ruff JSON: `[31mTraceback (most recent call last):`
-        eslint: unusable: printed something that is not eslint JSON: `[31mTraceback (most recent call last):`
-        semgrep: unusable: printed something that is not semgrep JSON: `[31mTraceback (most recent call last):`
-        bandit: unusable: printed something that is not bandit JSON: `[31mTraceback (most recent call last):`
-        golangci-lint: unusable: printed something that is not golangci-lint JSON: `[31mTraceback (most recent call last):`
+        sarif: unusable: printed output that is not SARIF: `[31mTraceback (most recent call last):`
+        rdjson: unusable: printed output that is not rdjson: `[31mTraceback (most recent call last):`
+        rdjsonl: unusable: printed output that is not rdjsonl: `[31mTraceback (most recent call last):`
+        checkstyle: unusable: printed output that is not checkstyle XML: `[31mTraceback (most recent call last):`
+        clippy: unusable: printed output that is not clippy JSON: `[31mTraceback (most recent call last):`
+        ruff: unusable: printed output that is not ruff JSON: `[31mTraceback (most recent call last):`
+        eslint: unusable: printed output that is not eslint JSON: `[31mTraceback (most recent call last):`
+        semgrep: unusable: printed output that is not semgrep JSON: `[31mTraceback (most recent call last):`
+        bandit: unusable: printed output that is not bandit JSON: `[31mTraceback (most recent call last):`
+        golangci-lint: unusable: printed output that is not golangci-lint JSON: `[31mTraceback (most recent call last):`
     "#]].assert_eq(&all("\u{1b}[31mTraceback (most recent call last):\n  boom\n"));
     expect![[r#"
-        sarif: unusable: printed something that is not SARIF: `{"message": "not found"}`
-        rdjson: unusable: printed something that is not rdjson: `{"message": "not found"}`
+        sarif: unusable: printed output that is not SARIF: `{"message": "not found"}`
+        rdjson: unusable: printed output that is not rdjson: `{"message": "not found"}`
         rdjsonl: - - MEDIUM correctness | not found
-        checkstyle: unusable: printed something that is not checkstyle XML: `{"message": "not found"}`
-        clippy: unusable: printed something that is not clippy JSON: `{"message": "not found"}`
-        ruff: unusable: printed something that is not ruff JSON: `{"message": "not found"}`
-        eslint: unusable: printed something that is not eslint JSON: `{"message": "not found"}`
-        semgrep: unusable: printed something that is not semgrep JSON: `{"message": "not found"}`
-        bandit: unusable: printed something that is not bandit JSON: `{"message": "not found"}`
-        golangci-lint: unusable: printed something that is not golangci-lint JSON: `{"message": "not found"}`
+        checkstyle: unusable: printed output that is not checkstyle XML: `{"message": "not found"}`
+        clippy: unusable: printed output that is not clippy JSON: `{"message": "not found"}`
+        ruff: unusable: printed output that is not ruff JSON: `{"message": "not found"}`
+        eslint: unusable: printed output that is not eslint JSON: `{"message": "not found"}`
+        semgrep: unusable: printed output that is not semgrep JSON: `{"message": "not found"}`
+        bandit: unusable: printed output that is not bandit JSON: `{"message": "not found"}`
+        golangci-lint: unusable: printed output that is not golangci-lint JSON: `{"message": "not found"}`
     "#]].assert_eq(&all("{\"message\": \"not found\"}"));
 }

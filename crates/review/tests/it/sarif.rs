@@ -76,7 +76,7 @@ fn what_is_suppressed_gone_or_no_failure_is_no_finding() {
             - - MEDIUM correctness | old
                 fires on base
             - - MEDIUM correctness | new
-            note: 4 results are suppressed, gone or no failures
+            note: 4 results are suppressed, absent or not failures
         "#]],
     );
 }
@@ -187,7 +187,7 @@ fn a_run_that_did_not_succeed_is_no_clean_one() {
     check(
         &failed,
         expect![[r#"
-        unusable: did not work: out of memory
+        unusable: failed: out of memory
     "#]],
     );
     let noted = format!(
@@ -201,19 +201,19 @@ fn a_run_that_did_not_succeed_is_no_clean_one() {
         expect![[r#"
             - - MEDIUM correctness | kept
             not covered: lib/src/c.rs: cannot parse
-            unusable: did not work: cannot parse
+            unusable: failed: cannot parse
         "#]],
     );
     check(
         &format!("{{{TOOL}}}"),
         expect![[r#"
-        unusable: did not work: the run has no results, not even an empty list
+        unusable: failed: the run has no `results` list
     "#]],
     );
     check(
         "",
         expect![[r#"
-        unusable: did not work: the log holds no run
+        unusable: failed: the log contains no run
     "#]],
     );
     check(
@@ -221,7 +221,7 @@ fn a_run_that_did_not_succeed_is_no_clean_one() {
         expect![[r#"
         rejected: missing field `tool` | {"results":[]}
         lost: 1
-        unusable: did not work: the log holds no run
+        unusable: failed: the log contains no run
     "#]],
     );
 }

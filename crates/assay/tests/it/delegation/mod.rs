@@ -155,7 +155,7 @@ fn a_required_persona_that_never_reports_leaves_the_change_incomplete() {
     assert_eq!(finish(folder, &review), outcome);
     let late = json!({ "review": review, "persona": "correctness", "report": "{}" });
     let refused = call(folder, "report_findings", &late).unwrap_err();
-    assert!(refused.contains("is finished and takes no more reports"), "{refused}");
+    assert!(refused.contains("is finished and accepts no more reports"), "{refused}");
 }
 
 #[test]

@@ -42,7 +42,7 @@ fn an_error_in_one_report_of_a_batch_costs_only_that_report() {
     );
     assert_eq!(
         why(&handed, 0),
-        "no task of `nobody` is open now; open tasks: correctness, intent, testing"
+        "`nobody` has no open task; open tasks: correctness, intent, testing"
     );
     assert_eq!(why(&handed, 1), "`correctness` reads part 1 of the change, and there is no part 9");
     assert!(why(&handed, 2).starts_with("invalid report: expected"), "{handed}");

@@ -48,7 +48,7 @@ fn ways() -> Vec<Way> {
         nothing(Fault::Empty, ["the answer is empty", "choose another model"]),
         nothing(Fault::Garbage, strange),
         nothing(Fault::Refusal, ["the model refused to answer", "choose another model"]),
-        nothing(Fault::WrongSchema, ["its answer is no report", "choose another model"]),
+        nothing(Fault::WrongSchema, ["the answer is not a report", "choose another model"]),
         half(Fault::CutOff, ["was cut off at", "raise `max_output_tokens`"]),
         half(Fault::ErrorEvent, full),
         half(Fault::BadEvents, strange),

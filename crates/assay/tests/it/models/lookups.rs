@@ -181,7 +181,7 @@ fn a_model_that_never_reports_is_named_with_the_reason() {
     });
     let ran = case.review(&[]);
     assert_eq!(ran.code, 3, "{}", ran.stdout);
-    assert!(ran.stdout.contains("its answer is no report"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("the answer is not a report"), "{}", ran.stdout);
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn a_call_that_repeats_the_canary_took_orders() {
     });
     let ran = case.review(&[]);
     assert_eq!(ran.code, 3, "{}", ran.stdout);
-    assert!(ran.stdout.contains("took orders from the text under review"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("obeyed instructions in the text under review"), "{}", ran.stdout);
     assert_eq!(case.requests_of("general").len(), 1);
 }
 
@@ -248,7 +248,8 @@ fn a_server_that_refuses_tools_is_asked_without_them_and_the_report_says_so() {
         let synthesis = ran.json();
         assert_eq!(titles(&synthesis), ["Found without tools"], "{dialect:?}: {}", ran.stdout);
         let notes = synthesis["reports"].to_string();
-        let told = "`fake/fake-1` takes no tools, so it was asked without look-ups";
+        let told = "`fake/fake-1` does not support tools, so the question was sent without \
+                    look-ups";
         assert!(notes.contains(told), "{dialect:?}: {notes}");
         let offered: Vec<bool> = case.requests_of("general").iter().map(offers_lookups).collect();
         assert_eq!(offered, [true, false], "{dialect:?}");

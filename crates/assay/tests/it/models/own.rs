@@ -35,9 +35,9 @@ fn a_repository_adds_personas_and_replaces_others() {
 #[test]
 fn a_persona_that_cannot_be_used_is_told_with_its_file() {
     for (text, told) in [
-        ("You look at prices.\n".to_owned(), "it does not begin with front matter"),
-        (persona("House Rules", ""), "`House Rules` is no name"),
-        (persona("house", "cap: P9"), "`cap` is `P9`, which is no severity"),
+        ("You look at prices.\n".to_owned(), "missing front matter"),
+        (persona("House Rules", ""), "invalid name `House Rules`"),
+        (persona("house", "cap: P9"), "invalid `cap` `P9`: expected a severity"),
         (persona("house", "model: best"), "unknown field `model`"),
     ] {
         let case = Case::new("");

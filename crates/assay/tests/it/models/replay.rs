@@ -78,7 +78,7 @@ fn a_run_is_had_again_by_its_name() {
     }
     let ran = assay_with(repository.path(), &["replay", "nosuch"], b"", &[]);
     assert_eq!(ran.code, 2);
-    assert!(ran.stderr.contains("there is no run `nosuch`"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("unknown run `nosuch`"), "{}", ran.stderr);
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn a_damaged_recording_is_told() {
     });
     check("is damaged: unsupported version 9");
     fs::remove_file(recorded.folder.path().join("recording.json")).unwrap();
-    check("holds no recording; `assay review --record DIR` makes one");
+    check("contains no recording; create one with `assay review --record DIR`");
     fs::write(recorded.folder.path().join("recording.json"), whole).unwrap();
     // An unreadable answer of a model counts as missing.
     for reply in fs::read_dir(recorded.folder.path().join("replies")).unwrap() {
@@ -143,7 +143,8 @@ fn two_runs_are_compared_and_the_prompt_is_named_as_the_cause() {
         .collect();
     let ran = case.run(&["diff", &ids[0], &ids[1]]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
-    for line in ["removed  testing doubts line 9 (shop.py:9)", "the prompt of `testing` is another"]
+    for line in
+        ["removed  testing doubts line 9 (shop.py:9)", "the prompt of `testing` has changed"]
     {
         assert!(ran.stdout.contains(line), "{line}\n{}", ran.stdout);
     }

@@ -111,9 +111,9 @@ fn what_it_would_cost_is_told_without_asking_anybody() {
     for line in [
         "  reads  rules: always on",
         "  reads  correctness: reads every change",
-        "  reads  intent: its commits say what it is for, is in python",
+        "  reads  intent: the commits state its purpose, is in python",
         "  reads  testing: is in python, adds ",
-        "  skips  migration: nothing here for it: ",
+        "  skips  migration: not concerned by this change: ",
     ] {
         assert!(ran.stdout.contains(line), "{line}\n{}", ran.stdout);
     }

@@ -57,13 +57,13 @@ pub(super) fn read(text: &str, builder: &mut ReportBuilder<'_>) -> Result<(), Fo
             Ok(_) => {}
             Err(error) => {
                 let rest = raw(text, before, text.len() as u64);
-                builder.reject(format!("the XML is broken: {error}"), rest);
+                builder.reject(format!("the XML is invalid: {error}"), rest);
                 return Ok(());
             }
         }
     }
     if !is_closed {
-        builder.reject("the XML ends in the middle", "");
+        builder.reject("the XML is truncated", "");
     }
     Ok(())
 }
@@ -96,7 +96,7 @@ fn take(
     file: Option<&str>,
     builder: &mut ReportBuilder<'_>,
 ) -> Result<(), String> {
-    let file = file.ok_or("the finding stands outside of a file")?;
+    let file = file.ok_or("the finding is outside of a `file` element")?;
     let message = attribute(element, "message")?.ok_or("the finding has no message")?;
     let word = attribute(element, "severity")?.unwrap_or_default();
     if word == "ignore" {
@@ -105,7 +105,7 @@ fn take(
     let source = attribute(element, "source")?.unwrap_or_default();
     let line = attribute(element, "line")?.filter(|line| !line.is_empty());
     let line = line.map(|line| line.parse::<u32>()).transpose();
-    let line = line.map_err(|error| format!("the line is no number: {error}"))?;
+    let line = line.map_err(|error| format!("the line is not a number: {error}"))?;
     if source.eq_ignore_ascii_case("shellcheck") {
         // ShellCheck has a code for every message except for a file that it cannot open.
         builder.not_covered(Some(file), &message);

@@ -78,7 +78,7 @@ pub(super) fn read(text: &str, builder: &mut ReportBuilder<'_>) -> Result<(), Fo
         let value = match serde_json::from_str::<Value>(line) {
             Ok(value) => value,
             Err(error) => {
-                builder.reject(format!("the line is no JSON: {error}"), line);
+                builder.reject(format!("the line is not JSON: {error}"), line);
                 continue;
             }
         };
@@ -96,9 +96,9 @@ pub(super) fn read(text: &str, builder: &mut ReportBuilder<'_>) -> Result<(), Fo
     match end {
         Some(true) => {}
         Some(false) => {
-            builder.not_covered(None, "the build failed; what needs it was not looked at")
+            builder.not_covered(None, "the build failed; code that needs the build was not checked")
         }
-        None => builder.reject("cargo does not say that the build is finished", ""),
+        None => builder.reject("cargo did not report that the build finished", ""),
     }
     Ok(())
 }

@@ -23,7 +23,7 @@ pub(super) fn document(
         if fits(&value) {
             let around = [&text[..*start], &text[start + values.byte_offset()..]];
             if around.iter().any(|part| !part.trim().is_empty()) {
-                builder.note("something else stands around the JSON");
+                builder.note("there is other text around the JSON");
             }
             return Ok(value);
         }
@@ -32,8 +32,8 @@ pub(super) fn document(
     let broken = &text[start..];
     let mended = read::repair_json(broken).filter(fits).ok_or(FormatError::NotThisForm)?;
     let why = match serde_json::from_str::<Value>(broken) {
-        Err(error) => format!("the JSON is broken: {error}"),
-        Ok(_) => "the JSON is broken".to_owned(),
+        Err(error) => format!("the JSON is invalid: {error}"),
+        Ok(_) => "the JSON is invalid".to_owned(),
     };
     let tail = broken.char_indices().rev().nth(200).map_or(0, |(at, _)| at);
     builder.reject(why, &broken[tail..]);

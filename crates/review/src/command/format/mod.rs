@@ -53,7 +53,7 @@ pub enum AnalyserFormat {
 
 /// The error for a word that names no format.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{word}` is no form of output; expected one of {}", AnalyserFormat::words().join(", "))]
+#[error("unknown output format `{word}`: expected one of {}", AnalyserFormat::words().join(", "))]
 pub struct UnknownFormat {
     word: String,
 }
@@ -185,11 +185,11 @@ enum FormatError {
 impl FormatError {
     fn explain(&self, format: AnalyserFormat, text: &str) -> String {
         match self {
-            FormatError::Failed(why) => format!("did not work: {}", one_line(why, 300)),
+            FormatError::Failed(why) => format!("failed: {}", one_line(why, 300)),
             FormatError::NotThisForm => match text.lines().find(|line| !line.trim().is_empty()) {
                 Some(line) => {
                     let line = one_line(line, 120);
-                    format!("printed something that is not {}: `{line}`", format.display_name())
+                    format!("printed output that is not {}: `{line}`", format.display_name())
                 }
                 None => format!("printed nothing, which is not {}", format.display_name()),
             },

@@ -110,7 +110,7 @@ pub(super) fn read_lines(text: &str, builder: &mut ReportBuilder<'_>) -> Result<
             Ok(value) => builder.entry(&value, |builder, diagnostic| {
                 take(builder, diagnostic, &Defaults::default())
             }),
-            Err(error) => builder.reject(format!("the line is no JSON: {error}"), line),
+            Err(error) => builder.reject(format!("the line is not JSON: {error}"), line),
         }
     }
     Ok(())

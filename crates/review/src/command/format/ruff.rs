@@ -110,7 +110,7 @@ fn take(builder: &mut ReportBuilder<'_>, violation: Violation) -> Result<(), Str
     draft.help.extend(violation.url);
     match violation.cell {
         // A row of a cell is not a line of the file.
-        Some(cell) => draft.faults.push(format!("the line is one of cell {cell}")),
+        Some(cell) => draft.faults.push(format!("the line is relative to cell {cell}")),
         None => {
             draft.lines = lines(violation.location, violation.end_location);
             draft.fix = violation.fix.map(fix);

@@ -75,7 +75,7 @@ pub(super) fn read(text: &str, builder: &mut ReportBuilder<'_>) -> Result<(), Fo
 /// Adds an error about a file to the sheet. Returns the message of an error about the whole run.
 fn take_failure(builder: &mut ReportBuilder<'_>, failure: Failure) -> Option<String> {
     let message = failure.message.or(failure.long_msg).or(failure.short_msg);
-    let message = message.unwrap_or_else(|| "semgrep does not say what went wrong".to_owned());
+    let message = message.unwrap_or_else(|| "semgrep gave no error message".to_owned());
     match failure.path {
         Some(path) if failure.kind[0] == "PartialParsing" => {
             builder.partly_covered(Some(&path), &message);
@@ -89,7 +89,7 @@ fn take_failure(builder: &mut ReportBuilder<'_>, failure: Failure) -> Option<Str
 
 fn take(builder: &mut ReportBuilder<'_>, found: Match) -> Result<(), String> {
     if found.extra.is_ignored {
-        builder.note(format!("`{}` is switched off where it fires", found.check_id));
+        builder.note(format!("`{}` is suppressed by a comment in the code", found.check_id));
         return Ok(());
     }
     let file = builder.checkout.path(&found.path)?;

@@ -89,7 +89,7 @@ fn a_refutation_holds_back_only_what_personas_alone_found() {
     assert_eq!(case.open().briefs(), briefs);
     refused(
         case.report("correctness", 1, NOTHING),
-        expect!["no task of `correctness` is open now; open tasks: validator"],
+        expect!["`correctness` has no open task; open tasks: validator"],
     );
     let refute = |finding: usize, quote: &str| json!({ "finding": finding, "answer": "refute", "why": "no", "quote": quote, "file": "shop.py" });
     let looks = json!({ "looks": [

@@ -42,8 +42,8 @@ fn what_was_not_touched_is_still_there() {
     check_fix(
         AFTER,
         expect![[r#"
-        SQL built from strings: StillThere, it is found again at shop.py:5
-        line 9 breaks on an empty list: StillThere, the code that it quotes stands in `shop.py` as it did
+        SQL built from strings: StillThere, the finding is reported again at shop.py:5
+        line 9 breaks on an empty list: StillThere, the quoted code is still in `shop.py`
         next: Some("SQL built from strings")
         new: []"#]],
     );
@@ -56,8 +56,8 @@ fn what_rules_found_is_fixed_once_they_find_it_no_more() {
     check_fix(
         &AFTER.replace(unsafe_line, safe),
         expect![[r#"
-            SQL built from strings: Fixed, `shop.py` was looked at again by rules, and it is found no more
-            line 9 breaks on an empty list: StillThere, the code that it quotes stands in `shop.py` as it did
+            SQL built from strings: Fixed, `shop.py` was reviewed again by rules, and the finding is no longer reported
+            line 9 breaks on an empty list: StillThere, the quoted code is still in `shop.py`
             next: Some("line 9 breaks on an empty list")
             new: []"#]],
     );
@@ -72,7 +72,7 @@ fn what_a_persona_found_too_is_not_fixed_once_rules_find_it_no_more() {
         &too,
         &AFTER.replace(unsafe_line, safe),
         expect![[r#"
-        SQL built from strings: NotVerified, rules did not find it again, but correctness found it too and did not look again; a new review asks
+        SQL built from strings: NotVerified, rules no longer reports the finding, but correctness reported it too and was not run again; start a new review
         next: None
         new: []"#]],
     );
@@ -83,8 +83,8 @@ fn a_fix_in_a_file_that_does_not_parse_is_not_verified() {
     check_fix(
         BROKEN,
         expect![[r#"
-        SQL built from strings: NotVerified, `shop.py` was not looked at again: does not parse
-        line 9 breaks on an empty list: NotVerified, the code that it quotes is no longer in `shop.py`; a new review judges what is there now
+        SQL built from strings: NotVerified, `shop.py` was not reviewed again: does not parse
+        line 9 breaks on an empty list: NotVerified, the quoted code is no longer in `shop.py`; start a new review
         next: None
         new: []"#]],
     );
@@ -95,8 +95,8 @@ fn a_file_that_is_as_before_was_not_looked_at_again() {
     check_fix(
         BEFORE,
         expect![[r#"
-        SQL built from strings: Fixed, `shop.py` is again as it was before the change
-        line 9 breaks on an empty list: NotVerified, the code that it quotes is no longer in `shop.py`; a new review judges what is there now
+        SQL built from strings: Fixed, `shop.py` is the same as before the change
+        line 9 breaks on an empty list: NotVerified, the quoted code is no longer in `shop.py`; start a new review
         next: None
         new: []"#]],
     );
@@ -107,8 +107,8 @@ fn what_a_persona_found_is_not_verified_by_changing_it() {
     check_fix(
         &AFTER.replace("len(prices)", "max(1, len(prices))"),
         expect![[r#"
-        SQL built from strings: StillThere, it is found again at shop.py:5
-        line 9 breaks on an empty list: NotVerified, the code that it quotes is no longer in `shop.py`; a new review judges what is there now
+        SQL built from strings: StillThere, the finding is reported again at shop.py:5
+        line 9 breaks on an empty list: NotVerified, the quoted code is no longer in `shop.py`; start a new review
         next: Some("SQL built from strings")
         new: []"#]],
     );
@@ -119,8 +119,8 @@ fn code_that_is_wrong_in_other_words_is_still_wrong() {
     check_fix(
         &AFTER.replace("{name}", "{name.strip()}"),
         expect![[r#"
-            SQL built from strings: StillThere, it is found again at shop.py:5
-            line 9 breaks on an empty list: StillThere, the code that it quotes stands in `shop.py` as it did
+            SQL built from strings: StillThere, the finding is reported again at shop.py:5
+            line 9 breaks on an empty list: StillThere, the quoted code is still in `shop.py`
             next: Some("SQL built from strings")
             new: []"#]],
     );
@@ -135,8 +135,8 @@ fn a_comment_that_hides_a_finding_does_not_fix_it() {
     check_fix(
         &hidden,
         expect![[r#"
-        SQL built from strings: StillThere, it is found again at shop.py:6, and hidden: it is fine (a comment)
-        line 9 breaks on an empty list: StillThere, the code that it quotes stands in `shop.py` as it did
+        SQL built from strings: StillThere, the finding is reported again at shop.py:6, and suppressed: it is fine (a comment)
+        line 9 breaks on an empty list: StillThere, the quoted code is still in `shop.py`
         next: Some("SQL built from strings")
         new: []"#]],
     );
@@ -149,6 +149,6 @@ fn a_review_that_is_not_over_has_nothing_to_fix() {
     let error = fix_verification::open_finished(&case.state(), &id()).err().unwrap();
     assert_eq!(
         error.to_string(),
-        format!("the review `{ID}` is not finished; `finish_review` ends it")
+        format!("the review `{ID}` is not finished; finish it with `finish_review`")
     );
 }

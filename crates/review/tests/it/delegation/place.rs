@@ -34,7 +34,7 @@ fn names_that_lead_elsewhere_are_no_reviews() {
     }
     let case = Case::new();
     let unknown = case.try_open().err().unwrap().to_string();
-    assert_eq!(unknown, "there is no open review `20261115-120000-000`; `start_review` begins one");
+    assert_eq!(unknown, "unknown open review `20261115-120000-000`; start one with `start_review`");
 }
 
 #[test]

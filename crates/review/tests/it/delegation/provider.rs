@@ -110,7 +110,7 @@ impl Model for ScriptedModel {
         let says = self.says.keys().find(is_asked).and_then(|name| self.says[name].clone());
         let says = says.map(|says| says.replace("CANARY", nonce.value_of(Mark::Canary)));
         let nothing =
-            || Failure::free(assay_models::FailureClass::Empty, "`claude` handed in no report");
+            || Failure::free(assay_models::FailureClass::Empty, "`claude` submitted no report");
         says.map(|says| Reply::new(says, Usage::default())).ok_or_else(nothing)
     }
 }

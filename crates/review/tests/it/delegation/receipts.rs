@@ -78,7 +78,7 @@ fn a_file_outside_of_the_change_is_looked_up_at_the_end() {
     check(
         |finding| finding["file"] = json!("lib/none.py"),
         expect![[r#"
-            P1 at 25, lib/none.py:9: the file is not in the change; it is looked up when the review ends; quote found elsewhere at shop.py:9; missing []; ["confidence 100 counts as 25", "it is not on a changed line"]
+            P1 at 25, lib/none.py:9: the file is not in the change; the place is checked when the review ends; quote found elsewhere at shop.py:9; missing []; ["confidence 100 counts as 25", "the finding is not on a changed line"]
         "#]],
     );
 }
@@ -161,7 +161,7 @@ fn each_answer_of_a_second_look_is_answered_with_its_effect() {
     expect![[r#"
         1 refute SQL built from strings: quote found, ignore, the finding stays and is marked as disputed
         2 refute line 9 breaks on an empty list: quote not_found, -, counts as unsure: the quote was not found
-        3 missing line 13 breaks on an empty list: quote none, -, the finding stays as it is: the answer does not speak of this finding
+        3 missing line 13 breaks on an empty list: quote none, -, the finding is unchanged: the answer does not mention this finding
     "#]]
     .assert_eq(&lines.collect::<String>());
     assert_eq!(receipt.not_read, ["there is no finding 9"]);
@@ -211,7 +211,7 @@ fn a_part_is_a_part_of_the_change_in_second_looks_too() {
     refused(
         case.report("validator-2", 1, &confirm.to_string()),
         expect![
-            "`validator-2` has reported on part 1 already; the first report counts, and this one was not read"
+            "`validator-2` already reported on part 1; the first report counts, and this report was ignored"
         ],
     );
     refused(

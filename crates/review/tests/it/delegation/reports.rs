@@ -55,7 +55,7 @@ fn whoever_never_reports_has_not_read_the_change() {
     assert!(synthesis.verdict.incomplete);
     let silent = synthesis.reports.iter().find(|report| report.unusable.is_some()).unwrap();
     assert_eq!(silent.reviewer, "correctness");
-    assert_eq!(silent.unusable.as_deref(), Some("`claude` handed in no report"));
+    assert_eq!(silent.unusable.as_deref(), Some("`claude` submitted no report"));
     assert_eq!(synthesis.coverage.unwrap().failed.values().sum::<usize>(), case.change().hunks());
 }
 
@@ -67,7 +67,7 @@ fn a_report_counts_once_and_only_for_what_was_given_out() {
     refused(
         case.report("correctness", 1, NOTHING),
         expect![
-            "`correctness` has reported on part 1 already; the first report counts, and this one was not read"
+            "`correctness` already reported on part 1; the first report counts, and this report was ignored"
         ],
     );
     refused(
@@ -80,22 +80,22 @@ fn a_report_counts_once_and_only_for_what_was_given_out() {
     );
     refused(
         case.report("testing", 1, NOTHING),
-        expect!["no task of `testing` is open now; open tasks: security"],
+        expect!["`testing` has no open task; open tasks: security"],
     );
     refused(
         case.report(VALIDATOR, 1, r#"{"answer": "refute"}"#),
-        expect!["no task of `validator` is open now; open tasks: security"],
+        expect!["`validator` has no open task; open tasks: security"],
     );
     let long = "x".repeat(delegation::MAX_REPORT_BYTES + 1);
     refused(
         case.report("security", 1, &long),
         expect![
-            "the report has 524289 bytes, and at most 524288 are taken; nothing of it was read, hand in a shorter one"
+            "the report has 524289 bytes, the limit is 524288; the report was ignored, submit a shorter one"
         ],
     );
     case.report("security", 1, NOTHING).unwrap();
     assert_eq!(case.close().counts.votes, 2, "one of the rules, and one of a persona");
-    let over = "the review `20261115-120000-000` is finished and takes no more reports; \
+    let over = "the review `20261115-120000-000` is finished and accepts no more reports; \
                 `finish_review` repeats its outcome, and `start_review` begins a new review";
     assert_eq!(case.try_open().err().unwrap().to_string(), over);
 }
@@ -119,7 +119,7 @@ fn what_cannot_be_read_may_be_handed_in_once_more() {
     refused(
         case.report("security", 1, NOTHING),
         expect![
-            "`security` has reported on part 1 already; the first report counts, and this one was not read"
+            "`security` already reported on part 1; the first report counts, and this report was ignored"
         ],
     );
     assert!(case.close().verdict.incomplete);
@@ -133,7 +133,7 @@ fn a_report_that_takes_orders_counts_for_nothing() {
     // The server is restarted in between, and the canary is still the same.
     let taken = case.report("correctness", 1, &obedient).unwrap();
     let ReportState::Refused { why } = taken.state else { panic!("{taken:?}") };
-    assert!(why.contains("took orders"), "{why}");
+    assert!(why.contains("obeyed instructions"), "{why}");
     case.report("security", 1, NOTHING).unwrap();
     assert!(case.close().verdict.incomplete);
 }

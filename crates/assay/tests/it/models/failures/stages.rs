@@ -66,7 +66,7 @@ fn a_second_ask_that_fails_is_told_beside_the_answer_that_was_no_report() {
         failed.check_told(way, name);
         failed.check_kept(way, name);
         let why = failed.why(name).unwrap();
-        failed.check(why.contains("its answer is no report"), way, why);
+        failed.check(why.contains("the answer is not a report"), way, why);
     };
     let names = persona_for_each(&case, &lasting);
     for (name, way) in names.iter().zip(&lasting) {
@@ -134,7 +134,7 @@ impl Failed {
     /// failed.
     fn check_unvalidated(&self, way: &Way, path: &str) {
         let told = match way.fault {
-            Fault::WrongSchema => ["none of confirm, refute and unsure"; 2],
+            Fault::WrongSchema => ["expected confirm, refute or unsure"; 2],
             _ => way.told,
         };
         let findings = self.synthesis["findings"].as_array().unwrap().iter();

@@ -40,7 +40,7 @@ pub(super) fn read(text: &str, builder: &mut ReportBuilder<'_>) -> Result<(), Fo
         });
     }
     if runs == 0 {
-        failed = Some("the log holds no run".to_owned());
+        failed = Some("the log contains no run".to_owned());
     }
     // The findings of a failed run are used; the absence of others proves nothing.
     failed.map_or(Ok(()), |why| Err(FormatError::Failed(why)))
@@ -60,7 +60,7 @@ fn take_run(builder: &mut ReportBuilder<'_>, run: &Run) -> Option<String> {
         });
     }
     if left_out > 0 {
-        builder.note(format!("{left_out} results are suppressed, gone or no failures"));
+        builder.note(format!("{left_out} results are suppressed, absent or not failures"));
     }
     let mut failed = None;
     for invocation in &run.invocations {
@@ -68,9 +68,7 @@ fn take_run(builder: &mut ReportBuilder<'_>, run: &Run) -> Option<String> {
     }
     match run.results {
         Some(_) => failed,
-        None => {
-            failed.or_else(|| Some("the run has no results, not even an empty list".to_owned()))
-        }
+        None => failed.or_else(|| Some("the run has no `results` list".to_owned())),
     }
 }
 
@@ -90,7 +88,7 @@ fn is_finding(outcome: &Outcome) -> bool {
 /// failed.
 fn failure(builder: &mut ReportBuilder<'_>, run: &Run, invocation: &Invocation) -> Option<String> {
     let said = |one: &Notification| {
-        one.message.text.clone().unwrap_or_else(|| "the analyser does not say what".to_owned())
+        one.message.text.clone().unwrap_or_else(|| "the analyser gave no message".to_owned())
     };
     let all = invocation
         .tool_execution_notifications
@@ -114,7 +112,7 @@ fn failure(builder: &mut ReportBuilder<'_>, run: &Run, invocation: &Invocation) 
     let why = invocation.process_start_failure_message.as_deref();
     let why = why.or(invocation.exit_code_description.as_deref());
     let why = why.or(errors.first().map(String::as_str));
-    Some(why.unwrap_or("it says no more than that").to_owned())
+    Some(why.unwrap_or("the analyser gave no reason").to_owned())
 }
 
 fn notified_file(
