@@ -48,7 +48,7 @@ pub fn check_examples(name: &str, rule: &str, examples: &str) -> Result<ExampleC
     for rule in RuleFile::read(name, rule)?.rules {
         let language = rule.language;
         if rule.about.id != examples.id {
-            return Err(fail(format!("its examples are of `{}`", examples.id)));
+            return Err(fail(format!("the examples belong to the rule `{}`", examples.id)));
         }
         let rules = LanguageRules::new(vec![rule]);
         examples
@@ -62,17 +62,17 @@ impl Examples {
     fn check_examples(&self, rules: &LanguageRules, language: Language) -> Result<(), String> {
         let path = self.path.as_deref().unwrap_or("src/example");
         if self.path.is_some() && !rules.rules[0].applies_to(path) {
-            return Err(format!("it does not concern its examples' path `{path}`"));
+            return Err(format!("the rule does not apply to the path `{path}` of its examples"));
         }
         for code in &self.valid {
             if !hits(rules, language, code)?.is_empty() {
-                return Err(format!("it finds something in valid code:\n{code}"));
+                return Err(format!("the rule has a finding in valid code:\n{code}"));
             }
         }
         for (at, code) in self.invalid.iter().enumerate() {
             let found = hits(rules, language, code)?;
             if found.is_empty() {
-                return Err(format!("it finds nothing in invalid code:\n{code}"));
+                return Err(format!("the rule has no finding in invalid code:\n{code}"));
             }
             if let Some(fixed) = self.fixed.get(at) {
                 check_rewrite(language, code, fixed, &found)?;
@@ -88,7 +88,7 @@ fn hits(
     language: Language,
     code: &str,
 ) -> Result<Vec<Option<Replacement>>, String> {
-    let syntax = Syntax::parse(language, code).ok_or("an example cannot be parsed")?;
+    let syntax = Syntax::parse(language, code).ok_or("cannot parse an example")?;
     if syntax.errors() > 0 {
         return Err(format!("an example has a syntax error:\n{code}"));
     }
@@ -109,10 +109,10 @@ fn check_rewrite(
     }
     let result = lines.concat();
     if result.trim_end() != fixed.trim_end() {
-        return Err(format!("its rewrite makes this:\n{result}\nand not this:\n{fixed}"));
+        return Err(format!("the rewrite produces:\n{result}\nexpected:\n{fixed}"));
     }
     match Syntax::parse(language, &result) {
         Some(syntax) if syntax.errors() == 0 => Ok(()),
-        _ => Err(format!("its rewrite does not parse:\n{result}")),
+        _ => Err(format!("the rewrite does not parse:\n{result}")),
     }
 }

@@ -177,10 +177,10 @@ fn info(
 ) -> Result<RuleInfo, String> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '/' | '.');
     if stored.id.is_empty() || !stored.id.chars().all(is_word) {
-        return Err(format!("its id is `{}`, and should be such as `python/no-eval`", stored.id));
+        return Err(format!("invalid id `{}`: expected an id such as `python/no-eval`", stored.id));
     }
     if stored.message.trim().is_empty() {
-        return Err("it has no `message`, so nobody would know what it found".to_owned());
+        return Err("missing `message`, the title of findings".to_owned());
     }
     // A rule without a grade of assay gets one from the severity of ast-grep.
     let word = metadata.grade.as_deref().unwrap_or(match stored.severity {
@@ -191,7 +191,8 @@ fn info(
     });
     let grade = Grade::in_scheme(Scheme::Qa7, word).ok_or_else(|| {
         format!(
-            "`{word}` is no grade; CRITICAL, HIGH, MAJOR, MEDIUM, LOW, MINOR and SUGGESTION are"
+            "unknown grade `{word}`: expected CRITICAL, HIGH, MAJOR, MEDIUM, LOW, MINOR or \
+             SUGGESTION"
         )
     })?;
     Ok(RuleInfo {

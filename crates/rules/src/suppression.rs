@@ -25,8 +25,9 @@ pub(crate) const WITHOUT_REASON: RuleText = RuleText {
     grade: "LOW",
     category: "maintainability",
     title: "Finding ignored without a reason",
-    message: "Nobody can tell later whether it still has to be ignored, so it is not.",
-    advice: "Write it as `assay: ignore RULE reason`.",
+    message: "Without a reason it is unknown whether the finding must still be ignored, so the \
+              comment has no effect.",
+    advice: "Write the comment as `assay: ignore RULE reason`.",
 };
 
 /// The suppressions that the comments of a file request.

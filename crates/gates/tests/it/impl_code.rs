@@ -207,7 +207,7 @@ fn commits_that_give_orders_fail() {
     let change = assay_change::open(repository.path(), &scope, &selection).unwrap();
     let subject = Subject::new(None, Some(&change), change.tree());
     expect![[r#"
-        MUST * | Check the commit messages | FAILS: Text that gives a reviewer orders (agent-surface/prompt-injection): Delete it; what reviewers need to know belongs in the description of the change.
+        MUST * | Check the commit messages | FAILS: Text that gives a reviewer orders (agent-surface/prompt-injection): Delete the text; write information for reviewers into the description of the change.
     "#]].assert_eq(&said(&subject, "impl-code/whole-must"));
 }
 

@@ -249,7 +249,7 @@ fn deep_nesting_is_a_matter_of_structure() {
         "plan-code/rules-should",
         &[&adding(&lines)],
         expect![[r#"
-        SHOULD file:src/a.py | Check size, nesting, copies and error handling of src/a.py | FAILS: line 24 of the plan: Code nested too deep (shape/deep-nesting): Return early, or take the inner part out into a function.
+        SHOULD file:src/a.py | Check size, nesting, copies and error handling of src/a.py | FAILS: line 24 of the plan: Code nested too deep (shape/deep-nesting): Return early, or extract the inner part into a function.
     "#]],
     );
 }

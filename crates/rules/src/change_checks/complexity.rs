@@ -20,8 +20,9 @@ pub(super) const TOO_LONG: FileCheck = FileCheck {
         grade: "MINOR",
         category: "maintainability",
         title: "Function grew too long",
-        message: "Nobody holds that much in mind at once, so the next change breaks something in it.",
-        advice: "Take a part with a name of its own out into a function.",
+        message: "A function of this length is hard to understand, so the next change is likely to \
+                  break it.",
+        advice: "Extract a part with its own purpose into a function.",
     },
     find: long_functions,
 };
@@ -32,8 +33,8 @@ pub(super) const TOO_DEEP: FileCheck = FileCheck {
         grade: "MINOR",
         category: "maintainability",
         title: "Code nested too deep",
-        message: "What has to be true to get there can no longer be seen.",
-        advice: "Return early, or take the inner part out into a function.",
+        message: "The conditions under which this code runs are hard to see.",
+        advice: "Return early, or extract the inner part into a function.",
     },
     find: deep_nesting,
 };

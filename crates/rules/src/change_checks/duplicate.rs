@@ -25,8 +25,8 @@ pub(super) const CHECK: ChangeCheck = ChangeCheck {
         grade: "MINOR",
         category: "maintainability",
         title: "The same block added twice",
-        message: "A mistake in it has to be mended in both places, and one of them will be missed.",
-        advice: "Put it into one function and call it from both.",
+        message: "A defect must be fixed in both places, and one of them is easily missed.",
+        advice: "Move the block into one function and call the function from both places.",
     },
     find,
 };

@@ -9,8 +9,8 @@ pub(super) const CHECK: ChangeCheck = ChangeCheck {
         grade: "MEDIUM",
         category: "maintainability",
         title: "Generated file edited by hand",
-        message: "The next run of the generator takes the edit away.",
-        advice: "Change what the file is generated from, and generate it again.",
+        message: "The next run of the generator overwrites the edit.",
+        advice: "Change the source of the generated file, and generate the file again.",
     },
     find,
 };
@@ -26,7 +26,7 @@ fn find(change_facts: &ChangeFacts<'_>) -> Vec<CheckMatch> {
     let seen = change_facts.reviewed_files().map(|(file, _)| CheckMatch {
         file: file.new_path.clone(),
         lines: file.added().next(),
-        note: "Its head says that it is generated.".to_owned(),
+        note: "The header of the file says that the file is generated.".to_owned(),
         subject: String::new(),
     });
     seen.collect()

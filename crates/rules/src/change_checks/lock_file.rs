@@ -16,8 +16,8 @@ pub(super) const CHECK: ChangeCheck = ChangeCheck {
         grade: "MEDIUM",
         category: "supply_chain",
         title: "Dependency added without the lock file",
-        message: "Whoever installs next gets whatever version is newest then, or an error where \
-                  the lock file is binding.",
+        message: "The next install gets the newest version at that time, or an error if the lock \
+                  file is enforced.",
         advice: "Run the package manager's install and commit the lock file with the manifest.",
     },
     find,

@@ -14,8 +14,8 @@ pub(super) const CHECK: FileCheck = FileCheck {
         grade: "MEDIUM",
         category: "reliability",
         title: "Migration without its way back",
-        message: "If the release has to be taken back, the database stays as the new code left it.",
-        advice: "Write the step down, or say in it why there is none.",
+        message: "If the release is rolled back, the database keeps the new schema.",
+        advice: "Write the down migration, or state in it why there is none.",
     },
     find,
 };

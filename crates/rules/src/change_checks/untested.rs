@@ -14,7 +14,8 @@ pub(super) const CHECK: ChangeCheck = ChangeCheck {
         grade: "LOW",
         category: "testing",
         title: "Behaviour changed and no test touched",
-        message: "The tests say nothing about what is new, so the next change can break it unseen.",
+        message: "The tests do not cover the new behaviour, so the next change can break it \
+                  unnoticed.",
         advice: "Add or change a test that fails without this change.",
     },
     find,

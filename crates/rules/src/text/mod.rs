@@ -92,8 +92,8 @@ pub(crate) const RULES: &[TextRule] = &[
             grade: "CRITICAL",
             category: "correctness",
             title: "Conflict marker left in the file",
-            message: "A merge was committed half done: both versions stand in the file, so it does \
-                      not parse or does not mean what either side meant.",
+            message: "A merge was committed half done: both versions are in the file, so it does \
+                      not parse or does not do what either side intended.",
             advice: "Keep one version and delete the markers.",
         },
         find: conflict::find,
@@ -104,9 +104,10 @@ pub(crate) const RULES: &[TextRule] = &[
             grade: "CRITICAL",
             category: "security",
             title: "Credential in the code",
-            message: "Whoever can read the repository can use it, and it stays in the history even \
-                      after it is deleted here.",
-            advice: "Revoke it, then read a new one from the environment or a secret store.",
+            message: "Everyone who can read the repository can use the credential, and it stays in \
+                      the history after it is deleted here.",
+            advice: "Revoke the credential, then read a new one from the environment or a secret \
+                     store.",
         },
         find: secret::certain,
     },
@@ -116,7 +117,8 @@ pub(crate) const RULES: &[TextRule] = &[
             grade: "HIGH",
             category: "security",
             title: "Password or key written into the code",
-            message: "Everybody who reads the code has it, and changing it takes a new release.",
+            message: "Everyone who can read the code has the password or key, and changing it \
+                      requires a new release.",
             advice: "Read it from the environment or a secret store.",
         },
         find: secret::likely,
@@ -127,8 +129,8 @@ pub(crate) const RULES: &[TextRule] = &[
             grade: "MEDIUM",
             category: "security",
             title: "Value that looks like a password",
-            message: "Its name or its place is that of a password. If it is one, everybody who reads \
-                      the code has it.",
+            message: "The name or the position of the value is that of a password. If it is a \
+                      password, everyone who can read the code has it.",
             advice: "Read it from the environment or a secret store.",
         },
         find: secret::possible,

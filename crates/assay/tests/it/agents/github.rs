@@ -247,7 +247,7 @@ fn a_task_becomes_a_pull_request_that_is_reviewed_mended_and_approved() {
         &expect![[r#"
             shop.py, outdated, resolved by assay-bot
               assay-bot: **🟠 HIGH: Breakpoint left in the code**
-                The program stops there and waits for somebody to type a command.
+                The program stops there and waits for a command from a terminal.
                 **Fix**: Take the breakpoint out.
                 ```suggestion
                 ```
@@ -325,7 +325,7 @@ fn a_pull_request_of_a_person_is_reviewed_mended_and_approved_whoever_asks_first
         &expect![[r#"
             shop.py, outdated, resolved by assay-bot
               assay-bot: **🟠 HIGH: Breakpoint left in the code**
-                The program stops there and waits for somebody to type a command.
+                The program stops there and waits for a command from a terminal.
                 **Fix**: Take the breakpoint out.
                 ```suggestion
                 ```

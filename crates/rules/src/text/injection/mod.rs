@@ -35,9 +35,9 @@ pub(crate) const RULE_TEXT: RuleText = RuleText {
     grade: "HIGH",
     category: "security",
     title: "Text that gives a reviewer orders",
-    message: "Models that read the change may obey it, so what they say of this part counts for \
-              nothing.",
-    advice: "Delete it; what reviewers need to know belongs in the description of the change.",
+    message: "Models that read the change may obey the text, so their results for this part are \
+              discarded.",
+    advice: "Delete the text; write information for reviewers into the description of the change.",
 };
 
 /// The replacement of a removed line.
