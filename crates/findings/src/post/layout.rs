@@ -103,7 +103,7 @@ fn group_entries(entries: &[Entry], full: usize, lines: usize, pointer: &str) ->
         groups.push(Group { title, gap: "\n\n---\n\n", items });
     }
     if !short.is_empty() {
-        let title = format!("Titles only, for lack of space ({})", short.len());
+        let title = format!("Titles only, because of the size limit ({})", short.len());
         let items = short.iter().map(|entry| format!("- {}", entry.line)).collect();
         groups.push(Group { title: Some(title), gap: "\n", items });
     }
@@ -111,7 +111,8 @@ fn group_entries(entries: &[Entry], full: usize, lines: usize, pointer: &str) ->
         let by_group = counted.chunk_by(|a, b| a.group == b.group);
         let counts: Vec<String> =
             by_group.map(|run| format!("{} {}", run.len(), run[0].group)).collect();
-        let text = format!("Omitted for lack of space: {}.{pointer}", counts.join(", "));
+        let text =
+            format!("Not listed, because of the size limit: {}.{pointer}", counts.join(", "));
         groups.push(Group { title: None, gap: "", items: vec![text] });
     }
     groups
@@ -254,7 +255,7 @@ mod tests {
 
             1............................................................
             ====
-            <details><summary>Titles only, for lack of space (4)</summary>
+            <details><summary>Titles only, because of the size limit (4)</summary>
 
             - line 2
             - line 3
@@ -270,7 +271,7 @@ mod tests {
             expect![[r#"
                 head
 
-                <details><summary>Titles only, for lack of space (3)</summary>
+                <details><summary>Titles only, because of the size limit (3)</summary>
 
                 - line 0
                 - line 1
@@ -278,7 +279,7 @@ mod tests {
 
                 </details>
 
-                Omitted for lack of space: 27 HIGH, 30 LOW, 30 MINOR. See the run."#]],
+                Not listed, because of the size limit: 27 HIGH, 30 LOW, 30 MINOR. See the run."#]],
         );
     }
 }

@@ -61,7 +61,7 @@ impl SummaryPage {
         let short = reasons.iter().map(|reason| truncate(reason, MAX_REASON_CHARS));
         let mut reasons = text::fit(&short.map(Block::Item).collect::<Vec<_>>(), MAX_HEAD_BYTES);
         if reasons.is_cut {
-            reasons.text.push_str("\n- further reasons are omitted for lack of space");
+            reasons.text.push_str("\n- more reasons are omitted for space");
         }
         SummaryPage {
             title: escape::escape_comment(&title(synthesis)),

@@ -454,7 +454,7 @@ fn a_summary_that_is_too_long_keeps_the_worst_in_full_and_names_the_rest() {
             + all.matches(&format!("finding {at} (")).count();
         assert_eq!(named, 1, "finding {at}");
     }
-    assert!(all.contains("Titles only, for lack of space ("));
+    assert!(all.contains("Titles only, because of the size limit ("));
 }
 
 #[test]
