@@ -40,7 +40,7 @@ struct LabChore {
     is_release: bool,
 }
 
-const LAB_CHORES: [LabChore; 6] = [
+const LAB_CHORES: [LabChore; 7] = [
     LabChore {
         name: "conformance",
         help: "Compare the output of assay with the validators of other projects",
@@ -55,6 +55,11 @@ const LAB_CHORES: [LabChore; 6] = [
     LabChore {
         name: "record-example",
         help: "Make the recorded reviews below `examples/` anew",
+        is_release: false,
+    },
+    LabChore {
+        name: "pictures",
+        help: "Render the terminal output in the manual as SVG",
         is_release: false,
     },
     LabChore {

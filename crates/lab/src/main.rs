@@ -14,6 +14,7 @@ mod example;
 mod fake_model;
 mod measure;
 mod peers;
+mod pictures;
 mod random;
 mod repository;
 mod soak;
@@ -66,6 +67,8 @@ enum Chore {
     },
     /// Records the review under `examples/` again, and transfers recorded answers
     RecordExample,
+    /// Renders the terminal output in the manual as SVG
+    Pictures,
     /// Times the parts that have to be fast, compared with other programs
     Bench {
         /// Run one bench instead of all: findings, rules, personas, queue, webhooks
@@ -132,6 +135,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Chore::QueueWorker { place, agent, log } => soak::work(&place, &agent, &log),
         Chore::Measure { name, data, seed } => measure::run(&name, data.as_deref(), seed),
         Chore::RecordExample => example::record(),
+        Chore::Pictures => pictures::make(),
         Chore::Bench { name } => bench::run(name.as_deref()),
         Chore::FakeModel { port, script, dialect } => {
             fake_model::run(port, script.as_deref(), &dialect)
