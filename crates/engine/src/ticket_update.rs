@@ -67,7 +67,7 @@ impl TicketEvent<'_> {
                         ("changes-requested", reviewed(summary), Some(changes_requested))
                     }
                     ChangeEvent::Escalated { reason } => {
-                        ("escalated", format!("A person has to decide: {reason}"), None)
+                        ("escalated", format!("A person must decide: {reason}"), None)
                     }
                 }
             }
@@ -124,7 +124,7 @@ mod tests {
             "approved, Ready: 1 high",
             "nothing-to-review, stays: 1 high",
             "changes-requested, In Work: The review",
-            "escalated, stays: A person has to decide: no end",
+            "escalated, stays: A person must decide: no end",
         ];
         assert_eq!(told, expected);
     }

@@ -42,7 +42,7 @@ pub fn verified(gate_status: &GateStatus) -> String {
     });
     let released = gate_status.released.iter().map(|item| {
         let (check, by) = (one_line(&item.check), one_line(&item.by));
-        format!("{}: {check} (let go by {by}: {})", item.id, one_line(&item.reason))
+        format!("{}: {check} (released by {by}: {})", item.id, one_line(&item.reason))
     });
     titled(&mut out, "Released items", released);
     titled(&mut out, "Altered items", gate_status.altered.iter().cloned());

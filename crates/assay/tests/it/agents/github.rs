@@ -381,8 +381,7 @@ fn whoever_posts_a_review_is_told_what_came_of_it_and_not_of_what_waited_before(
     fs::write(fixture.outbox().join("somebody/odd.json"), odd.to_string()).unwrap();
     let ran = fixture.assay(&review);
     assert!(ran.stderr.contains(&format!("posted the review on {REPO}#1")), "{}", ran.stderr);
-    let before =
-        "warning: cannot send an earlier message: this version cannot read the message";
+    let before = "warning: cannot send an earlier message: this version cannot read the message";
     assert!(ran.stderr.contains(before), "{}", ran.stderr);
     assert_eq!((ran.code, fixture.github.reviews(REPO, 1).len()), (0, 1), "{}", ran.stderr);
 }

@@ -205,7 +205,11 @@ fn replicas_share_a_queue_and_one_folder_has_one_supervisor() {
     assert_eq!(status["supervisor"]["agents"], json!(["qa-1", "qa-2", "qa-3"]));
     let second = assay(&repository, &["agent", "start"]);
     assert_eq!(second.code, 2);
-    assert!(second.stderr.contains("already: qa-1, qa-2, qa-3 (process "), "{}", second.stderr);
+    assert!(
+        second.stderr.contains("already running here: qa-1, qa-2, qa-3 (process "),
+        "{}",
+        second.stderr
+    );
     assert_eq!(assay(&repository, &["agent", "stop", "qa-2"]).stdout, "stopped qa-2\n");
     agents.heard("[supervisor] qa-2 has stopped");
     assert_eq!(agents.stop(), 0);
@@ -227,7 +231,7 @@ fn logs_can_be_json_and_hold_no_secret() {
         (&line["agent"], &line["level"], &line["about"]),
         (&json!("qa"), &json!("INFO"), &json!("t"))
     );
-    agents.heard("given up");
+    agents.heard("Gave up");
     agents.stop();
     let printed = assay(&repository, &["agent", "logs"]).stdout;
     assert!(printed.contains("Look at ") && !printed.contains(&token), "{printed}");

@@ -46,11 +46,7 @@ fn agents_are_seen_and_stopped_without_their_postgres() {
     assert!(status.get("agents").is_none(), "nobody knows who else works: {status}");
     let table = with_url(&repository, &["agent", "status", "--once"], &url);
     assert_eq!(table.code, 3);
-    assert!(
-        table.stdout.contains("cannot read the queue: cannot connect"),
-        "{}",
-        table.stdout
-    );
+    assert!(table.stdout.contains("cannot read the queue: cannot connect"), "{}", table.stdout);
     assert!(names.iter().all(|name| table.stdout.contains(name.as_str().unwrap())));
 
     let second = names[1].as_str().unwrap();

@@ -187,7 +187,7 @@ fn a_person_waits_a_few_seconds_for_a_pull_request_and_is_told_what_to_check() {
     let waits: Vec<&str> = ran
         .stderr
         .lines()
-        .filter_map(|line| line.split_once("tried again in "))
+        .filter_map(|line| line.split_once("retrying in "))
         .map(|it| it.1)
         .collect();
     assert_eq!(waits, ["1 s", "2 s", "4 s"], "{}", ran.stderr);

@@ -156,11 +156,11 @@ fn what_never_gets_better_is_handed_to_a_person_with_the_papers_on_the_branch() 
     let paper = "specs/001-greeting/QA_HUMAN_ESCALATION.md";
     assert_eq!(escalation["context"]["escalation_file"], paper);
     let description = escalation["description"].as_str().unwrap();
-    assert!(description.contains(&format!("`{paper}` on the branch `topic`")), "{description}");
+    assert!(description.contains(&format!("`{paper}` on branch `topic`")), "{description}");
     let task = completed(repository, "engineer", "validation-t");
     assert_eq!(task["context"]["verdict"], "human_escalation");
     let reason = task["result_summary"].as_str().unwrap();
-    let reason = reason.strip_prefix("a person has to decide: ").unwrap();
+    let reason = reason.strip_prefix("a person must decide: ").unwrap();
     let told = fixture.paper("QA_HUMAN_ESCALATION.md");
     assert!(told.contains(&format!("The loop stopped here: {reason}")), "{told}");
     assert!(fixture.paper("QA_FIX_REQUEST.md").contains("greets"));

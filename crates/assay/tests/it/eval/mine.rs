@@ -136,8 +136,8 @@ fn review_comments_are_labels_if_they_were_followed_and_rejected_if_they_were_re
     assert_eq!(cases[0]["labels"].as_array().unwrap().len(), 1);
     assert_eq!(cases[0]["labels"][0]["comment"], "This adds the discount.");
     assert_eq!(cases[0]["rejected"][0]["comment"], "Call it sum.");
-    assert!(ran.stderr.contains("left out 1: the commit of the review comment is not here"));
-    assert!(ran.stderr.contains("left out 1: the review comment was neither followed"));
+    assert!(ran.stderr.contains("skipped 1: the commit of the review comment is not here"));
+    assert!(ran.stderr.contains("skipped 1: the review comment was neither followed"));
 }
 
 #[test]

@@ -33,7 +33,13 @@ fn score(recording: &str) -> Value {
 #[test]
 fn the_recorded_review_of_the_set_names_the_defects_and_blocks_no_clean_change() {
     let score = score("reader");
-    assert_eq!(score["origin"], json!(["15 answers replayed from a recording"]));
+    assert_eq!(
+        score["origin"],
+        json!([
+            "15 answers replayed from a recording",
+            "15 of them given to an earlier wording of the question"
+        ])
+    );
     assert_eq!(score["summary"]["counts"]["hits"], json!(6));
     assert_eq!(score["summary"]["blocked_for_a_label"], json!([5, 5]));
     assert_eq!(score["summary"]["clean"], json!([0, 3]));
@@ -42,6 +48,12 @@ fn the_recorded_review_of_the_set_names_the_defects_and_blocks_no_clean_change()
 #[test]
 fn the_recorded_plain_question_stands_beside_it() {
     let score = score("question");
-    assert_eq!(score["origin"], json!(["8 answers replayed from a recording"]));
+    assert_eq!(
+        score["origin"],
+        json!([
+            "8 answers replayed from a recording",
+            "8 of them given to an earlier wording of the question"
+        ])
+    );
     assert_eq!(score["summary"]["counts"]["labels"], json!(6));
 }

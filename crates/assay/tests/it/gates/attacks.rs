@@ -545,7 +545,7 @@ fn a_milestone_that_failed_does_not_leave_with_the_plan() {
     assert_eq!(step(&repository, &again).code, 0);
     let passed = step(&repository, &["verify"]);
     assert_eq!(passed.code, 0, "{}", passed.stdout);
-    assert!(passed.stdout.contains("(let go by Ada: M2 moved to the next release)"));
+    assert!(passed.stdout.contains("(released by Ada: M2 moved to the next release)"));
     let status = gate(&repository, &["status"]).stdout;
     assert!(status.contains("released"), "{status}");
 }
@@ -726,7 +726,7 @@ const HONEST: &[Honest] = &[
             let again = step(repository, &again);
             assert_eq!(again.code, 0, "{}", again.stderr);
             let status = step(repository, &["status"]).stdout;
-            assert!(status.contains("whose files were deleted (let go by "), "{status}");
+            assert!(status.contains("whose files were deleted (released by "), "{status}");
         },
     },
     Honest {

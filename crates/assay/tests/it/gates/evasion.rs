@@ -29,7 +29,7 @@ fn a_committed_state_counts_for_nothing_however_it_is_named() {
         let ran =
             gate(&repository, &["verify", "--phase", "plan-structure", "--state-dir", folder]);
         assert_eq!(ran.code, 2, "{folder}: {}", ran.stdout);
-        assert!(ran.stderr.contains("came with the repository"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("is tracked in git"), "{}", ran.stderr);
     }
 }
 
