@@ -155,10 +155,15 @@ pub(crate) fn is_database_url(place: &str) -> bool {
 /// instructions, and those are not trusted.
 fn open_files(root: &Path, policy: Policy, clock: &Clock) -> anyhow::Result<FileQueue> {
     let folder = root.join(FOLDER);
-    let is_tracked = || folder.exists() && assay_change::is_tracked(root, FOLDER);
-    if assay_change::is_foreign(&folder) || is_tracked() {
+    if assay_change::is_foreign(&folder) {
         bail!(
-            "`{FOLDER}` came with the repository, so its tasks are not trusted; run `git rm -r \
+            "`{FOLDER}` is a link, a file or another repository, so its tasks are not trusted; \
+             remove `{FOLDER}`"
+        );
+    }
+    if folder.exists() && assay_change::is_tracked(root, FOLDER) {
+        bail!(
+            "`{FOLDER}` is tracked in git, so its tasks are not trusted; run `git rm -r \
              --cached {FOLDER}` if the tasks are your own"
         );
     }

@@ -163,7 +163,7 @@ fn a_server_that_cannot_be_is_told_of() {
     let nobody = "unknown agent `nobody`; see `config/agents.yaml`";
     check(&["--agent", "nobody"], &[], nobody);
     check(&[], &[("ASSAY_AGENT", "nobody")], nobody);
-    check(&["--agent", "engineer"], &[("ASSAY_AGENT", "qa")], "`ASSAY_AGENT` is `qa`");
+    check(&["--agent", "engineer"], &[("ASSAY_AGENT", "qa")], "`ASSAY_AGENT`, which is `qa`");
     check(&[], &[("XDG_STATE_HOME", ""), ("HOME", "")], "set `HOME` or `XDG_STATE_HOME`");
     // A token for GitHub itself is not sent to another address.
     fixture.configure("");

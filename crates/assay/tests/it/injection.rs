@@ -632,7 +632,7 @@ fn what_a_repository_brings_along_is_no_answer_and_no_run_of_ours() {
         let server = FakeModel::start(honest());
         let ran = run(&repository, &server, &[command]);
         assert_eq!(ran.code, 2, "{command}: {}{}", ran.stdout, ran.stderr);
-        assert!(ran.stderr.contains("came with the repository"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("is tracked in git"), "{}", ran.stderr);
     }
 }
 

@@ -84,7 +84,7 @@ fn what_cannot_be_served_is_refused_at_once() {
         assert!(ran.stderr.contains(why), "{}", ran.stderr);
     };
     check(&["--agent", "nobody"], &[], "unknown agent `nobody`");
-    check(&["--agent", "architect"], &[("ASSAY_AGENT", "qa")], "`ASSAY_AGENT` is `qa`");
+    check(&["--agent", "architect"], &[("ASSAY_AGENT", "qa")], "`ASSAY_AGENT`, which is `qa`");
     repository.write(CONFIG, "jira: { url: 'https://ada:pw@jira.example' }\n");
     check(&[], &[], "`jira.url` in `config/agent-framework.yaml` cannot be used");
     repository

@@ -354,7 +354,7 @@ fn a_ledger_that_comes_with_the_repository_is_not_used() {
     let ran = run(&repository, &["review", "--format", "json"]);
     let raised = ran.json()["findings"].to_string();
     assert!(raised.contains("shell-injection"), "{raised}");
-    assert!(ran.stderr.contains("came with the repository"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("is tracked in git"), "{}", ran.stderr);
     assert_eq!(fs::read(repository.path().join(".assay/ledger.db")).unwrap(), before);
     let ran = run(&repository, &["findings", "list"]);
     assert_eq!(ran.code, 2);

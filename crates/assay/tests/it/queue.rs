@@ -175,11 +175,7 @@ fn a_queue_that_came_with_the_repository_is_refused() {
     repository.commit("a task");
     let ran = queue(repository.path(), &["list"], "");
     assert_eq!(ran.code, 2);
-    assert!(
-        ran.stderr.contains("`.agent-communication` came with the repository"),
-        "{}",
-        ran.stderr
-    );
+    assert!(ran.stderr.contains("`.agent-communication` is tracked in git"), "{}", ran.stderr);
 }
 
 #[test]
@@ -197,7 +193,7 @@ fn a_queue_in_a_submodule_or_behind_a_link_is_refused() {
     for repository in [with_submodule, with_link] {
         let ran = queue(repository.path(), &["list"], "");
         assert_eq!(ran.code, 2);
-        let told = "`.agent-communication` came with the repository";
+        let told = "`.agent-communication` is a link, a file or another repository";
         assert!(ran.stderr.contains(told), "{}", ran.stderr);
     }
 }

@@ -322,7 +322,7 @@ const ATTACKS: &[Attack] = &[
             repository.git(&["add", "--force", ".assay/gates"]);
             repository.commit("with its own verdict");
         },
-        told: "came with the repository",
+        told: "is tracked in git",
     },
     Attack {
         name: "a new list without the item takes the place of the list",

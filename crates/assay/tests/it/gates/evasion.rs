@@ -109,7 +109,7 @@ fn commands_that_are_configured_are_asked_whatever_list_there_is() {
     repository.write("config/agent-framework.yaml", config);
     let ran = step(&["verify"]);
     assert_eq!(ran.code, 1, "{}", ran.stdout);
-    assert!(ran.stdout.contains("`never` exits with 1"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("`never` exited with code 1"), "{}", ran.stdout);
 }
 
 #[test]

@@ -72,7 +72,7 @@ fn blank_lines_of_context_in_the_diff_of_a_plan_are_no_stray_blanks() {
     let ran = gate(&repository, &args).json();
     let items = ran["items"].as_array().unwrap().iter();
     let blanks: Vec<&Value> =
-        items.filter(|item| item["check"].as_str().unwrap().contains("blanks")).collect();
+        items.filter(|item| item["check"].as_str().unwrap().contains("whitespace")).collect();
     assert!(blanks.len() >= 3, "{ran}");
     assert!(blanks.iter().all(|item| item["status"] == "PASS"), "{blanks:?}");
     // Trailing blanks on another line are still reported.
