@@ -171,9 +171,15 @@ fn faults_in_code(text: &str) -> Vec<String> {
     faults
 }
 
+/// Finds faults in the prose of a document. Fenced blocks quote programs and are not checked.
 fn faults_in_document(text: &str) -> impl Iterator<Item = String> {
-    let lines = (1..).zip(text.lines());
-    lines.flat_map(|(number, line)| people(line).map(move |word| format!("{number}: `{word}`")))
+    let mut is_fenced = false;
+    let prose = (1..).zip(text.lines()).filter(move |(_, line)| {
+        let is_fence = line.trim_start().starts_with("```");
+        is_fenced ^= is_fence;
+        !is_fenced && !is_fence
+    });
+    prose.flat_map(|(number, line)| people(line).map(move |word| format!("{number}: `{word}`")))
 }
 
 /// Returns the words of a line that hide who acts.
@@ -198,7 +204,8 @@ mod tests {
     fn a_comment_says_who_acts() {
         let text = "// Nobody reads this.\nlet nobody = \"somebody\";\n";
         assert_eq!(faults_in_code(text), ["1: `Nobody` in a comment"]);
-        assert_eq!(Vec::from_iter(faults_in_document("For whoever reads.")), ["1: `whoever`"]);
+        let document = "```console\n$ greet nobody\n```\nFor whoever reads.\n";
+        assert_eq!(Vec::from_iter(faults_in_document(document)), ["4: `whoever`"]);
     }
 
     #[test]

@@ -95,8 +95,7 @@ mod tests {
 
     #[test]
     fn the_demo_names_its_repository() {
-        let output =
-            "ready\n\nThe repository is /tmp/x/assay-demo-1. What to type next:\n  assay\n";
+        let output = "ready\n\nThe repository is /tmp/x/assay-demo-1. Next commands:\n  assay\n";
         assert_eq!(demo_repository(output).unwrap(), Path::new("/tmp/x/assay-demo-1"));
         assert!(demo_repository("ready\n").is_err());
     }

@@ -31,6 +31,9 @@ const FILES: [(&str, &str); 3] = [
 /// The hook that git runs before a commit.
 const HOOK: &str = include_str!("../../assets/pre-commit");
 
+/// The command of the hook.
+const HOOK_COMMAND: &str = "assay review --staged --mode report-only";
+
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let root = assay_change::root(&args.folder)?;
     let mut done = Vec::new();
@@ -64,13 +67,12 @@ fn install_hook(folder: &Path, root: &Path) -> anyhow::Result<String> {
     match fs::read_to_string(&path) {
         Ok(there) if there == HOOK => return Ok(format!("{shown} already exists")),
         Ok(_) => bail!(
-            "`{shown}` already exists and was not written by assay; add `assay review --staged` to \
-             it"
+            "`{shown}` already exists and was not written by assay; add `{HOOK_COMMAND}` to it"
         ),
         Err(_) => write(&path, HOOK)?,
     }
     make_executable(&path)?;
-    Ok(format!("wrote {shown}: git runs `assay review --staged` before each commit"))
+    Ok(format!("wrote {shown}: git runs `{HOOK_COMMAND}` before each commit"))
 }
 
 fn make_executable(path: &Path) -> anyhow::Result<()> {

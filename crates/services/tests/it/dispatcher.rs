@@ -415,7 +415,7 @@ fn a_token_that_is_refused_or_missing_may_be_renewed() {
     post.dispatcher.jira = Some(client(&post.jira, Arc::new(Keys::new(none))));
     post.deliver(expect![[r#"
         waits: GitHub refused `ReviewState` with status 401: Bad credentials (the token is invalid or expired)
-        waits: JIRA cannot be used
+        waits: cannot use JIRA
     "#]]);
     post.check_waiting(expect![[r#"
         pull-octo.demo-1 review-HEAD-1 rests 30 s: GitHub refused `ReviewState` with status 401: Bad credentials (the token is invalid or expired)
