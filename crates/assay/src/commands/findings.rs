@@ -101,7 +101,7 @@ pub(crate) struct SynthesizeArgs {
     /// The mode of the review
     #[arg(long, value_enum, default_value = "interactive")]
     mode: ModeArg,
-    /// Block only on findings of this severity or worse
+    /// Of the findings, block only on those of this severity or worse
     #[arg(long, value_name = "SEVERITY", value_parser = parse_severity)]
     fail_on: Option<Grade>,
     /// The synthesis of the previous round, to mark findings as new, open, resolved or back

@@ -18,7 +18,7 @@ pub(crate) struct Args {
     /// The output format
     #[arg(long, value_enum, default_value = "terminal")]
     format: Output,
-    /// Block only on findings of this severity or worse
+    /// Of the findings, block only on those of this severity or worse
     #[arg(long, value_name = "SEVERITY", value_parser = parse_severity)]
     fail_on: Option<Grade>,
     /// Also show findings that are folded as less likely, in the terminal

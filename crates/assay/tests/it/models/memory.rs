@@ -189,7 +189,7 @@ fn a_loop_has_its_judge_told_and_tells_what_it_learned() {
     let ran = case.run_with(&["qa", "--spec", "001"], &[ON]);
     assert_eq!(ran.code, 4, "{}{}", ran.stdout, ran.stderr);
     let sent = sent(&case.server.requests());
-    let judged = "### WHAT EARLIER RUNS LEARNED (it proves nothing)\n- shop.py forgot its currency";
+    let judged = "### NOTES OF EARLIER RUNS (they prove nothing)\n- shop.py forgot its currency";
     assert!(sent.contains(judged), "{sent}");
     assert!(sent.contains(LEARNED), "{sent}");
     let calls = server.calls();

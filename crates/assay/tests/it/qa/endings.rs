@@ -93,7 +93,7 @@ fn limits_of_the_environment_go_before_those_of_the_configuration() {
     fixture.ends_with(4, &[], &[("MAX_QA_ITERATIONS", "1")]);
     fixture.is_handed_over("too_many_rounds", "the limit of 1 round is reached");
     let wrong = fixture.ends_with(2, &["--resume"], &[("MAX_QA_ITERATIONS", "many")]);
-    assert!(wrong.stderr.contains("`MAX_QA_ITERATIONS` is `many`"), "{}", wrong.stderr);
+    assert!(wrong.stderr.contains("invalid value `many` for `MAX_QA_ITERATIONS`"), "{}", wrong.stderr);
 }
 
 #[test]
