@@ -6,7 +6,8 @@ use assay_base::backoff::Backoff;
 use assay_base::shutdown::Shutdown;
 
 /// Delays between attempts to reach a queue.
-pub(crate) const BACKOFF: Backoff = Backoff::new(Duration::from_secs(1), Duration::from_secs(30));
+pub(crate) const QUEUE_BACKOFF: Backoff =
+    Backoff::new(Duration::from_secs(1), Duration::from_secs(30));
 
 /// Calls `attempt` until it succeeds or fails permanently, with a delay of 1 to 30 seconds between
 /// attempts. Returns `Ok(None)` if shutdown is requested. Calls `on_retry` with the error and the
@@ -22,7 +23,7 @@ pub fn retry_with_backoff<T, E>(
         match attempt() {
             Ok(done) => return Ok(Some(done)),
             Err(error) if is_transient(&error) => {
-                let delay = BACKOFF.delay(retries);
+                let delay = QUEUE_BACKOFF.delay(retries);
                 on_retry(&error, delay);
                 if shutdown.wait(delay) {
                     return Ok(None);

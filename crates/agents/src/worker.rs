@@ -27,7 +27,7 @@ use assay_store::task::{AgentId, Moment, Task, TaskId};
 use crate::config::roster::AgentConfig;
 use crate::log::{Level, Log, TaskLog};
 use crate::notifier::{Notification, Notifiers};
-use crate::retry::{BACKOFF, retry_with_backoff};
+use crate::retry::{QUEUE_BACKOFF, retry_with_backoff};
 use crate::task_handler::{HandlerError, HandlerRegistry, Job, TaskOutcome};
 
 /// A callback with the reason why a worker waits for its queue; `None` when the wait is over.
@@ -165,7 +165,7 @@ impl Worker {
                 }
                 Ok(TaskEnd::StillRunning) => return Ok(WorkerExit::TaskAbandoned),
                 Err(error) if error.is_transient() => {
-                    let delay = BACKOFF.delay(retries);
+                    let delay = QUEUE_BACKOFF.delay(retries);
                     let seconds = delay.as_secs();
                     let why = chain(&error);
                     self.write_log(Level::Warning, &format!("{why}; retrying in {seconds} s"));
@@ -409,7 +409,7 @@ impl Worker {
                     let why = chain(&error);
                     self.write_log(Level::Warning, &why);
                     (self.on_wait)(Some(&why));
-                    is_last = self.shutdown.wait(BACKOFF.delay(retries));
+                    is_last = self.shutdown.wait(QUEUE_BACKOFF.delay(retries));
                     retries += 1;
                 }
                 Err(error) => return Err(error),

@@ -9,7 +9,8 @@ use crate::http::ServiceError;
 use crate::jira::JiraError;
 
 /// Delays between attempts to deliver a message.
-const BACKOFF: Backoff = Backoff::new(Duration::from_secs(30), Duration::from_secs(60 * 60));
+const DELIVERY_BACKOFF: Backoff =
+    Backoff::new(Duration::from_secs(30), Duration::from_secs(60 * 60));
 
 /// The maximum delay if a service states one.
 const MAX_DELAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -89,7 +90,7 @@ impl DeliveryError {
             Some(ServiceError::RateLimited { wait, .. }) => {
                 (*wait).clamp(Duration::from_secs(1), MAX_DELAY)
             }
-            _ => BACKOFF.delay(tries),
+            _ => DELIVERY_BACKOFF.delay(tries),
         }
     }
 

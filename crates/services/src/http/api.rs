@@ -27,8 +27,8 @@ const MAX_LIMIT_WAITS: u32 = 6;
 /// The maximum number of retries of a read while the service fails.
 const MAX_RETRIES: u32 = 3;
 
-/// Delays before those retries.
-const BACKOFF: Backoff = Backoff::new(Duration::from_secs(1), Duration::from_secs(4));
+/// Delays before the retries of a read: 1, 2 and 4 seconds.
+const READ_BACKOFF: Backoff = Backoff::new(Duration::from_secs(1), Duration::from_secs(4));
 
 /// The authorization scheme of a service.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -266,7 +266,7 @@ impl Api {
             if !wait || call.effect == RequestEffect::Write || retries == MAX_RETRIES {
                 return Err(error);
             }
-            let wait = BACKOFF.delay(retries);
+            let wait = READ_BACKOFF.delay(retries);
             retries += 1;
             tracing::warn!(service = self.service, ?wait, %error, "retrying the request");
             let why = format!("{error}; retrying in {} s", wait.as_secs());

@@ -11,7 +11,8 @@ use serde_json::Value;
 use super::Response;
 
 /// Delays if a service limits the rate and does not state a time.
-const BACKOFF: Backoff = Backoff::new(Duration::from_secs(60), Duration::from_secs(64 * 60));
+const RATE_LIMIT_BACKOFF: Backoff =
+    Backoff::new(Duration::from_secs(60), Duration::from_secs(64 * 60));
 
 /// The phrases with which services report a rate limit.
 const RATE_LIMIT_PHRASES: [&str; 4] =
@@ -51,7 +52,7 @@ pub(super) fn requested_delay(
     let reset = reset.and_then(parse_seconds).and_then(timestamp).zip(now);
     // One second is added, as timestamps are truncated to seconds.
     let reset = reset.map(|(reset, now)| time_until(reset, now) + Duration::from_secs(1));
-    Some(reset.unwrap_or_else(|| BACKOFF.delay(waits_so_far)))
+    Some(reset.unwrap_or_else(|| RATE_LIMIT_BACKOFF.delay(waits_so_far)))
 }
 
 /// Returns true if a response with a success status is a rate limit, as GraphQL reports it.

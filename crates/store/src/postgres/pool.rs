@@ -22,7 +22,7 @@ const MAX_IDLE: usize = 16;
 const RETRY_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Delays between attempts to reach a server.
-const BACKOFF: Backoff = Backoff::new(Duration::from_millis(50), Duration::from_secs(2));
+const CONNECT_BACKOFF: Backoff = Backoff::new(Duration::from_millis(50), Duration::from_secs(2));
 
 /// The error codes of a server that accepts no writes for a while: it is a standby, its disk is
 /// full, or an operator limits the duration of statements.
@@ -184,7 +184,7 @@ impl Pool {
             if was_idle {
                 continue;
             }
-            let delay = BACKOFF.delay(retries);
+            let delay = CONNECT_BACKOFF.delay(retries);
             if retry_mode == RetryMode::Never || since.elapsed() + delay > RETRY_TIMEOUT {
                 return Err(QueueError::Unreachable { source: error.into() });
             }

@@ -36,7 +36,7 @@ const CONNECTION_CHECK_INTERVAL: Duration = Duration::from_secs(30);
 const REMARK_DELAY: Duration = Duration::from_secs(1);
 
 /// Delays between a listener's attempts to reach the server.
-const BACKOFF: Backoff = Backoff::new(Duration::from_millis(50), Duration::from_secs(5));
+const LISTEN_BACKOFF: Backoff = Backoff::new(Duration::from_millis(50), Duration::from_secs(5));
 
 const NOTIFY_WAITING: &str = "UPDATE assay_queues SET hungry = false
     WHERE name = ANY ($1::text[]) AND hungry RETURNING pg_notify($2::text, name)";
@@ -238,7 +238,7 @@ impl Listener {
                         self.waker.wake();
                     }
                     Err(_) => {
-                        self.end.shutdown.wait(BACKOFF.delay(retries));
+                        self.end.shutdown.wait(LISTEN_BACKOFF.delay(retries));
                         retries += 1;
                     }
                 },

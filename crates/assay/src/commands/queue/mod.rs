@@ -27,7 +27,7 @@ use crate::process::environment;
 const MAX_WAIT: Duration = Duration::from_secs(20);
 
 /// The back-off between attempts to reach the database.
-const BACKOFF: Backoff = Backoff::new(Duration::from_millis(100), Duration::from_secs(2));
+const OPEN_BACKOFF: Backoff = Backoff::new(Duration::from_millis(100), Duration::from_secs(2));
 
 /// Arguments of `assay queue`.
 #[derive(clap::Args)]
@@ -130,7 +130,7 @@ fn open_waiting(
     let since = Stopwatch::start();
     let mut retries = 0;
     loop {
-        let delay = BACKOFF.delay(retries);
+        let delay = OPEN_BACKOFF.delay(retries);
         match open() {
             Err(error) if queues::is_unreachable(&error) && since.elapsed() + delay < MAX_WAIT => {
                 if retries == 0 {

@@ -27,7 +27,7 @@ const MAX_FAILURES: u32 = 4;
 
 /// Delays before the state is read again after a failed write: GitHub may still be processing a
 /// review whose response was lost.
-const BACKOFF: Backoff = Backoff::new(Duration::from_secs(30), Duration::from_secs(240));
+const POST_BACKOFF: Backoff = Backoff::new(Duration::from_secs(30), Duration::from_secs(240));
 
 /// The result of posting.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -209,7 +209,7 @@ impl Poster<'_> {
     }
 
     fn wait(&self, failures: u32, error: &ServiceError) -> Result<(), ServiceError> {
-        let time = BACKOFF.delay(failures - 1);
+        let time = POST_BACKOFF.delay(failures - 1);
         let why = format!("{error}; checking again in {} s", time.as_secs());
         let waited = self.github.clock().wait(time, &why);
         waited.map_err(|_| ServiceError::RateLimited {
