@@ -6,8 +6,8 @@
 //! not synced to disk.
 //!
 //! The index decides no reply, and a failed write to it fails no operation: a broken index is
-//! deleted, an index that the disk does not accept is in memory for one operation, and the list of
-//! the guard makes the next operation read the files again.
+//! deleted, an index that the disk does not accept is in memory for one operation, and the dirty
+//! tasks listed in the lock file make the next operation read the files again.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -186,8 +186,8 @@ impl Index {
     pub(super) fn discard(self) {
         let path = self.path.clone();
         drop(self.connection);
-        // If the deletion fails, the disk is at fault, and the list of the guard makes the next
-        // operation re-index the tasks.
+        // If the deletion fails, the disk is at fault, and the dirty tasks in the lock file make
+        // the next operation re-index them.
         let _ = remove_files(&path);
     }
 

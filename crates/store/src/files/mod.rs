@@ -175,7 +175,7 @@ impl FileQueue {
         let QueueTransaction { mut lock, is_tidy, index: index_of_transaction, .. } = transaction;
         drop(index_of_transaction);
         // An operation whose files are written is done, whatever happens to the index: the next
-        // operation re-indexes the tasks that are noted under the guard.
+        // operation re-indexes the tasks that are listed as dirty in the lock file.
         let is_kept = match done {
             Ok(_) => opened.commit_transaction(),
             Err(_) => opened.roll_back(),
@@ -192,8 +192,8 @@ impl FileQueue {
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        // An operation that panicked left its tasks noted under the guard, and the next operation
-        // recovers them.
+        // An operation that panicked left its tasks listed as dirty in the lock file, and the next
+        // operation recovers them.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

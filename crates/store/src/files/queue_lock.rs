@@ -1,5 +1,5 @@
-//! The queue lock, `QueueLock`: a kernel lock under which every change is made, by one process at a
-//! time.
+//! The queue lock, `QueueLock`: a kernel lock on the file `guard.lock`, under which every change is
+//! made, by one process at a time.
 //!
 //! The locked file itself lists the tasks that are about to change, and is truncated afterwards. A
 //! process that finds entries knows that the previous lock holder crashed, and checks these tasks

@@ -33,8 +33,8 @@ pub(super) struct QueueTransaction<'a> {
     pub(super) boot: &'a str,
     pub(super) index: Rc<Index>,
     pub(super) lock: QueueLockGuard<'a>,
-    /// False if the index or the locks could not be updated after an operation: its tasks stay on
-    /// the list of the guard.
+    /// False if the index or the lease files could not be updated after an operation: its tasks
+    /// stay listed as dirty in the lock file.
     pub(super) is_tidy: bool,
     /// The cycles of dependencies; computed when an operation first needs them.
     pub(super) cycles: OnceCell<Cycles>,
@@ -94,8 +94,8 @@ impl QueueTransaction<'_> {
     }
 
     /// Runs an update that follows a finished operation. If the update fails, the operation stays
-    /// done, and the next operation repeats the update for the tasks that are noted under the
-    /// guard.
+    /// done, and the next operation repeats the update for the tasks that are listed as dirty in
+    /// the lock file.
     pub(super) fn tidy(&mut self, what: impl FnOnce(&mut Self) -> Result<(), QueueError>) {
         if what(self).is_err() {
             self.is_tidy = false;
