@@ -1,8 +1,8 @@
 //! The work that was done on a copy of the work tree: [`Patch`], applied completely or not at all.
 //!
-//! A fixer works on a copy of the work tree ([`ScratchWorktree`](crate::Bench)), and its patch is
-//! applied before it is checked, since checks need the dependencies that are installed in the work
-//! tree.
+//! A fixer works on a copy of the work tree, a [`ScratchWorktree`](crate::ScratchWorktree). Its
+//! patch is applied before checks run on it, since checks need the dependencies that are installed
+//! in the work tree.
 
 use std::fs;
 use std::io;

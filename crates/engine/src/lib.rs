@@ -12,14 +12,15 @@
 //!   asking. [`delegated_review`]: reviews that the model of an agent reads.
 //! - [`loop_session`]: the validation loop. [`gate_session`], [`gate_run`]: a gate, and its
 //!   verification and fixes.
-//! - [`agent_work`]: the task handlers of agents, which call these sessions. [`agent_team`],
+//! - [`task_handlers`]: the task handlers of agents, which call these sessions. [`agent_team`],
 //!   [`agent_status`]: the workers, and their status. [`queues`], [`new_tasks`]: the configured
 //!   queue, and tasks for it.
 //! - [`publish`], [`notify`]: reviews on pull requests, and notifications of agents.
 //!   `ticket_update`: the text and the transition of each event on a ticket.
 //! - `purpose`, `memory`: the purpose of a change, and memories of earlier runs.
 //!   [`finding_ledger`]: decisions of users on findings.
-//! - [`evaluation`], [`throwaway`]: reviews of the cases of a set, each in a temporary repository.
+//! - [`evaluation`], [`throwaway_repository`]: reviews of the cases of a set, each in a temporary
+//!   repository.
 //! - [`diagnosis`]: the programs and settings that are installed, configured or missing.
 
 pub mod agent_status;

@@ -1,10 +1,9 @@
 //! The store of a gate's state: [`GateStore`] reads and changes it, with one writer at a time.
 //!
 //! Two files change together, and a process can die between the writes. The sidecar decides
-//! ([`crate::write_machine_record`]), since only assay writes it, and it is written first. It has
-//! the digest of the list that is about to be replaced: if that list still exists, a crash left it,
-//! and the write is completed. Any other difference was made by another program or a person, and is
-//! reported.
+//! ([`crate::record`]), since only assay writes it, and it is written first. It has the digest of
+//! the list that is about to be replaced: if that list still exists, a crash left it, and the write
+//! is completed. Any other difference was made by another program or a person, and is reported.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

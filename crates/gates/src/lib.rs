@@ -8,12 +8,12 @@
 //! - [`plan`]: a plan, parsed from Markdown or JSON. [`subject`]: the plan, change and tree that a
 //!   gate verifies. `facts`: facts about them that several checks use. [`claim`]: the part of a
 //!   criterion that code can decide.
-//! - [`list`], [`beside`], [`keep`]: the list, its sidecar, and the store of both. [`record`]: the
-//!   list compared with its record in the sidecar.
-//! - [`plan_bar`], [`machine_record`], [`held`]: all requirements that a plan ever had, recorded
-//!   outside of the work tree.
-//! - [`state`], [`standing`], [`bar`], [`attempt`]: the states of an item, the status of the gate,
-//!   and the blocking policy of each attempt.
+//! - [`list`], [`sidecar`], [`gate_store`]: the list, its sidecar, and the store of both.
+//!   [`record`]: the list compared with its record in the sidecar.
+//! - [`plan_requirements`], [`machine_record`], [`foreign_items`]: all requirements that a plan
+//!   ever had, recorded outside of the work tree.
+//! - [`gate_state`], [`gate_status`], [`blocking_policy`], [`attempt`]: the states of an item, the
+//!   status of the gate, and the blocking policy of each attempt.
 //! - [`gate`], [`verify`], [`run`]: the steps. [`command`], [`model`], [`verifier`]: the verifiers
 //!   for items that code cannot decide; the answer of a model counts only with lines that exist.
 //! - [`text`], [`answer`], [`guide`]: the output for agents, the output for programs, and the

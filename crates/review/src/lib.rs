@@ -8,7 +8,8 @@
 //!
 //! - [`command`]: external analysers. [`persona`]: models with a role. `lookup`: the read-only
 //!   tools that models are offered. `prompt`: the prompts of models. `leads`: the findings of the
-//!   rules, as models get them.
+//!   rules, as models get them. `sanitize`: the redaction of credentials, and the removal of
+//!   instructions to reviewers, before text is sent to a model.
 //! - [`runs`]: reviews on disk. [`recording`]: a review that can be replayed offline. [`compare`]:
 //!   the differences between two runs, and their causes.
 //! - [`ledger`]: the history of findings, and which review resolves a finding. [`memory`]: the part

@@ -5,11 +5,11 @@
 //! - [`github`]: pull requests, comments, reviews, checks, branches and SARIF, one file each;
 //!   `github::post` posts a review on a pull request exactly once, whatever fails.
 //! - [`jira`], [`linear`]: tickets.
-//! - [`mail`]: the messages of agents and loops to GitHub and JIRA; each stays in the outbox until
-//!   it is delivered.
-//! - [`http`], [`graphql`]: one call to a service. Reads are retried and writes are not; rate
-//!   limits are waited for. [`permit`]: the permissions of an agent, checked before a call.
-//!   [`outcome`]: the results of idempotent writes.
+//! - [`dispatcher`]: the messages of agents and loops to GitHub and JIRA; each stays in the outbox
+//!   until it is delivered.
+//! - [`http`], [`graphql`]: one call to a service, with its retries and back-off for all services.
+//!   Reads are retried and writes are not; rate limits are waited for. [`permit`]: the permissions
+//!   of an agent, checked before a call. [`outcome`]: the results of idempotent writes.
 //!
 //! No write takes effect twice: if its response was lost, the client searches for the result before
 //! it sends the write again. A comment in JIRA ends with a line by which it is found, and an object

@@ -310,7 +310,7 @@ pub mod fault {
             INJECTION.set(Some(Injection { number, fault, passed: Vec::new() }));
         }
 
-        /// Lets writes succeed again, and returns the names of the fault points since [`at`].
+        /// Lets writes succeed again, and returns the names of the fault points since [`inject`].
         pub fn clear() -> Vec<String> {
             INJECTION.take().map(|injection| injection.passed).unwrap_or_default()
         }

@@ -8,7 +8,7 @@
 //! and no listed finding blocks it, or if they state that the change was not reviewed, the report
 //! is incomplete.
 //!
-//! [`speech`] finds the lines that are the reviewer's own words, [`clauses`] splits them into
+//! [`prose_lines`] finds the lines that are the reviewer's own words, [`clauses`] splits them into
 //! clauses, [`words`] finds the severities, failed tests and verdicts in them, and [`objections`]
 //! finds the objections.
 

@@ -1,6 +1,6 @@
 //! The reader of reviewers' texts: [`read`] turns any text into a [`ReadResult`].
 //!
-//! [`find`] looks for JSON in the text, [`json`] parses and repairs it, [`spelling`] corrects
+//! [`extract`] looks for JSON in the text, [`json`] parses and repairs it, [`spelling`] corrects
 //! misspelt keys, [`fields`] converts it to votes, and [`prose`] reads lines that begin with a
 //! severity. [`crate::outcome`] decides whether the review approves.
 

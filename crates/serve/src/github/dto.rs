@@ -1,5 +1,5 @@
 //! The pull request as a model sees it, [`PullRequestDto`], and the truncation of texts
-//! ([`truncate_text`]) and names ([`named`]).
+//! ([`truncate_text`]) and names ([`truncate_name`]).
 
 use assay_base::text::split_chars;
 use assay_services::github::{PullRequest, PullState};

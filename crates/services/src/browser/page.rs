@@ -93,7 +93,7 @@ pub(super) struct MainFrame {
 
 impl Page {
     /// Attaches to a window, or to the first window of the app itself. Fails if the browser is
-    /// older than [`Product::MIN_CHROME_VERSION`](super::Product::OLDEST).
+    /// older than [`Product::MIN_CHROME_VERSION`](super::Product::MIN_CHROME_VERSION).
     pub fn attach(
         endpoint: Endpoint,
         window: Option<&str>,

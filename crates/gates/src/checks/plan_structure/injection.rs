@@ -1,4 +1,4 @@
-//! Finds instructions to reviewers in the text of a plan: [`run`].
+//! Finds instructions to reviewers in the text of a plan: [`look`].
 
 use assay_rules::find_injections;
 

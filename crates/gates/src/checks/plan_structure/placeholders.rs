@@ -1,4 +1,4 @@
-//! Finds placeholders that were left in a plan: [`run`].
+//! Finds placeholders that were left in a plan: [`look`].
 
 use std::collections::HashSet;
 
