@@ -290,7 +290,8 @@ fn incomplete_reasons(evidence: &VerdictInputs<'_>) -> Vec<VerdictReason> {
                 format!("`{name}` gave nothing usable: {why}"),
             ));
         }
-        // A reviewer that is not required may fail, but no part of its answer may be lost.
+        // A report with lost parts makes the review incomplete, even if its reviewer is optional:
+        // the lost part may have been a finding that blocks.
         if report.unusable.is_none() {
             let texts = report.incomplete.iter().map(|why| format!("`{name}`: {}", why.text));
             reasons.extend(texts.map(|text| because(VerdictRule::Unreadable, text)));
