@@ -284,7 +284,7 @@ impl GatePolicy {
     ) -> anyhow::Result<GatePolicy> {
         let settings = read_settings(options.environment, &place.root, scope, options.phase)?;
         Ok(GatePolicy {
-            bar: settings.gates.bar(),
+            bar: settings.gates.blocking_policy(),
             verifiers: settings.gates.verifiers(&place.root)?,
             fixer: settings.gates.fixer()?,
             judge: open_judge(options.models, &settings, &place.root)?,

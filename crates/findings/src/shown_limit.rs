@@ -2,7 +2,7 @@
 //!
 //! All blocking findings are shown, and all findings of rules and analysers. Findings that a second
 //! look confirmed follow, the worst first, as far as the size of the change leaves room. The others
-//! follow by their worth, each against a higher bar; a finding that can wait and was not confirmed
+//! follow by their worth, each with a higher minimum; a finding that can wait and was not confirmed
 //! is folded. Folded findings are counted, and are in every output format.
 
 use std::borrow::Cow;
@@ -67,9 +67,9 @@ impl ShownLimit {
         by_worth.sort_by(|a, b| worth(b).total_cmp(&worth(a)).then_with(|| a.cmp_by_weight(b)));
         let mut is_open = true;
         for finding in by_worth {
-            let bar =
+            let min_worth =
                 FIRST_MIN_WORTH + MIN_WORTH_RISE * (shown + 1) as f64 / f64::from(most.max(1));
-            is_open &= shown < u64::from(most) && worth(finding) >= bar;
+            is_open &= shown < u64::from(most) && worth(finding) >= min_worth;
             finding.shown = is_open;
             shown += u64::from(is_open);
         }

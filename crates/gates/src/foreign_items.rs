@@ -26,8 +26,8 @@ impl Gate<'_> {
         Ok(self.store.machine_records().read(at, plan)?)
     }
 
-    /// Adds the items that gates of the same plan in other folders still require, and raises the
-    /// bar to theirs.
+    /// Adds the items that gates of the same plan in other folders still require, and adds
+    /// their requirements.
     pub(crate) fn join(
         &self,
         state: &mut GateState,
@@ -47,8 +47,8 @@ impl Gate<'_> {
         joined
     }
 
-    /// Joins the records of other folders. Resets the bar if the gate was passed on this content,
-    /// or if the content is new work after a pass.
+    /// Joins the records of other folders. Resets the requirements if the gate was passed on this
+    /// content, or if the content is new work after a pass.
     pub(crate) fn join_before(
         &self,
         state: &mut GateState,
@@ -97,19 +97,19 @@ impl Gate<'_> {
         Ok(removed)
     }
 
-    /// Records a verification of the plan. A failed one raises the bar.
+    /// Records a verification of the plan. A failed one adds the requirements of the plan.
     pub fn record_look(&self, passed: bool) -> Result<(), GateError> {
         let Some((plan, at)) = self.subject.plan else { return Ok(()) };
         let records = self.recorded()?;
-        let (kept, bar) = (self.store.machine_records(), PlanRequirements::of(plan));
+        let (kept, requirements) = (self.store.machine_records(), PlanRequirements::of(plan));
         if !passed {
             kept.change(Some(at), |record| {
                 records.iter().for_each(|other| record.bar.raise(&other.bar));
-                record.bar.raise(&bar);
+                record.bar.raise(&requirements);
             })?;
         } else if records.iter().all(|record| record.folders.is_empty()) {
             // A gate with files in a folder is passed by verifying those.
-            kept.clear(Some(at), &bar)?;
+            kept.clear(Some(at), &requirements)?;
             let passed = records.into_iter().flat_map(|record| record.passed);
             kept.change(Some(at), |record| {
                 record.passed.extend(passed);
@@ -119,8 +119,8 @@ impl Gate<'_> {
         Ok(())
     }
 
-    /// Raises the bar to the current plan, and adds an item for each requirement that is gone.
-    pub(crate) fn hold_to_bar(
+    /// Adds the requirements of the current plan, and an item for each requirement that is gone.
+    pub(crate) fn hold_to_requirements(
         &self,
         state: &mut GateState,
         number: &mut usize,

@@ -165,7 +165,7 @@ impl Gate<'_> {
                     }
                 }
                 let mut number = state.next_number();
-                self.hold_to_bar(&mut state, &mut number)?;
+                self.hold_to_requirements(&mut state, &mut number)?;
                 Ok::<_, GateError>(state)
             }
         })?;
@@ -235,7 +235,7 @@ impl Gate<'_> {
         self.retire(&mut state);
         self.join_before(&mut state, &self.recorded()?, &digests.attempt);
         let mut number = state.next_number();
-        self.hold_to_bar(&mut state, &mut number)?;
+        self.hold_to_requirements(&mut state, &mut number)?;
         let status = self.with(&digests, |content| {
             state.restore_judged(content);
             for (id, seen) in self.run_builtin_checks(&state) {

@@ -194,8 +194,8 @@ impl GateState {
     }
 
     /// Begins the verification of some content. A new attempt begins only if a complete one failed
-    /// and this content was not tried before, so that repeated verification does not lower the bar.
-    /// After a pass, other content is new work.
+    /// and this content was not tried before, so that repeated verification does not relax the
+    /// blocking policy. After a pass, other content is new work.
     ///
     /// Content on which the gate was passed before counts as passed when it comes back:
     /// requirements of the plans in between no longer apply.

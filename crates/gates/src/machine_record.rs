@@ -43,15 +43,13 @@ pub struct MachineRecord {
 
 impl MachineRecord {
     fn new(phase: Phase, plan: Option<String>) -> MachineRecord {
-        let (bar, folders, passed) =
-            (PlanRequirements::default(), BTreeMap::new(), BTreeSet::new());
         MachineRecord {
             schema_version: SCHEMA_VERSION.to_owned(),
             phase,
             plan,
-            bar,
-            passed,
-            folders,
+            bar: PlanRequirements::default(),
+            passed: BTreeSet::new(),
+            folders: BTreeMap::new(),
         }
     }
 
@@ -102,16 +100,20 @@ impl<'k> MachineRecords<'k> {
         plan: Option<&Plan>,
     ) -> Result<Vec<MachineRecord>, StoreError> {
         let Some(folder) = self.folder()? else { return Ok(Vec::new()) };
-        let bar = plan.map(PlanRequirements::of).unwrap_or_default();
-        let records = self.related(&folder, at, &bar)?;
+        let requirements = plan.map(PlanRequirements::of).unwrap_or_default();
+        let records = self.related(&folder, at, &requirements)?;
         Ok(records.into_iter().map(|(_, record)| record).collect())
     }
 
     /// Removes the record of a plan's gate, which was passed, and the related records.
-    pub(crate) fn clear(&self, at: Option<&str>, bar: &PlanRequirements) -> Result<(), StoreError> {
+    pub(crate) fn clear(
+        &self,
+        at: Option<&str>,
+        requirements: &PlanRequirements,
+    ) -> Result<(), StoreError> {
         let Some(folder) = self.folder()? else { return Ok(()) };
         let _lock = durable_fs::lock(&folder.join(format!("{}.lock", self.phase)))?;
-        for (path, _) in self.related(&folder, at, bar)? {
+        for (path, _) in self.related(&folder, at, requirements)? {
             durable_fs::remove_synced(&path)?;
         }
         Ok(())
@@ -122,7 +124,7 @@ impl<'k> MachineRecords<'k> {
         &self,
         folder: &Path,
         at: Option<&str>,
-        bar: &PlanRequirements,
+        requirements: &PlanRequirements,
     ) -> Result<Vec<(PathBuf, MachineRecord)>, StoreError> {
         let (own, prefix) = (self.name(at), format!("{}.", self.phase));
         let mut records = Vec::new();
@@ -132,7 +134,7 @@ impl<'k> MachineRecords<'k> {
             }
             let path = folder.join(&name);
             let record = self.read_file(&path)?;
-            let record = record.filter(|record| name == own || record.bar.is_kin(bar));
+            let record = record.filter(|record| name == own || record.bar.is_kin(requirements));
             records.extend(record.map(|record| (path, record)));
         }
         Ok(records)

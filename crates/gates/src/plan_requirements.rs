@@ -110,13 +110,14 @@ impl Requirement {
 impl PlanRequirements {
     /// Returns all requirements of a plan.
     pub fn of(plan: &Plan) -> PlanRequirements {
-        let mut bar = PlanRequirements::default();
+        let mut requirements = PlanRequirements::default();
         for milestone in &plan.milestones {
-            bar.add_milestone(milestone);
+            requirements.add_milestone(milestone);
         }
         let whole = plan.criteria.iter().map(|criterion| criterion.text.as_str());
-        bar.0.extend(whole.map(|text| Requirement::new(RequirementKind::Criterion, "", text)));
-        bar
+        let whole = whole.map(|text| Requirement::new(RequirementKind::Criterion, "", text));
+        requirements.0.extend(whole);
+        requirements
     }
 
     fn add_milestone(&mut self, milestone: &Milestone) {
@@ -146,12 +147,12 @@ impl PlanRequirements {
         }
     }
 
-    /// Adds the requirements of another bar.
+    /// Adds the requirements of another set.
     pub fn raise(&mut self, other: &PlanRequirements) {
         self.0.extend(other.0.iter().cloned());
     }
 
-    /// Returns the requirements of the bar that a plan does not have. A milestone that is gone is
+    /// Returns the requirements of this set that a plan does not have. A milestone that is gone is
     /// returned without its parts. A part may move to another milestone.
     pub fn missing(&self, plan: &Plan) -> Vec<&Requirement> {
         let now = PlanRequirements::of(plan);
@@ -172,7 +173,7 @@ impl PlanRequirements {
         missing.map_or(CheckResult::Pass, |missing| CheckResult::Fail(missing.finding()))
     }
 
-    /// Returns true if two bars share so many criteria that one plan was made from the other: at
+    /// Returns true if two sets share so many criteria that one plan was made from the other: at
     /// least half of those of the smaller one.
     pub fn is_kin(&self, other: &PlanRequirements) -> bool {
         let (ours, theirs) = (self.criteria(), other.criteria());
@@ -185,7 +186,7 @@ impl PlanRequirements {
         criteria.map(|one| one.text.as_str()).collect()
     }
 
-    /// Returns true if the bar has no requirement.
+    /// Returns true if there is no requirement.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -269,11 +269,11 @@ impl Sidecar {
         let is_same = self.is_about(&inputs);
         let mut another = Sidecar { inputs, last: None, ..self.clone() };
         if !is_same {
-            let bar = another.bar.clone();
+            let requirements = another.bar.clone();
             another.reset();
             // Another plan is new work only if the gate was passed on the one before.
             if !self.has_passed() {
-                another.bar = bar;
+                another.bar = requirements;
             }
         }
         another

@@ -117,7 +117,7 @@ impl Gate<'_> {
                     added.push(add(state, item, None, &mut number)?);
                 }
             }
-            added.extend(self.hold_to_bar(state, &mut number)?);
+            added.extend(self.hold_to_requirements(state, &mut number)?);
             Ok(PreparedGate { state: state.clone(), added, retired, elsewhere })
         })
     }

@@ -2,9 +2,9 @@
 //! finds the issue by its name.
 //!
 //! A person decides what evidence cannot: a criterion that no check and no model can judge, a test
-//! that was weakened on purpose, a bar that was lowered. Each decision is about one issue of one
-//! tree, and is void on any other tree. A person cannot overrule a check or a finding, so such a
-//! decision is refused.
+//! that was weakened on purpose, a requirement that was lowered. Each decision is about one issue
+//! of one tree, and is void on any other tree. A person cannot overrule a check or a finding, so
+//! such a decision is refused.
 
 use assay_findings::reason::is_reason_for;
 

@@ -25,10 +25,10 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         base: Option<String>,
     },
-    /// A round has a bar that is higher, in some part, than all bars before.
+    /// A round has requirements that are higher, in some part, than in all rounds before.
     #[serde(rename = "bar_raised")]
     RequirementsRaised {
-        /// The bar of the round.
+        /// The requirements of the round.
         #[serde(flatten)]
         requirements: Requirements,
     },

@@ -70,7 +70,7 @@ pub struct LoopState {
     pub sign_offs: Vec<(String, TreeHash)>,
     /// The decisions of persons, over all epochs.
     pub decisions: Vec<IssueDecision>,
-    /// The highest bar of any round, over all epochs.
+    /// The highest requirements of any round, over all epochs.
     pub requirements: Requirements,
     /// True if any epoch has begun.
     pub has_begun: bool,

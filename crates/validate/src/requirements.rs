@@ -1,7 +1,8 @@
 //! The requirements on an implementation: [`Requirements`], which only rises.
 //!
-//! Each round writes its bar into the journal. A loop must meet the highest of all bars. A
-//! requirement that a later spec or plan removes or lowers is an issue until a person decides.
+//! Each round writes its requirements into the journal. A loop must meet the highest of all rounds.
+//! A requirement that a later spec or plan removes or lowers is an issue until a person decides.
+//! Written forms call the requirements the bar: `bar_raised`, `bar:risk`, `bar.json`.
 
 use assay_checks::check_plan::Risk;
 use assay_checks::verification::{Group, Verification};
@@ -35,7 +36,7 @@ pub struct Requirements {
 }
 
 impl Requirements {
-    /// Returns the bar that a spec and the risk level of its plan define.
+    /// Returns the requirements that a spec and the risk level of its plan define.
     pub fn of(spec: &Spec, risk: Option<Risk>) -> Requirements {
         Requirements {
             criteria: spec.criteria.iter().map(|criterion| criterion.text.clone()).collect(),
@@ -45,7 +46,7 @@ impl Requirements {
         }
     }
 
-    /// Raises each part of this bar to the other bar's value where that is higher.
+    /// Raises each part to the value in `other` where that is higher.
     pub fn raise(&mut self, other: &Requirements) {
         if other.is_unset() {
             return;
@@ -58,12 +59,12 @@ impl Requirements {
         self.minimum_coverage = highest(self.minimum_coverage, other.minimum_coverage);
     }
 
-    /// Returns true if the bar has no requirement yet.
+    /// Returns true if there is no requirement yet.
     pub fn is_unset(&self) -> bool {
         *self == Requirements::default()
     }
 
-    /// Returns an issue for each part of this bar that the bar `now` lacks or lowers.
+    /// Returns an issue for each part that the requirements `now` lack or lower.
     pub fn lowered_by(&self, now: &Requirements) -> Vec<Issue> {
         if self.is_unset() {
             return Vec::new();

@@ -74,7 +74,7 @@ impl GateConfig {
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         self.fixer()?;
         self.verifiers(Path::new("."))?;
-        let BlockingPolicy { ceiling, fails_per_item, .. } = self.bar();
+        let BlockingPolicy { ceiling, fails_per_item, .. } = self.blocking_policy();
         if ceiling == 0 || fails_per_item == 0 {
             bail!("`gates.ceiling` and `gates.fails_per_item` in `{PATH}` must be at least 1");
         }
@@ -82,7 +82,7 @@ impl GateConfig {
     }
 
     /// Returns the blocking policy: the preset, with the keys that override it.
-    pub(crate) fn bar(&self) -> BlockingPolicy {
+    pub(crate) fn blocking_policy(&self) -> BlockingPolicy {
         let preset = match self.preset {
             Preset::Seed => BlockingPolicy::DEFAULT,
             Preset::Strict => BlockingPolicy::STRICT,

@@ -232,7 +232,7 @@ impl LoopRun<'_> {
         let mut raised = highest.clone();
         raised.raise(&current);
         place.store_requirements(&raised, &change, false)?;
-        // A lowered bar counts if a person decided on it for this very tree.
+        // A lowered requirement counts if a person decided on it for this very tree.
         let tree = place.tree()?;
         let is_decided = |id: &str| {
             lowered.iter().any(|it| it.id() == id && loop_state.decision(it, &tree).is_some())

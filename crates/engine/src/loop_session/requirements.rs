@@ -1,7 +1,7 @@
-//! The highest bar that an implementation was ever measured against, for a [`SpecLocation`].
+//! The highest requirements that ever applied to an implementation, for a [`SpecLocation`].
 //!
-//! A bar belongs to the work on a branch, not to the name of a folder: if the branch removes a spec
-//! folder, the bar passes to the folder that replaces it.
+//! Requirements belong to the work on a branch, not to the name of a folder: if the branch removes
+//! a spec folder, its requirements pass to the folder that replaces it.
 
 use std::path::{Path, PathBuf};
 
@@ -20,15 +20,15 @@ use serde::{Deserialize, Serialize};
 use super::SpecLocation;
 use super::spec_location::STATE_KIND;
 
-/// The file that stores the bar of a spec.
+/// The file that stores the requirements of a spec.
 const REQUIREMENTS_FILE: &str = "bar.json";
 
-/// The bar of a spec, as stored on this machine.
+/// The requirements of a spec, as stored on this machine.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct StoredRequirements {
     #[serde(flatten)]
-    bar: Requirements,
+    requirements: Requirements,
     /// The branch of the last loop; `None` if HEAD was detached.
     branch: Option<String>,
     /// True if the last loop ended with an approval.
@@ -36,35 +36,35 @@ struct StoredRequirements {
 }
 
 impl SpecLocation {
-    /// Returns the bar that the spec and its plan set now.
+    /// Returns the requirements that the spec and its plan set now.
     pub(super) fn requirements(&self) -> Requirements {
         Requirements::of(&self.spec, self.risk)
     }
 
-    /// Returns the highest bar that the implementation was ever measured against: the bars at the
-    /// base commit, of the loop's rounds, and those stored on this machine, also of a removed spec
+    /// Returns the highest requirements that ever applied to the implementation: those at the base
+    /// commit, those of the loop's rounds, and those stored on this machine, also of a removed spec
     /// folder that this one replaces.
     pub(super) fn highest_requirements(
         &self,
         change: &Change,
         loop_state: &LoopState,
     ) -> anyhow::Result<Requirements> {
-        let mut bar = self.requirements_at_base(change, &self.spec.folder)?;
+        let mut highest = self.requirements_at_base(change, &self.spec.folder)?;
         for folder in self.replaced_at_base(change)? {
-            bar.raise(&self.requirements_at_base(change, &folder)?);
+            highest.raise(&self.requirements_at_base(change, &folder)?);
         }
-        bar.raise(&loop_state.requirements);
+        highest.raise(&loop_state.requirements);
         for known in self.stored_requirements(change)? {
-            bar.raise(&known);
+            highest.raise(&known);
         }
-        Ok(bar)
+        Ok(highest)
     }
 
-    /// Stores the bar of the implementation outside of the tree, where no program that runs in the
-    /// tree can write.
+    /// Stores the requirements on the implementation outside of the tree, where no program that
+    /// runs in the tree can write.
     pub(super) fn store_requirements(
         &self,
-        bar: &Requirements,
+        requirements: &Requirements,
         change: &Change,
         is_approved: bool,
     ) -> anyhow::Result<()> {
@@ -72,20 +72,21 @@ impl SpecLocation {
             self.environment.state_of(&self.root).home_folder(STATE_KIND)?.join(&self.spec.name);
         durable_fs::make_folder(&folder)?;
         let branch = change.lineage()?.branch;
-        let remembered = StoredRequirements { bar: bar.clone(), branch, is_approved };
+        let remembered =
+            StoredRequirements { requirements: requirements.clone(), branch, is_approved };
         let text = serde_json::to_vec(&remembered)?;
         Ok(durable_fs::write(&folder.join(REQUIREMENTS_FILE), &text, Durability::Fsync)?)
     }
 
-    /// Reads the bars stored on this machine: of this spec, of removed specs with the same number,
-    /// and of specs that were removed on this branch before they were approved.
+    /// Reads the requirements stored on this machine: of this spec, of removed specs with the same
+    /// number, and of specs that were removed on this branch before they were approved.
     fn stored_requirements(&self, change: &Change) -> anyhow::Result<Vec<Requirements>> {
         let outside = self.environment.state_of(&self.root).home_folder(STATE_KIND)?;
         let there: Vec<PathBuf> = spec::all(&self.root)?;
         let is_there = |name: &str| there.iter().any(|folder| folder.ends_with(name));
         let branch = change.lineage()?.branch;
         let is_new = !is_at_base(change, &self.spec.folder)?;
-        let mut bars = Vec::new();
+        let mut requirements = Vec::new();
         for name in durable_fs::list_dir(&outside)? {
             let path = outside.join(&name).join(REQUIREMENTS_FILE);
             let Some(bytes) = durable_fs::read(&path)? else { continue };
@@ -100,10 +101,10 @@ impl SpecLocation {
             let is_replaced =
                 !is_there(&name) && (self.has_number_of(&name) || (is_new && is_unfinished));
             if name == self.spec.name || is_replaced {
-                bars.push(known.bar);
+                requirements.push(known.requirements);
             }
         }
-        Ok(bars)
+        Ok(requirements)
     }
 
     /// Returns the spec folders at the base commit that are removed and that this spec may replace:
@@ -133,7 +134,7 @@ impl SpecLocation {
         number(name) == number(&self.spec.name)
     }
 
-    /// Returns the bar that a spec folder sets at the base commit.
+    /// Returns the requirements that a spec folder sets at the base commit.
     fn requirements_at_base(&self, change: &Change, folder: &Path) -> anyhow::Result<Requirements> {
         let (plan, text) =
             (at_base(change, folder, plan::NAME)?, at_base(change, folder, file_names::SPEC)?);

@@ -1,4 +1,4 @@
-//! Tests of the bar that an implementation is measured against, and of its base commit.
+//! Tests of the requirements on an implementation, and of its base commit.
 
 use assay_base::clock::Clock;
 use assay_checks::check_plan::Risk;
@@ -47,7 +47,7 @@ impl LoopFixture {
         SpecLocation::of(&self.environment, self.repository.path(), name).unwrap()
     }
 
-    /// Returns the risk of the highest bar of the spec, and the risk that the spec states.
+    /// Returns the risk of the highest requirements of the spec, and the risk that the spec states.
     fn risks(&self, name: &str) -> (Option<Risk>, Option<Risk>) {
         let place = self.place(name);
         let change = place.change(Some("HEAD")).unwrap();

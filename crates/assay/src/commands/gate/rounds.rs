@@ -54,9 +54,8 @@ pub(super) fn run(args: &GateArgs) -> anyhow::Result<Exit> {
         if opened.policy.fixer.is_some() { FixPolicy::Enabled } else { FixPolicy::Disabled };
     let mut printer = ProgressPrinter { opened: &opened, form: args.format, failed: Ok(()) };
     let keep = &opened.place.keep;
-    let (work, bar) =
-        (LocalGateEnvironment { options, first: &opened, reporter: &Stderr }, &opened.policy.bar);
-    let ran = assay_gates::run::run(&work, keep, bar, fixing, &mut printer)?;
+    let work = LocalGateEnvironment { options, first: &opened, reporter: &Stderr };
+    let ran = assay_gates::run::run(&work, keep, &opened.policy.bar, fixing, &mut printer)?;
     printer.failed?;
     report_result(&opened, args.format, &ran)
 }

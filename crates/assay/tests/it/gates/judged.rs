@@ -122,7 +122,7 @@ fn a_gate_on_a_plan_that_is_put_back_as_it_was_passes_as_it_did() {
         let ran = step(args);
         assert_eq!(ran.code, 0, "{args:?}: {}{}", ran.stdout, ran.stderr);
     }
-    // The bar of a plan that never passed stays.
+    // The requirements of a plan that never passed stay.
     repository.write("plan.md", reworded());
     assert_eq!(step(&["verify"]).code, 1);
     repository.write(

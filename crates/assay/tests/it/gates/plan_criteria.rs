@@ -1,4 +1,4 @@
-//! The bar of a gate on an implementation: all criteria that its plan ever had.
+//! The requirements of a gate on an implementation: all criteria that its plan ever had.
 
 use assay_testkit::Repository;
 

@@ -1,5 +1,5 @@
-//! The bar of a loop only rises: anything that a later spec or plan removes is an issue until a
-//! person decides on it by name.
+//! The requirements of a loop only rise: anything that a later spec or plan removes is an issue
+//! until a person decides on it by name.
 
 use std::fs;
 
