@@ -72,7 +72,8 @@ fn at_least_one<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
 pub struct Safeguards {
     /// The maximum number of pending tasks in a queue.
     pub max_queue_size: usize,
-    /// Seconds without a heartbeat after which an agent counts as dead.
+    /// The length of a lease, in seconds. An agent that sends no heartbeat for so long counts as
+    /// dead, and its task can be claimed by another agent.
     pub heartbeat_timeout: NonZeroU64,
     /// Seconds between two recoveries of tasks whose holder is gone.
     pub watchdog_interval: NonZeroU64,
