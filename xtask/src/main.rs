@@ -9,6 +9,7 @@
 )]
 #![allow(clippy::print_stdout, reason = "what a chore prints is what was asked for")]
 
+mod code_names;
 mod links;
 mod test;
 mod toolchains;

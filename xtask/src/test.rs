@@ -170,7 +170,7 @@ fn doc_comment_links(mode: Mode) -> Outcome {
     result_of(command("cargo", &args).env("RUSTDOCFLAGS", flags), "")
 }
 
-/// Checks the words of comments.
+/// Checks the words of comments, and the names of code in documents.
 fn wording() -> Outcome {
     let checked = match wording::check() {
         Ok(checked) => checked,
@@ -184,7 +184,7 @@ fn wording() -> Outcome {
             "{} doc comments in {} files",
             checked.summaries, checked.files
         )),
-        faults => Outcome::Failed(format!("{faults} comments, see CONTRIBUTING.md")),
+        faults => Outcome::Failed(format!("{faults} faults, see CONTRIBUTING.md")),
     }
 }
 

@@ -1,4 +1,5 @@
-//! The words of comments, names and documents: [`check`] finds those that readers stumble over.
+//! The words of comments, names and documents: [`check`] finds those that readers stumble over, and
+//! names of code in documents that do not exist.
 //!
 //! The rules are in `CONTRIBUTING.md`. They are read off single lines, so that a finding names a
 //! line, and no build is needed.
@@ -8,6 +9,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use assay_testenv::workspace::root;
+
+use crate::code_names::{self, Code};
 
 /// Words that begin no summary of a doc comment: the summary of an item names the item or its
 /// effect.
@@ -43,7 +46,7 @@ pub(crate) struct Checked {
     pub(crate) files: usize,
     /// The number of doc comments that begin with a summary.
     pub(crate) summaries: usize,
-    /// A line for each word to be replaced, with its file and line.
+    /// A line for each word or name to be replaced, with its file and line.
     pub(crate) faults: Vec<String>,
 }
 
@@ -52,6 +55,7 @@ pub(crate) fn check() -> anyhow::Result<Checked> {
     let root = root();
     let mut checked = Checked { files: 0, summaries: 0, faults: Vec::new() };
     let mut crates_by_type: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let mut code = Code::default();
     for file in crate::links::documents()? {
         checked.files += 1;
         let shown = shown(&root, &file);
@@ -61,6 +65,7 @@ pub(crate) fn check() -> anyhow::Result<Checked> {
         checked.files += 1;
         let text = read(&file)?;
         let shown = shown(&root, &file);
+        code.add(&shown, &text);
         checked.summaries += summaries(&text).count();
         checked.faults.extend(faults_in_code(&text).into_iter().map(|f| format!("{shown}:{f}")));
         let Some((name, _)) = shown.strip_prefix("crates/").and_then(|p| p.split_once("/src/"))
@@ -73,6 +78,10 @@ pub(crate) fn check() -> anyhow::Result<Checked> {
                 crates.insert(name.to_owned());
             }
         }
+    }
+    for name in code_names::DOCUMENTS {
+        let faults = code.faults_in(&read(&root.join(name))?);
+        checked.faults.extend(faults.into_iter().map(|f| format!("{name}:{f}")));
     }
     for (name, crates) in crates_by_type {
         if crates.len() > MAX_CRATES && !COMMON_TYPES.contains(&name.as_str()) {
