@@ -156,5 +156,9 @@ fn an_app_that_cannot_be_tried_stops_the_run() {
     let fixture = fixture(&[], &["/about"], "");
     let variables = [("ELECTRON_MCP_ENABLED", "true"), ("ELECTRON_DEBUG_PORT", "nine")];
     let ran = fixture.ends_with(2, &[], &variables);
-    assert!(ran.stderr.contains("invalid value `nine` for `ELECTRON_DEBUG_PORT`"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("invalid value `nine` for `ELECTRON_DEBUG_PORT`"),
+        "{}",
+        ran.stderr
+    );
 }

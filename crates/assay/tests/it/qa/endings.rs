@@ -83,7 +83,7 @@ fn a_fixer_that_changes_nothing_ends_with_a_person_whatever_it_says() {
         "  recurring_issue_threshold: 9\n",
     );
     let ran = fixture.ends(4, &[]);
-    assert!(ran.stdout.contains("nothing was changed"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("no file was changed"), "{}", ran.stdout);
     fixture.is_handed_over("no_progress", "no progress in 3 rounds");
 }
 
@@ -93,7 +93,11 @@ fn limits_of_the_environment_go_before_those_of_the_configuration() {
     fixture.ends_with(4, &[], &[("MAX_QA_ITERATIONS", "1")]);
     fixture.is_handed_over("too_many_rounds", "the limit of 1 round is reached");
     let wrong = fixture.ends_with(2, &["--resume"], &[("MAX_QA_ITERATIONS", "many")]);
-    assert!(wrong.stderr.contains("invalid value `many` for `MAX_QA_ITERATIONS`"), "{}", wrong.stderr);
+    assert!(
+        wrong.stderr.contains("invalid value `many` for `MAX_QA_ITERATIONS`"),
+        "{}",
+        wrong.stderr
+    );
 }
 
 #[test]

@@ -14,7 +14,7 @@ fn output_that_git_does_not_ignore_is_told_after_one_round() {
     assert_eq!(fixture.events_of("fix_begun").len(), 0, "{}", ran.stdout);
     let last = fixture.ending()["last"].to_string();
     assert!(last.contains("`out/deep/a.txt`"), "{last}");
-    let lines = "commit `/trace.txt`, `__pycache__/`, `out/` to `.gitignore`";
+    let lines = "add `/trace.txt`, `__pycache__/`, `out/` to `.gitignore`, commit it";
     assert!(last.contains(lines), "{last}");
     // With these lines the tree is approved.
     fixture.repository.write(".gitignore", "/trace.txt\n__pycache__/\nout/\n");
