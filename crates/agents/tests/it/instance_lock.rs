@@ -32,7 +32,7 @@ fn a_worker_is_seen_until_it_leaves_and_nobody_else_has_its_name() {
     assert_eq!(names(&folder), ["qa-1", "qa-2"]);
     let refused =
         InstanceLock::acquire_worker(folder.path(), &worker_info("qa-1")).unwrap_err().to_string();
-    assert!(refused.contains("already: qa-1 (process 7, since"), "{refused}");
+    assert!(refused.contains("already running here: qa-1 (process 7, since"), "{refused}");
     assert!(!InstanceLock::wait_until_gone(
         folder.path(),
         &worker_info("qa-1").name,

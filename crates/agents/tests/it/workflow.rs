@@ -344,7 +344,7 @@ fn plan(repository: &Repository, command: &str) -> Result<TaskOutcome, HandlerEr
 fn a_program_that_says_nothing_has_done_nothing() {
     let repository = Repository::new();
     let failed = plan(&repository, "true").unwrap_err();
-    assert!(failed.error.contains("said nothing") && failed.is_transient, "{failed}");
+    assert!(failed.error.contains("printed nothing") && failed.is_transient, "{failed}");
     assert_eq!(plan(&repository, "echo a plan; echo b > b").unwrap().summary, "a plan");
     assert_eq!(repository.git(&["branch", "--list"]), "* main");
 }

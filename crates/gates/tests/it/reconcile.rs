@@ -14,8 +14,7 @@ const TREE: [(&str, &str); 8] = [
     (
         "src/shop.rs",
         "//! Shop.\n\n/// Sells.\npub fn sell(item: &str) {}\n\nfn hidden() {}\n\npub struct Cart;\n\n\
-         // fn commented() {}\nconst TEXT: &str = \"fn quoted() {}\";\nfn uses() { vanished();
-         // }\n\n\
+         // fn commented() {}\nconst TEXT: &str = \"fn quoted() {}\";\nfn uses() { vanished(); }\n\n\
          #[cfg(test)]\nmod tests {\n    #[test]\n    fn an_empty_cart_sells_nothing() { assert!(Cart.sells()) }\n}\n",
     ),
     (

@@ -156,7 +156,7 @@ fn a_ledger_that_came_with_the_repository_tells_nothing() {
     repository.git(&["add", "--force", ".assay/ledger.db"]);
     let told =
         ledger::memory(&state(&repository), &change(&repository), TODAY).unwrap_err().to_string();
-    assert!(told.contains("came with the repository"), "{told}");
+    assert!(told.contains("is tracked in git"), "{told}");
 }
 
 #[test]

@@ -243,7 +243,7 @@ fn a_task_that_does_not_say_what_to_validate_fails_for_good() {
         (json!({ "branch_name": "topic", "spec": "" }), "the task names no spec"),
         (json!({ "branch_name": "topic", "spec": ["001"] }), "the task names no spec"),
         (json!({ "spec": "001" }), "the task names no change"),
-        (json!({ "branch_name": "nowhere", "spec": "001" }), "`nowhere` is not in this repository"),
+        (json!({ "branch_name": "nowhere", "spec": "001" }), "unknown branch `nowhere`"),
         (json!({ "github_repo": "o/r", "pr_number": 7, "spec": "001" }), "set `head_commit`"),
     ] {
         let validator = ScriptedValidator { writes: &[], ends: approved() };

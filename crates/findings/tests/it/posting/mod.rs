@@ -309,7 +309,7 @@ fn what_is_refused_is_told_in_the_summary_with_the_reason() {
     let posted = PostedState { refused, ..PostedState::default() };
     assert!(draft.calls(&posted)[0].comments.is_empty());
     let summary = draft.summary(&posted).remove(0);
-    let note = summary.lines().find(|line| line.contains("Refused")).unwrap();
+    let note = summary.lines().find(|line| line.contains("Rejected")).unwrap();
     expect!["_Rejected as a comment on the change_: 422: line must be part of the @&#8203;diff"]
         .assert_eq(note);
 }
