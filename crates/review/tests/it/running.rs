@@ -208,7 +208,11 @@ fn without_a_required_reviewer_nothing_is_ready() {
     let crashes = Stub { name: "lint", required: true, does: StubAction::Crash };
     let (_, synthesis) = review(&change, vec![crashes]);
     assert_eq!(synthesis.verdict.state, VerdictState::Incomplete);
-    assert!(told(&synthesis).contains("1 failed (lint: it crashed"), "{}", told(&synthesis));
+    assert!(
+        told(&synthesis).contains("1 failed (lint: the reviewer crashed"),
+        "{}",
+        told(&synthesis)
+    );
 }
 
 fn state(repository: &Repository) -> work_tree::State {

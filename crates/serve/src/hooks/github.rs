@@ -39,6 +39,7 @@ const LABELED: &str = "labeled";
 
 /// The required fields of a delivery.
 #[derive(Debug, Deserialize)]
+#[serde(expecting = "an object")]
 struct GithubDelivery {
     action: String,
     pull_request: PreviousValue,

@@ -176,7 +176,7 @@ fn what_an_agent_may_not_do_is_refused_before_anything_is_sent() {
         ("jira_transition_issue", json!({ "issue_key": ticket, "transition": "Start" })),
     ] {
         let refusal = fixture.call(tool, arguments).unwrap_err();
-        assert!(refusal.contains("the permission `jira`"), "{refusal}");
+        assert!(refusal.contains("missing permission `jira`"), "{refusal}");
     }
     assert_eq!(fixture.fake.asked(), [""; 0]);
     fixture.call("jira_get_issue", json!({ "issue_key": ticket })).unwrap();

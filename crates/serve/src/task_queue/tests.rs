@@ -522,7 +522,7 @@ fn a_report_that_something_else_changed_is_refused() {
     let kept = fixture.folder.path().join("tree/.assay/reports/one");
     std::fs::write(kept.join("002.json"), "{").unwrap();
     let refusal = fixture.refusal("get_findings", json!({ "task_id": "one" }));
-    assert!(refusal.contains("`.assay/reports/one` is not used: something else"), "{refusal}");
+    assert!(refusal.contains("`.assay/reports/one` is not used: another program"), "{refusal}");
 }
 
 #[test]

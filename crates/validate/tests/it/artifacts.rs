@@ -194,7 +194,7 @@ fn an_escalation_says_why_what_was_tried_and_how_to_resume() {
         | build | `make` | passed | 0 | 2 min 5 s | – |
         | e2e | – | not run: no flow is written down | – | – | – |
 
-        What unit said:
+        Output of unit:
 
         ```
         E   assert 1 == 2
@@ -290,7 +290,7 @@ fn a_report_shows_criteria_checks_coverage_and_issues() {
         | build | `make` | passed | 0 | 2 min 5 s | – |
         | e2e | – | not run: no flow is written down | – | – | – |
 
-        What unit said:
+        Output of unit:
 
         ```
         E   assert 1 == 2

@@ -79,7 +79,7 @@ fn without_a_token_or_with_a_wrong_one_every_tool_says_so() {
     let wrong = fixture.server(&fixture.served.url(), Some("t-wrong-secret"));
     for (tool, arguments) in valid_calls() {
         let refusal = call(&none, tool, arguments.clone()).unwrap_err();
-        assert!(refusal.starts_with("GitHub cannot be used: "), "{tool}: {refusal}");
+        assert!(refusal.starts_with("cannot use GitHub: "), "{tool}: {refusal}");
         assert!(refusal.contains("`GITHUB_TOKEN`"), "{tool}: {refusal}");
         let refusal = call(&wrong, tool, arguments).unwrap_err();
         assert!(refusal.contains("with status 401: Bad credentials"), "{tool}: {refusal}");

@@ -45,7 +45,7 @@ fn each_permission_allows_its_own_and_no_more() {
     fixture.tickets = Some(test_clients::jira(&jira));
     let (tool, arguments) = valid_writing_calls().pop().unwrap();
     let refusal = fixture.refusal(tool, arguments);
-    assert!(refusal.contains("write in JIRA"), "{refusal}");
+    assert!(refusal.contains("may not write to JIRA"), "{refusal}");
     assert_eq!(jira.asked(), [""; 0]);
     assert_eq!(fixture.requests_where(|_| true), [""; 0]);
 }

@@ -34,7 +34,7 @@ fn a_body_that_is_not_what_it_should_be_is_told_what_is_wrong() {
             a form -> 415 refused: unsupported content type: set the webhook to `application/json`
             no event -> 400 refused: missing header `X-GitHub-Event`
             nothing -> 400 refused: the body is not a `pull_request` event: EOF while parsing a value at line 1 column 0
-            a list -> 400 refused: the body is not a `pull_request` event: invalid length 0, expected struct Delivery with 5 elements at line 1 column 2
+            a list -> 400 refused: the body is not a `pull_request` event: invalid length 0, expected an object at line 1 column 2
             no head -> 400 refused: the body is not a `pull_request` event: missing field `head` at line 1 column 3756
             no commit -> 400 refused: invalid commit "HEAD": expected 40 or 64 hexadecimal digits
             no repository -> 400 refused: invalid repository "o/../r": expected `owner/name`

@@ -309,7 +309,7 @@ mod tests {
         check(
             &step("send_keyboard_shortcut: Hyper+X"),
             expect![
-                "`flows.yaml`, line 4 cannot be read: invalid shortcut `Hyper+X`, expected one \
+                "cannot read `flows.yaml`, line 4: invalid shortcut `Hyper+X`, expected one \
                  such as `Enter`, `Ctrl+N` or `Shift+ArrowDown`: only Ctrl, Shift, Alt and Cmd can \
                  be held down"
             ],

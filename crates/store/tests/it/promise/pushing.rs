@@ -23,7 +23,7 @@ fn what_is_too_large_is_refused_at_the_door(store: &dyn Store) {
     let mut large = task("a");
     large.task.description = "x".repeat(assay_store::task::MAX_TASK);
     let refused = queue.push(vec![large.clone()]).unwrap_err();
-    assert!(refused.to_string().contains("may have 4194304"), "{refused}");
+    assert!(refused.to_string().contains("the limit is 4194304"), "{refused}");
     // A follow-up task that is too large for a push is stored all the same.
     queue.push(vec![task("b")]).unwrap();
     let claimed = claim(&*queue, "qa-1").unwrap();
