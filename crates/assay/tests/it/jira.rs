@@ -86,7 +86,7 @@ fn what_cannot_be_served_is_refused_at_once() {
     check(&["--agent", "nobody"], &[], "unknown agent `nobody`");
     check(&["--agent", "architect"], &[("ASSAY_AGENT", "qa")], "`ASSAY_AGENT`, which is `qa`");
     repository.write(CONFIG, "jira: { url: 'https://ada:pw@jira.example' }\n");
-    check(&[], &[], "`jira.url` in `config/agent-framework.yaml` cannot be used");
+    check(&[], &[], "invalid `jira.url` in `config/agent-framework.yaml`");
     repository
         .write(CONFIG, "jira: { url: 'https://j.example', token_env: A, token_command: [b] }\n");
     check(&[], &[], "both `token_env` and `token_command` are set");
