@@ -109,7 +109,11 @@ fn a_task_file_that_cannot_be_read_stops_no_other_and_is_named() {
     let listed = as_a_user(repository.path(), &["list"]);
     assert_eq!(listed.code, 0, "{}", listed.stderr);
     assert!(listed.stdout.contains("good"), "{}", listed.stdout);
-    assert!(listed.stdout.contains("/malformed`: bad.json"), "{}", listed.stdout);
+    assert!(
+        listed.stdout.contains("/malformed`, each with the reason: bad.json"),
+        "{}",
+        listed.stdout
+    );
     let reason = fs::read_to_string(place(&repository, "malformed/bad.json.reason.txt")).unwrap();
     assert!(reason.contains("Permission denied"), "{reason}");
 }
@@ -128,7 +132,10 @@ fn a_folder_among_locks_and_intents_stops_no_command() {
     assert_eq!(work_off(&repository).as_deref(), Some("good"));
     assert_eq!(work_off(&repository), None);
     let listed = queue(&repository, &["list"], "").stdout;
-    assert!(listed.contains("/malformed`: good.lock, other.lock, some.json"), "{listed}");
+    assert!(
+        listed.contains("/malformed`, each with the reason: good.lock, other.lock, some.json"),
+        "{listed}"
+    );
 }
 
 #[test]
