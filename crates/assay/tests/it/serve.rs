@@ -157,9 +157,9 @@ fn a_server_that_cannot_be_is_told_of() {
     check(&fine, &["--listen", "0.0.0.0:0"], &[], "--allow-host");
     check(&fine, &["--token-env", "NOT_SET"], &[], "`NOT_SET` is not set");
     let short = [("GITHUB_WEBHOOK_SECRET", "hunter2")];
-    check(&fine, &[], &short, "the secret in `GITHUB_WEBHOOK_SECRET` is none");
+    check(&fine, &[], &short, "the secret in `GITHUB_WEBHOOK_SECRET` is too short");
     let odd = repository("github: { repositories: [owner] }\n");
-    check(&odd, &[], &[], "is no repository");
+    check(&odd, &[], &[], "invalid repository \"owner\"");
     let slip = repository("jira: { webhook_secret_env: X }\n");
     check(&slip, &[], &[], "webhook_secret_env");
     let taken = start(&fine);

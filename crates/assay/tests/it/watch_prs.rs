@@ -165,7 +165,10 @@ fn the_action_asks_a_server_for_the_same_task() {
     for state in ["queued", "already_there"] {
         let (said, code) = crate::action::run("queue", folder, &values);
         assert_eq!(code, 0, "{said}");
-        assert!(said.starts_with("the server took it: ") && said.contains(state), "{said}");
+        assert!(
+            said.starts_with("the server queued the review: ") && said.contains(state),
+            "{said}"
+        );
         assert!(!said.contains(token.trim()), "{said}");
     }
     assert_eq!(said(&fixture.once(&[])), "1 pull request was queued before\n[exit 0]\n");
@@ -231,7 +234,11 @@ fn a_ticket_has_to_be_far_enough_where_a_status_is_asked_for() {
     .assert_eq(&said(&fixture.once(&status)));
     fake.set("PROJ-1", "status", json!("Code Review"));
     let ran = fixture.once(&status);
-    assert!(ran.stdout.starts_with("octo/demo#1: review-octo.demo-1-main-"), "{}", said(&ran));
+    assert!(
+        ran.stdout.starts_with("octo/demo#1: queued review-octo.demo-1-main-"),
+        "{}",
+        said(&ran)
+    );
     expect![[r#"
         error: JIRA is not configured: set `jira.url` in `config/agent-framework.yaml`
         [exit 2]
