@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anstyle::{Color, RgbColor};
-use anstyle_svg::Term;
+use anstyle_svg::{Palette, Term};
 use anyhow::{Context, bail};
 use assay_testenv::workspace::{root, target_folder};
 
@@ -23,6 +23,29 @@ const SHOWN_FOLDER: &str = "/tmp/assay-demo";
 const FOREGROUND: Color = Color::Rgb(RgbColor(0xd4, 0xd8, 0xde));
 const BACKGROUND: Color = Color::Rgb(RgbColor(0x16, 0x1b, 0x22));
 
+/// Colours that can be read on the background, in the order of the ANSI colours.
+const PALETTE: Palette = Palette([
+    RgbColor(0x48, 0x4f, 0x58),
+    RgbColor(0xff, 0x7b, 0x72),
+    RgbColor(0x56, 0xd3, 0x64),
+    RgbColor(0xe3, 0xb3, 0x41),
+    RgbColor(0x79, 0xc0, 0xff),
+    RgbColor(0xd2, 0xa8, 0xff),
+    RgbColor(0x56, 0xd4, 0xdd),
+    RgbColor(0xd4, 0xd8, 0xde),
+    RgbColor(0x8b, 0x94, 0x9e),
+    RgbColor(0xff, 0xa1, 0x98),
+    RgbColor(0x7e, 0xe7, 0x87),
+    RgbColor(0xf2, 0xcc, 0x60),
+    RgbColor(0xa5, 0xd6, 0xff),
+    RgbColor(0xe2, 0xc5, 0xff),
+    RgbColor(0x7d, 0xe8, 0xee),
+    RgbColor(0xff, 0xff, 0xff),
+]);
+
+/// The opacity of dimmed text. The default of the renderer is hard to read on the background.
+const DIMMED: (&str, &str) = (".dimmed { opacity: 0.4; }", ".dimmed { opacity: 0.65; }");
+
 /// A picture: the name of its file, and the arguments of assay.
 struct Picture {
     name: &'static str,
@@ -30,10 +53,9 @@ struct Picture {
 }
 
 /// The pictures of commands in the demo repository, in the order in which the commands run.
-const IN_DEMO: [Picture; 3] = [
+const IN_DEMO: [Picture; 2] = [
     Picture { name: "fix", args: &["fix"] },
     Picture { name: "findings-list", args: &["findings", "list"] },
-    Picture { name: "roster", args: &["review", "--roster"] },
 ];
 
 /// Renders all pictures. Returns true: a command that fails is an error.
@@ -80,7 +102,8 @@ fn demo_repository(output: &str) -> anyhow::Result<PathBuf> {
 fn save(name: &str, args: &[&str], output: &str, repository: &Path) -> anyhow::Result<()> {
     let output = output.replace(&repository.display().to_string(), SHOWN_FOLDER);
     let text = format!("\x1b[1m$ assay {}\x1b[0m\n{output}", args.join(" "));
-    let picture = Term::new().fg_color(FOREGROUND).bg_color(BACKGROUND).render_svg(&text);
+    let terminal = Term::new().palette(PALETTE).fg_color(FOREGROUND).bg_color(BACKGROUND);
+    let picture = terminal.render_svg(&text).replace(DIMMED.0, DIMMED.1);
     let folder = root().join(FOLDER);
     fs::create_dir_all(&folder).with_context(|| format!("could not create `{FOLDER}`"))?;
     let path = folder.join(name).with_extension("svg");
