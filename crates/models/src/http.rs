@@ -155,7 +155,7 @@ impl HttpCall<'_> {
             let fallbacks = self.fallbacks().clone();
             let response = self.send(&fallbacks)?;
             if response.status().is_success() {
-                let reply = self.into_reply(self.read_answer(response, heard)?)?;
+                let reply = self.reply_from(self.read_answer(response, heard)?)?;
                 let is_refused = fallbacks.contains(Fallback::NoTools);
                 let tools_refused = is_refused && !self.prompt.tools.is_empty();
                 return Ok(Reply { tools_refused, ..reply });
@@ -286,7 +286,7 @@ impl HttpCall<'_> {
     }
 
     /// Converts an answer to a reply, or to the fault that makes it unusable.
-    fn into_reply(&self, answer: PartialAnswer) -> Result<Reply, Fault> {
+    fn reply_from(&self, answer: PartialAnswer) -> Result<Reply, Fault> {
         if let Some(api_error) = answer.api_error.clone() {
             return Err(Fault::Reported(api_error, Box::new(answer)));
         }

@@ -182,7 +182,7 @@ impl Exporter<'_> {
             checks: &lines(&round.checks),
             coverage: &self.coverage(&round.checks),
             kept: &round.kept,
-            feedback: feedback,
+            feedback,
             issues: review.map_or(&errors, |review| &review.issues),
             sign_offs: &self.sign_offs(),
             no_test_project: review.is_some_and(|review| review.no_test_project),

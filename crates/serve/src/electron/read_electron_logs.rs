@@ -90,5 +90,5 @@ fn read(tools: &ElectronTools, input: &Input) -> Result<Output, Refusal> {
         entries.into_iter().rev().take(input.limit.unwrap_or(DEFAULT_ENTRIES)).take_while(fits);
     let mut entries: Vec<LogLine> = last.map(LogLine::from).collect();
     entries.reverse();
-    Ok(Output { left_out: all - entries.len(), entries: entries, next })
+    Ok(Output { left_out: all - entries.len(), entries, next })
 }

@@ -59,8 +59,7 @@ fn validate(
 ) -> Result<TaskOutcome, HandlerError> {
     let workflow_context =
         workflow_context(repository, "- id: agent\n  permissions: [read, edit]\n");
-    let work =
-        ValidationHandler { workflow_context: workflow_context.clone(), validator: validator };
+    let work = ValidationHandler { workflow_context: workflow_context.clone(), validator };
     work_on(&work, &workflow_context, "validation", context)
 }
 

@@ -322,11 +322,11 @@ mod tests {
         );
         check(
             "flows:\n  - { name: a, steps: [] }\n",
-            expect!["`flows.yaml` cannot be read: the flow `a` has no steps"],
+            expect!["cannot read `flows.yaml`: the flow `a` has no steps"],
         );
         check(
             "flows:\n  - { name: a, steps: [expect_no_errors] }\n  - { name: a, steps: [expect_no_errors] }\n",
-            expect!["`flows.yaml` cannot be read: duplicate flow name `a`"],
+            expect!["cannot read `flows.yaml`: duplicate flow name `a`"],
         );
         check(
             &"[".repeat(100_000),
@@ -334,7 +334,7 @@ mod tests {
         );
         check(
             &"x".repeat(MAX_BYTES + 1),
-            expect!["`flows.yaml` cannot be read: the file has more than 1024 kB"],
+            expect!["cannot read `flows.yaml`: the file has more than 1024 kB"],
         );
     }
 }
