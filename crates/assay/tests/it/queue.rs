@@ -263,7 +263,7 @@ mod on_postgres {
         let copy = |from: &str, to: &str| queue(files.path(), &["copy", from, to], "");
         let refused = copy(".agent-communication", &url);
         assert_eq!(refused.code, 2);
-        assert!(refused.stderr.contains("1 task being worked on"), "{}", refused.stderr);
+        assert!(refused.stderr.contains("1 task in progress"), "{}", refused.stderr);
         answer(files.path(), &["complete", "t0", "--agent", "me", "--fence", "1"], "");
         let told = "64 tasks copied, 0 already present; the source is unchanged\n";
         assert_eq!(copy(".agent-communication", &url).stdout, told);
