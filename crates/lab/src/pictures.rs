@@ -1,7 +1,7 @@
 //! `cargo xtask pictures`: renders the terminal output of assay as SVG files for the manual.
 //!
-//! Each picture shows a prompt, a command and its output as a terminal shows them, with colours. The
-//! output is that of the binary, in the repository of `assay demo`.
+//! Each picture shows a prompt, a command and its output as a terminal shows them, with colours.
+//! The output is that of the binary, in the repository of `assay demo`.
 
 use std::fs;
 use std::path::{Path, PathBuf};

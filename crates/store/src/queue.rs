@@ -469,8 +469,8 @@ pub enum PauseTarget {
 /// The registration of an agent under its name.
 ///
 /// While the registration exists, no other process can join under the name. When it is dropped, or
-/// its process dies, the leases that were claimed [while alive](Tenure::WhileAlive) under the name
-/// end.
+/// its process dies, the leases that were claimed [while alive](LeaseKind::WhileAlive) under the
+/// name end.
 pub trait Registration: Send {}
 
 /// A queue of tasks for agents.

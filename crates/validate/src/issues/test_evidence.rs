@@ -1,4 +1,4 @@
-//! Judges criteria by tests and commands: [`answer`] finds the results that a criterion names.
+//! Judges criteria by tests and commands: [`judge`] finds the results that a criterion names.
 
 use assay_checks::check::{CheckKind, CheckOutcome, CheckState};
 use assay_checks::command::CommandLine;
