@@ -17,6 +17,7 @@ mod readable;
 mod ruby;
 mod rust;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::file_index::FileIndex;
@@ -37,7 +38,9 @@ pub trait ProjectFiles {
 }
 
 /// The purpose of tests.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum TestKind {
     /// Tests of single parts.

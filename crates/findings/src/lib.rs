@@ -20,6 +20,7 @@
 //!   second looks.
 //! - [`title_similarity`] and `claim_similarity`: the similarity of titles, and of claims.
 //! - [`identity`] and [`recurring`]: recognise a finding after edits and over rounds.
+//! - [`severity_schema`]: the JSON Schema of severities that users write.
 //! - [`mod@write`]: one file for each output format. [`post`]: the review of a pull request;
 //!   `post::approval` alone decides whether a review approves. [`script_api`]: the JSON that
 //!   commands for scripts print, with its schemas.
@@ -48,6 +49,7 @@ pub mod report;
 pub mod script_api;
 pub mod second_look;
 pub mod sequence_similarity;
+pub mod severity_schema;
 pub mod shown_limit;
 pub mod synthesis;
 pub mod title_similarity;

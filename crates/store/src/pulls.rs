@@ -10,15 +10,20 @@
 //! If the head commit is not known, nothing is queued: a task with another id would be a second
 //! review.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
 use assay_base::text::first_chars;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::queue::QueuedTask;
 use crate::task::{Moment, QueueName, Task, TaskId, TaskKind};
+
+/// The pattern of `owner/name` in a JSON Schema.
+const REPOSITORY_PATTERN: &str = "^[A-Za-z0-9_-]{1,39}/[A-Za-z0-9._-]{1,100}$";
 
 /// The maximum number of characters of a pull request's title in the title of its task.
 const MAX_TITLE_CHARS: usize = 160;
@@ -98,6 +103,20 @@ impl FromStr for RepositoryName {
             }
             _ => Err(PullError::Repository(short(text))),
         }
+    }
+}
+
+impl JsonSchema for RepositoryName {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "RepositoryName".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "pattern": REPOSITORY_PATTERN })
     }
 }
 

@@ -1,5 +1,6 @@
 //! A unit of queued work, [`Task`], and its validated names.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
@@ -8,6 +9,7 @@ use assay_base::text::first_chars;
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
@@ -22,6 +24,9 @@ pub const MAX_STORED: usize = 16 << 20;
 
 /// The maximum length of the name of a task, a queue or an agent, in bytes.
 const MAX_NAME: usize = 128;
+
+/// The pattern of such a name in a JSON Schema.
+const NAME_PATTERN: &str = "^[A-Za-z0-9_-][A-Za-z0-9._-]*$";
 
 /// The maximum number of characters of a kind or an agent in a generated task id.
 const MAX_NAME_PART: usize = 40;
@@ -104,6 +109,22 @@ macro_rules! name {
         impl fmt::Display for $type {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str(&self.0)
+            }
+        }
+
+        impl JsonSchema for $type {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($type).into()
+            }
+
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({
+                    "type": "string", "minLength": 1, "maxLength": MAX_NAME, "pattern": NAME_PATTERN,
+                })
             }
         }
     };

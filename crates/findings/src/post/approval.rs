@@ -6,6 +6,7 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::coverage::ReviewCoverage;
@@ -15,7 +16,7 @@ use crate::synthesis::Synthesis;
 use crate::verdict::{VerdictRule, VerdictState};
 
 /// The action that the configuration (`github.when_ready`) asks for if a change is ready.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ReadyAction {
     /// An approval, if all conditions of [`approval`] hold.

@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 /// The pattern of ids of tasks and agents, and of types of work.
 const NAME_PATTERN: &str = "^[A-Za-z0-9_-][A-Za-z0-9._-]*$";
 
-/// The schema of a name; the types in the store have none.
+/// The schema of a name that is never null, even if the name is optional.
 pub(super) struct NameSchema;
 
 impl JsonSchema for NameSchema {
