@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use assay_base::clock::Stopwatch;
 
-pub use self::retry_policy::RetryPolicy;
+pub use self::retry_policy::{DEFAULT_ATTEMPTS, RetryPolicy};
 use serde::{Deserialize, Serialize};
 
 use crate::reply_store::ReplyKey;

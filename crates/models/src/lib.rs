@@ -31,7 +31,10 @@ mod wire;
 
 pub use agent::{Agent, AgentKind, AgentModel, AgentOutputFormat, Custom};
 pub use budget::{Budget, Caps, DailyBudget, Spending};
-pub use client::{ModelClient, ModelRequest, ModelResponse, ReplySource, ReplyStores, RetryPolicy};
+pub use client::{
+    DEFAULT_ATTEMPTS, ModelClient, ModelRequest, ModelResponse, ReplySource, ReplyStores,
+    RetryPolicy,
+};
 pub use failure::{Failure, FailureClass};
 pub use http::{HttpModel, Provider};
 pub use mark::{Mark, Nonce, Piece, contains_word};

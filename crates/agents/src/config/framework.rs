@@ -1,19 +1,21 @@
 //! The settings of tasks: the parts of `config/agent-framework.yaml` that concern agents.
 
-use std::num::{NonZeroU32, NonZeroU64};
+use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 use std::time::Duration;
 
 use assay_findings::grade::Grade;
+use assay_findings::severity_schema::severity_schema;
 use assay_findings::vote::AutofixClass;
 use assay_store::queue::Policy;
 use assay_store::task::QueueName;
-use serde::{Deserialize, Deserializer};
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The defaults for all tasks; an agent may override some of them.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TaskSettings {
-    /// Seconds between two polls of a queue that sends no wake-up.
+    /// Seconds between two polls of a queue that sends no wake-up, and between two heartbeats.
     pub poll_interval: NonZeroU64,
     /// The maximum number of retries of a failed task.
     pub max_retries: u32,
@@ -38,13 +40,14 @@ impl Default for TaskSettings {
 }
 
 /// The delay before a retry of a failed task.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TaskBackoff {
     /// The delay after the first failure, in seconds.
     pub initial: u64,
-    /// The factor by which the delay grows with each further failure, at least 1.
+    /// The factor by which the delay grows with each further failure.
     #[serde(deserialize_with = "at_least_one")]
+    #[schemars(range(min = 1))]
     pub multiplier: f64,
     /// The maximum delay, in seconds.
     pub max: u64,
@@ -67,11 +70,11 @@ fn at_least_one<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
 }
 
 /// Limits that protect queues and agents.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Safeguards {
     /// The maximum number of pending tasks in a queue.
-    pub max_queue_size: usize,
+    pub max_queue_size: NonZeroUsize,
     /// The length of a lease, in seconds. An agent that sends no heartbeat for so long counts as
     /// dead, and its task can be claimed by another agent.
     pub heartbeat_timeout: NonZeroU64,
@@ -82,7 +85,7 @@ pub struct Safeguards {
 impl Default for Safeguards {
     fn default() -> Safeguards {
         Safeguards {
-            max_queue_size: 100,
+            max_queue_size: NonZeroUsize::new(100).expect("100 is not zero"),
             heartbeat_timeout: NonZeroU64::new(600).expect("600 is not zero"),
             watchdog_interval: NonZeroU64::new(60).expect("60 is not zero"),
         }
@@ -97,15 +100,18 @@ impl Safeguards {
 }
 
 /// The location of the queue.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct QueueSettings {
-    /// The URL of the database, `postgres://…`; `None` for files in the repository.
+    /// The URL of the queue's database, `postgres://…`; its options `sslmode` and `sslrootcert` are
+    /// read.
+    ///
+    /// Default: the queue is in files below `.agent-communication/`.
     pub url: Option<String>,
 }
 
 /// The follow-up of reviews: queues, limits and routes.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Workflow {
     /// The number of times that a change is sent back before a person decides.
@@ -117,29 +123,45 @@ pub struct Workflow {
     /// The queue for tasks that need a person.
     pub escalations: QueueName,
     /// The routes of findings. The first applicable route with a `to` decides who fixes.
+    ///
+    /// Default: CRITICAL findings notify `architect`; HIGH findings in three files or more, or of the
+    /// class `manual`, go to `senior-engineer`.
     pub routes: Vec<Route>,
 }
 
 /// A rule for the queues that get findings of a severity.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Route {
-    /// The severity of the findings, one of the seven levels.
-    #[serde(deserialize_with = "severity")]
+    /// The severity of the findings.
+    #[serde(deserialize_with = "severity", serialize_with = "severity_word")]
+    #[schemars(schema_with = "severity_schema")]
     pub severity: Grade,
     /// The minimum number of files with such findings.
-    #[serde(default)]
+    ///
+    /// Default: 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub min_files: usize,
-    /// The autofix class that at least one of the findings must have; `None` for any.
-    #[serde(default)]
+    /// The autofix class that at least one of the findings must have.
+    ///
+    /// Default: any class.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub autofix: Option<AutofixClass>,
-    /// The queue for the fix, used if an enabled agent works on it; `None` if the route does not
-    /// decide.
-    #[serde(default)]
+    /// The queue for the fix, used if an enabled agent works on it. A route without a `to` does not
+    /// decide who fixes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<QueueName>,
-    /// The queue that is notified as well; `None` for none.
-    #[serde(default)]
+    /// A queue that is notified as well.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub also: Option<QueueName>,
+}
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
+fn severity_word<S: Serializer>(grade: &Grade, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(grade.word())
 }
 
 fn severity<'de, D: Deserializer<'de>>(from: D) -> Result<Grade, D::Error> {
@@ -185,7 +207,7 @@ pub fn policy(task: &TaskSettings, safeguards: &Safeguards, workflow: &Workflow)
         backoff_multiplier: task.backoff.multiplier,
         max_backoff: Duration::from_secs(task.backoff.max),
         max_retries: task.max_retries,
-        max_queue_size: safeguards.max_queue_size,
+        max_queue_size: safeguards.max_queue_size.get(),
         escalations: workflow.escalations.clone(),
     }
 }

@@ -1,5 +1,6 @@
 //! The `gates` section of the configuration: `GateConfig`.
 
+use std::num::{NonZeroU32, NonZeroU64};
 use std::path::Path;
 use std::time::Duration;
 
@@ -8,60 +9,111 @@ use assay_gates::blocking_policy::{BlockingPolicy, ChecklistPolicy, ReaderPolicy
 use assay_gates::command::{AnswerForm, CommandVerifier};
 use assay_gates::item::Severity;
 use assay_gates::phase::Phase;
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::PATH;
-use super::fixer::{ChosenFixer, FixerConfig};
+use super::fixer::{ChosenFixer, FixerConfig, gate_fixer};
+use super::{PATH, value_schemas};
 
 /// The default time limit of a command, in seconds.
 const DEFAULT_SECONDS: u64 = 600;
 
 /// The `gates` section as written.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct GateConfig {
+    /// The values of `may_until` and `should_until` if they are not set. With `strict`, every failed
+    /// item blocks in every iteration.
     preset: Preset,
+    /// The last iteration in which a failed MAY blocks.
+    ///
+    /// Default: 2; with the preset `strict`, every iteration.
     may_until: Option<u32>,
+    /// The last iteration in which a failed SHOULD blocks. A MUST always blocks.
+    ///
+    /// Default: 4; with the preset `strict`, every iteration.
     should_until: Option<u32>,
-    ceiling: Option<u32>,
-    fails_per_item: Option<u32>,
+    /// The iteration after whose failure a person decides.
+    ceiling: NonZeroU32,
+    /// The number of failures that an item may have. An item that fails more often goes to a person
+    /// (MUST) or is accepted (SHOULD, MAY).
+    fails_per_item: NonZeroU32,
     /// True if a list without the built-in checklist can pass.
     allow_only_items: bool,
-    /// True if a change can pass that no reader judged.
+    /// True if a change can pass that no model and no person judged.
     allow_not_judged: bool,
-    /// True if models are asked even if the user does not request one.
+    /// True if models verify items that code cannot verify, as with `--models`.
     pub models: bool,
+    /// The fixer of `assay gate run`: `model`, or a command.
+    #[schemars(schema_with = "gate_fixer")]
     fixer: Option<FixerConfig>,
+    /// Commands that verify items.
     verifiers: Vec<VerifierConfig>,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+impl Default for GateConfig {
+    fn default() -> GateConfig {
+        let BlockingPolicy { ceiling, fails_per_item, .. } = BlockingPolicy::DEFAULT;
+        let not_zero = |limit| NonZeroU32::new(limit).expect("a default limit is not zero");
+        GateConfig {
+            preset: Preset::default(),
+            may_until: None,
+            should_until: None,
+            ceiling: not_zero(ceiling),
+            fails_per_item: not_zero(fails_per_item),
+            allow_only_items: false,
+            allow_not_judged: false,
+            models: false,
+            fixer: None,
+            verifiers: Vec::new(),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Preset {
+    /// Severities block up to an iteration.
     #[default]
     Seed,
+    /// Every failed item blocks in every iteration.
     Strict,
 }
 
-#[derive(Debug, Deserialize)]
+/// A command that verifies one item.
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct VerifierConfig {
+    /// The name of the verifier, unique.
     name: String,
+    /// The phases whose gates get the item.
+    #[schemars(length(min = 1))]
     phases: Vec<Phase>,
+    /// The program and its arguments.
+    #[schemars(schema_with = "value_schemas::command")]
     run: Vec<String>,
+    /// The sentence that the command verifies.
+    #[schemars(length(min = 1))]
     check: String,
+    /// The severity of the item if it fails.
     #[serde(default = "default_severity")]
     severity: Severity,
+    /// The part of the result that decides: `exit` is the exit code, `text` is the printed PASS or
+    /// FAIL.
     #[serde(default)]
     answer: AnswerConfig,
-    seconds: Option<u64>,
+    /// The timeout of one run, in seconds.
+    #[serde(default = "default_seconds")]
+    seconds: NonZeroU64,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum AnswerConfig {
+    /// The exit code decides: 0 is a pass.
     #[default]
     Exit,
+    /// The command prints PASS or FAIL.
     Text,
 }
 
@@ -69,15 +121,15 @@ fn default_severity() -> Severity {
     Severity::Must
 }
 
+fn default_seconds() -> NonZeroU64 {
+    NonZeroU64::new(DEFAULT_SECONDS).expect("the default timeout is not zero")
+}
+
 impl GateConfig {
     /// Fails if a value of the section cannot be used.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         self.fixer()?;
         self.verifiers(Path::new("."))?;
-        let BlockingPolicy { ceiling, fails_per_item, .. } = self.blocking_policy();
-        if ceiling == 0 || fails_per_item == 0 {
-            bail!("`gates.ceiling` and `gates.fails_per_item` in `{PATH}` must be at least 1");
-        }
         Ok(())
     }
 
@@ -90,8 +142,8 @@ impl GateConfig {
         BlockingPolicy {
             may_until: self.may_until.unwrap_or(preset.may_until),
             should_until: self.should_until.unwrap_or(preset.should_until),
-            ceiling: self.ceiling.unwrap_or(preset.ceiling),
-            fails_per_item: self.fails_per_item.unwrap_or(preset.fails_per_item),
+            ceiling: self.ceiling.get(),
+            fails_per_item: self.fails_per_item.get(),
             built_in: match self.allow_only_items {
                 true => ChecklistPolicy::Optional,
                 false => ChecklistPolicy::Required,
@@ -132,7 +184,7 @@ impl GateConfig {
                     AnswerConfig::Exit => AnswerForm::Exit,
                     AnswerConfig::Text => AnswerForm::Text,
                 },
-                time: Duration::from_secs(stored.seconds.unwrap_or(DEFAULT_SECONDS)),
+                time: Duration::from_secs(stored.seconds.get()),
                 folder: folder.to_owned(),
             });
         }

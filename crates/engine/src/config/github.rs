@@ -9,10 +9,11 @@ use assay_sandbox::{KeySource, Keys};
 use assay_services::github::{GitHub, PUBLIC_URL, RateLimiter};
 use assay_services::http::{ServerUrl, ServiceClock, SystemClock};
 use assay_store::pulls::RepositoryName;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::service::{SHORT_WAIT, WebhookSecret, check_private};
-use super::{PATH, key};
+use super::{PATH, key, value_schemas};
 use crate::environment::Environment;
 
 /// The variable with the address of the API, as GitHub's own workflows set it.
@@ -25,25 +26,50 @@ const TOKEN: &str = "GITHUB_TOKEN";
 const WEBHOOK_SECRET: &str = "GITHUB_WEBHOOK_SECRET";
 
 /// The `github` section as written.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct GithubConfig {
     /// The environment that the configuration was read in.
     #[serde(skip)]
     environment: Environment,
-    /// The address of the API; `https://HOST/api/v3` for GitHub Enterprise Server.
+    /// The address of the API, `https` unless on this machine; `https://HOST/api/v3` for GitHub
+    /// Enterprise Server. With a `url`, the default token is not sent.
+    ///
+    /// Default: `GITHUB_API_URL`, or `https://api.github.com`.
     url: Option<String>,
+    /// The environment variable with the token. Not together with `token_command`.
+    ///
+    /// Default: `GITHUB_TOKEN`, without a `url`.
     token_env: Option<String>,
+    /// The program that prints the token, with its arguments.
+    #[schemars(schema_with = "value_schemas::command")]
     token_command: Option<Vec<String>>,
-    /// The repositories that agents work on.
+    /// The repositories that agents and triggers work on, as `owner/name`. Without any, all can be
+    /// read and none is pushed to.
     pub repositories: Vec<RepositoryName>,
-    /// The review that is posted on a pull request whose change is ready, if approvals are allowed
-    /// otherwise.
+    /// The review that is posted on a pull request whose change is ready: a comment, or an approval
+    /// if all other conditions hold.
     pub when_ready: ReadyAction,
-    /// The labels that a pull request needs, at least one of them, to be reviewed automatically.
+    /// The labels of pull requests that are reviewed automatically; a pull request needs one of
+    /// them. Without any, all pull requests are reviewed.
     pub labels: Vec<String>,
-    /// The variable with the secret that webhook deliveries are signed with.
-    webhook_secret_env: Option<String>,
+    /// The environment variable with the secret that webhook deliveries are signed with.
+    webhook_secret_env: String,
+}
+
+impl Default for GithubConfig {
+    fn default() -> GithubConfig {
+        GithubConfig {
+            environment: Environment::default(),
+            url: None,
+            token_env: None,
+            token_command: None,
+            repositories: Vec::new(),
+            when_ready: ReadyAction::default(),
+            labels: Vec::new(),
+            webhook_secret_env: WEBHOOK_SECRET.to_owned(),
+        }
+    }
 }
 
 impl GithubConfig {
@@ -133,8 +159,7 @@ impl GithubConfig {
 
     /// Returns the webhook secret; `None` if its variable is not set.
     pub fn webhook_secret(&self) -> Option<WebhookSecret> {
-        let name = self.webhook_secret_env.as_deref().unwrap_or(WEBHOOK_SECRET);
-        WebhookSecret::in_variable(&self.environment, name)
+        WebhookSecret::in_variable(&self.environment, &self.webhook_secret_env)
     }
 
     /// Returns true if a token is configured. No key command is run.

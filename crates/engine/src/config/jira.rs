@@ -7,10 +7,11 @@ use assay_agents::config::roster::{AgentConfig, TransitionTrigger};
 use assay_sandbox::KeySource;
 use assay_services::http::ServerUrl;
 use assay_services::jira::{Flavour, Jira};
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::service::{ServiceConnection, WebhookSecret, check_private, open_connection};
-use super::{PATH, key};
+use super::{PATH, key, value_schemas};
 use crate::environment::Environment;
 
 /// The default variable of the API token.
@@ -23,43 +24,78 @@ const USER: &str = "JIRA_USER";
 const WEBHOOK_TOKEN: &str = "JIRA_WEBHOOK_TOKEN";
 
 /// The `jira` section as written.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct JiraConfig {
     /// The environment that the configuration was read in.
     #[serde(skip)]
     environment: Environment,
-    /// The address of the server.
+    /// The address of the server, `https` unless on this machine.
+    ///
+    /// Default: JIRA is not used.
     url: Option<String>,
+    /// The kind of server.
     flavour: FlavourConfig,
-    /// The user that the API token belongs to.
+    /// The user that the API token belongs to, for the cloud.
+    ///
+    /// Default: the value of the variable that `user_env` names.
     user: Option<String>,
-    /// The variable with the user that the API token belongs to.
-    user_env: Option<String>,
+    /// The environment variable with the user that the API token belongs to.
+    user_env: String,
+    /// The environment variable with the API token. Not together with `token_command`.
+    ///
+    /// Default: `JIRA_API_TOKEN`.
     token_env: Option<String>,
+    /// The program that prints the API token, with its arguments.
+    #[schemars(schema_with = "value_schemas::command")]
     token_command: Option<Vec<String>>,
     /// Only present to be rejected: a key must not be in a file.
+    #[schemars(skip)]
     token: Option<serde::de::IgnoredAny>,
-    /// The project of new tickets.
+    /// The key of the project of new tickets.
     pub project: Option<String>,
+    /// The statuses of tickets, as the workflow of the project names them.
     statuses: JiraStatuses,
-    /// The variable with the token that webhook deliveries carry or are signed with.
-    webhook_token_env: Option<String>,
+    /// The environment variable with the token that webhook deliveries carry or are signed with.
+    webhook_token_env: String,
 }
 
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
+impl Default for JiraConfig {
+    fn default() -> JiraConfig {
+        JiraConfig {
+            environment: Environment::default(),
+            url: None,
+            flavour: FlavourConfig::default(),
+            user: None,
+            user_env: USER.to_owned(),
+            token_env: None,
+            token_command: None,
+            token: None,
+            project: None,
+            statuses: JiraStatuses::default(),
+            webhook_token_env: WEBHOOK_TOKEN.to_owned(),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum FlavourConfig {
+    /// The cloud of Atlassian.
     #[default]
     Cloud,
+    /// A server or data centre.
     Server,
 }
 
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct JiraStatuses {
+    /// The status of a ticket in review.
     code_review: String,
+    /// The status after an approval.
     approved: String,
+    /// The status after a rejection.
     changes_requested: String,
 }
 
@@ -145,7 +181,7 @@ impl JiraConfig {
         match self.flavour {
             FlavourConfig::Server => Ok(Flavour::Server),
             FlavourConfig::Cloud => {
-                let name = self.user_env.as_deref().unwrap_or(USER);
+                let name = &self.user_env;
                 let user = self.user.clone().or_else(|| self.environment.variable(name));
                 let user = user.ok_or_else(|| {
                     anyhow!("missing JIRA user: set the variable `{name}`, or `jira.user`")
@@ -180,8 +216,7 @@ impl JiraConfig {
 
     /// Returns the webhook secret; `None` if its variable is not set.
     pub fn webhook_secret(&self) -> Option<WebhookSecret> {
-        let name = self.webhook_token_env.as_deref().unwrap_or(WEBHOOK_TOKEN);
-        WebhookSecret::in_variable(&self.environment, name)
+        WebhookSecret::in_variable(&self.environment, &self.webhook_token_env)
     }
 
     /// Returns the status of a ticket whose pull request is to be reviewed.

@@ -6,10 +6,11 @@ use anyhow::{Context, anyhow, bail};
 use assay_sandbox::KeySource;
 use assay_services::http::ServerUrl;
 use assay_services::linear::{API_URL, Linear};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::service::{ServiceConnection, check_private, open_connection};
-use super::{PATH, key};
+use super::{PATH, key, value_schemas};
 use crate::environment::Environment;
 
 /// The default variable of the API key.
@@ -19,19 +20,29 @@ const KEY: &str = "LINEAR_API_KEY";
 const TEAM: &str = "LINEAR_TEAM_ID";
 
 /// The `linear` section as written.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LinearConfig {
     /// The environment that the configuration was read in.
     #[serde(skip)]
     environment: Environment,
-    /// The address of the API; `None` for the public one.
+    /// The address of the API, `https` unless on this machine.
+    ///
+    /// Default: the public API of Linear.
     url: Option<String>,
-    /// The team of new issues, by its id or key.
+    /// The id or the key of the team of new issues.
+    ///
+    /// Default: the value of `LINEAR_TEAM_ID`.
     team: Option<String>,
+    /// The environment variable with the API key. Not together with `key_command`.
+    ///
+    /// Default: `LINEAR_API_KEY`.
     key_env: Option<String>,
+    /// The program that prints the API key, with its arguments.
+    #[schemars(schema_with = "value_schemas::command")]
     key_command: Option<Vec<String>>,
     /// Only present to be rejected: a key must not be in a file.
+    #[schemars(skip)]
     key: Option<serde::de::IgnoredAny>,
     /// The workflow states of an issue.
     pub states: LinearStates,
@@ -39,14 +50,14 @@ pub struct LinearConfig {
 
 /// The workflow states of an issue, by name. An issue is not moved at an event whose state is
 /// `None`.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LinearStates {
-    /// The state of an issue whose loop has started.
+    /// The state of an issue whose loop has started. With null, the issue is not moved.
     pub started: Option<String>,
-    /// The state of an issue whose implementation is approved.
+    /// The state of an issue whose implementation is approved. With null, the issue is not moved.
     pub approved: Option<String>,
-    /// The state of an issue that a person has to decide.
+    /// The state of an issue that a person has to decide. With null, the issue is not moved.
     pub handed_over: Option<String>,
 }
 

@@ -16,15 +16,19 @@ mod key;
 pub mod linear;
 mod model;
 pub mod models;
+mod name_or_definition;
 pub mod qa;
+pub mod schema;
 pub mod service;
 pub mod severity;
 #[cfg(test)]
 mod tests;
+mod value_schemas;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind::{NotADirectory, NotFound};
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::Path;
 use std::time::Duration;
 
@@ -38,14 +42,16 @@ use assay_findings::coverage::CoverageRequirement;
 use assay_findings::grade::Grade;
 use assay_findings::grounding::{Tree, TreeError};
 use assay_findings::path::RepoPath;
+use assay_findings::severity_schema::severity_schema;
 use assay_findings::shown_limit::ShownLimit;
 use assay_findings::verdict::NoContentPolicy;
 use assay_review::baseline::{self, Baseline};
 use assay_review::command::format::AnalyserFormat;
-use assay_review::command::{CommandReviewer, known_analysers};
+use assay_review::command::{CommandReviewer, DEFAULT_TIMEOUT, known_analysers};
 use assay_review::globs::Globs;
 use assay_review::recording::Grouping;
 use assay_rules::Rulebook;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
 use self::gates::GateConfig;
@@ -53,6 +59,7 @@ use self::github::GithubConfig;
 use self::jira::JiraConfig;
 use self::linear::LinearConfig;
 use self::models::ModelsConfig;
+use self::name_or_definition::NameOrDefinition;
 use self::qa::QaConfig;
 use self::severity::parse_severity;
 use crate::environment::Environment;
@@ -69,89 +76,139 @@ pub(crate) const PERSONAS_FOLDER: &str = ".assay/personas";
 /// The folder of a repository's prompts for the reviewer and the fixer of the validation loop.
 pub(crate) const PROMPTS_FOLDER: &str = ".assay/prompts";
 
-/// The content of the configuration file.
-#[derive(Debug, Default, Deserialize)]
+/// The configuration of assay, `config/agent-framework.yaml`. Every key is optional.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Configuration {
+    /// Reviews of changes.
     review: ReviewConfig,
+    /// The part of a change that must be read.
     coverage: CoverageConfig,
+    /// Models, their tiers and their limits.
     models: ModelsConfig,
-    /// The `gates` section.
+    /// Quality gates, `assay gate`.
     pub gates: GateConfig,
-    /// The `qa` section: the validation loop.
+    /// The validation loop on a spec, `assay qa`.
     pub qa: QaConfig,
-    /// The `github` section.
+    /// Pull requests on GitHub.
     pub github: GithubConfig,
-    /// The `jira` section.
+    /// Tickets in JIRA.
     pub jira: JiraConfig,
-    /// The `linear` section.
+    /// Issues in Linear, which the validation loop updates.
     pub linear: LinearConfig,
     /// The limits of tasks.
     pub task: TaskSettings,
-    /// The limits of agents.
+    /// The limits of queues and agents.
     pub safeguards: Safeguards,
     /// The location of the queue.
     pub queue: QueueSettings,
-    /// The workflow of agents.
+    /// The workflow of agents: the follow-up of a review.
     pub workflow: Workflow,
 }
 
-#[derive(Debug, Deserialize)]
+/// The `review` section as written.
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct ReviewConfig {
+    /// Globs of files that no reviewer reads. Each review names the files.
     ignore: Vec<String>,
-    max_file_kib: u64,
-    at_a_time: usize,
+    /// The maximum size of a file, in KiB. Larger files are left out.
+    max_file_kib: NonZeroU64,
+    /// The maximum number of local reviewers (rules, analysers) that run concurrently.
+    at_a_time: NonZeroUsize,
+    /// The lowest severity that blocks: findings of this severity or worse block, and no others.
+    ///
+    /// Default: findings that must be fixed, and MAJOR and P1, block.
+    #[schemars(schema_with = "severity_schema")]
     fail_on: Option<String>,
-    /// The verdict on a change without reviewable content.
+    /// The verdict on a change without reviewable content, such as a picture or a lock file.
     nothing_to_review: NoContentPolicy,
-    /// The number of findings that are shown; the others are folded.
+    /// The maximum number of findings that are shown, blocking ones included; `all` is no limit. The
+    /// others are folded. Blocking findings are shown even beyond the number.
     shown: ShownLimit,
-    commands: Vec<AnalyserConfig>,
-    /// True if personas read every change, even if the user does not request a model.
+    /// Analysers that read changes as well: a well-known name, or a definition.
+    #[schemars(schema_with = "analysers")]
+    commands: Vec<NameOrDefinition<CustomAnalyser>>,
+    /// True if personas read every change, as with `--models`.
     models: bool,
     /// True if a model takes a second look at findings before they are reported.
     second_looks: bool,
-    /// True if each persona reads a change on its own, instead of a few readings for all concerns.
+    /// True if each persona reads a change on its own, as with `--each-persona`, instead of a few
+    /// readings for all concerns.
     each_persona: bool,
     /// True if models may look things up in the repository before they answer.
     lookups: bool,
 }
 
-#[derive(Debug, Default, Deserialize)]
+/// The `coverage` section as written.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct CoverageConfig {
+    /// The way in which each hunk must be read: `none` is patterns on text; `structural` is rules
+    /// that know the language, or another reviewer; `model` is a model. With less, the review is
+    /// incomplete.
     require: CoverageRequirement,
 }
 
-/// An analyser as configured: a well-known name, or a full definition.
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum AnalyserConfig {
-    Known(String),
-    Custom(CustomAnalyser),
-}
-
-#[derive(Debug, Deserialize)]
+/// The definition of an analyser.
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("dependentRequired" = { "run": ["form"], "form": ["run"] }))]
 struct CustomAnalyser {
+    /// The name of the analyser, unique. `bandit`, `clippy`, `eslint`, `golangci-lint`, `ruff`,
+    /// `semgrep` and `shellcheck` need neither `run` nor `form`.
     name: String,
-    run: Option<Vec<String>>,
-    form: Option<String>,
-    files: Option<Vec<String>>,
+    /// The program and its arguments; `{files}` becomes the changed files.
+    ///
+    /// Default: that of a well-known name.
     #[serde(default)]
+    #[schemars(schema_with = "value_schemas::command")]
+    run: Option<Vec<String>>,
+    /// The format of the output.
+    ///
+    /// Default: that of a well-known name.
+    #[serde(default)]
+    #[schemars(schema_with = "output_formats")]
+    form: Option<String>,
+    /// Globs of the files that the analyser reads.
+    ///
+    /// Default: all files, or those of a well-known name.
+    files: Option<Vec<String>>,
+    /// Further environment variables of the program.
+    #[serde(default)]
+    #[schemars(schema_with = "value_schemas::variables")]
     env: BTreeMap<String, String>,
+    /// True if the review is incomplete without an answer of the analyser.
     #[serde(default)]
     required: bool,
-    seconds: Option<u64>,
+    /// The timeout of one run, in seconds.
+    #[serde(default = "default_analyser_seconds")]
+    seconds: NonZeroU64,
+}
+
+fn default_analyser_seconds() -> NonZeroU64 {
+    NonZeroU64::new(DEFAULT_TIMEOUT.as_secs()).expect("the default timeout is not zero")
+}
+
+fn analysers(generator: &mut SchemaGenerator) -> Schema {
+    let known = known_analysers::KNOWN_ANALYSERS.iter().map(|known| known.name);
+    let definition = generator.subschema_for::<CustomAnalyser>();
+    json_schema!({
+        "type": "array",
+        "items": { "anyOf": [value_schemas::words(known), definition] },
+    })
+}
+
+fn output_formats(_: &mut SchemaGenerator) -> Schema {
+    value_schemas::words(AnalyserFormat::ALL.map(AnalyserFormat::as_str))
 }
 
 impl Default for ReviewConfig {
     fn default() -> ReviewConfig {
         ReviewConfig {
             ignore: Vec::new(),
-            max_file_kib: 1024,
-            at_a_time: 4,
+            max_file_kib: NonZeroU64::new(1024).expect("1024 is not zero"),
+            at_a_time: NonZeroUsize::new(4).expect("4 is not zero"),
             fail_on: None,
             nothing_to_review: NoContentPolicy::default(),
             shown: ShownLimit::default(),
@@ -240,7 +297,8 @@ impl Configuration {
     }
 
     fn exclusions(&self) -> anyhow::Result<ExclusionRules> {
-        ExclusionRules::new(&self.review.ignore, self.review.max_file_kib << 10)
+        let max_bytes = self.review.max_file_kib.get().saturating_mul(1024);
+        ExclusionRules::new(&self.review.ignore, max_bytes)
             .with_context(|| format!("invalid `review.ignore` in `{PATH}`"))
     }
 
@@ -254,7 +312,10 @@ impl Configuration {
         let mut names = vec![assay_rules::REVIEWER.to_owned()];
         let mut commands = Vec::new();
         for stored in &self.review.commands {
-            let command = stored.reviewer()?;
+            let command = match stored {
+                NameOrDefinition::Name(name) => find_known(name)?.reviewer(),
+                NameOrDefinition::Definition(own) => own.reviewer()?,
+            };
             if names.contains(&command.name) {
                 bail!("`review.commands`: duplicate reviewer `{}`", command.name);
             }
@@ -262,15 +323,6 @@ impl Configuration {
             commands.push(command);
         }
         Ok(commands)
-    }
-}
-
-impl AnalyserConfig {
-    fn reviewer(&self) -> anyhow::Result<CommandReviewer> {
-        match self {
-            AnalyserConfig::Known(name) => Ok(find_known(name)?.reviewer()),
-            AnalyserConfig::Custom(own) => own.reviewer(),
-        }
     }
 }
 
@@ -296,7 +348,7 @@ impl CustomAnalyser {
         }
         reviewer.env = self.env.clone().into_iter().collect();
         reviewer.required = self.required;
-        reviewer.time = self.seconds.map_or(reviewer.time, Duration::from_secs);
+        reviewer.time = Duration::from_secs(self.seconds.get());
         Ok(reviewer)
     }
 }
@@ -438,7 +490,7 @@ impl Settings {
         Ok(Settings {
             environment: environment.clone(),
             exclusions: configuration.exclusions()?,
-            at_a_time: configuration.review.at_a_time,
+            at_a_time: configuration.review.at_a_time.get(),
             fail_on: configuration.fail_on()?,
             require: configuration.coverage.require,
             without_content: configuration.review.nothing_to_review,

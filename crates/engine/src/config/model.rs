@@ -1,6 +1,7 @@
 //! The configuration of one model: [`ModelConfig`].
 
 use std::collections::BTreeMap;
+use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,52 +12,106 @@ use assay_models::{
 };
 use assay_sandbox::{Key, KeySource};
 use assay_services::http::ServerUrl;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{PATH, key};
+use super::{PATH, key, value_schemas};
 use crate::environment::Environment;
 
 /// Micro-dollars per dollar.
 pub(super) const MICRO_PER_UNIT: f64 = 1_000_000.0;
 
 /// A model as configured.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[schemars(extend(
+    "required" = ["api"],
+    "allOf" = [
+        {
+            "if": { "properties": {
+                "api": { "enum": ["anthropic", "openai-chat", "openai-responses"] },
+            } },
+            "then": { "required": ["model"] },
+        },
+        {
+            "if": { "properties": { "api": { "const": "command" } } },
+            "then": { "required": ["run"] },
+        },
+    ],
+))]
 pub(super) struct ModelConfig {
+    /// The API or the program by which the model is called.
+    #[schemars(with = "Api")]
     api: Option<Api>,
+    /// The name of the model at its provider. Required for an API over HTTP.
+    ///
+    /// Default: that of the program.
+    #[serde(skip_serializing_if = "String::is_empty")]
     model: String,
+    /// The address of the API. With a `url`, the default key is not sent.
+    ///
+    /// Default: `ANTHROPIC_BASE_URL` or `OPENAI_BASE_URL`, or the provider's address.
     url: Option<String>,
-    /// The variable with the API key.
+    /// The environment variable with the API key. Not together with `key_command`.
+    ///
+    /// Default: `ANTHROPIC_API_KEY` or `OPENAI_API_KEY`, without a `url`.
     key_env: Option<String>,
-    /// The program that prints the API key, with its arguments.
+    /// The program that prints the API key, with its arguments. Its timeout is 60 seconds.
+    #[schemars(schema_with = "value_schemas::command")]
     key_command: Option<Vec<String>>,
     /// Only present to be rejected: a key must not be in a file.
+    #[schemars(skip)]
     key: Option<serde::de::IgnoredAny>,
-    context_tokens: Option<u64>,
-    max_output_tokens: Option<u32>,
+    /// The number of tokens that the model takes.
+    ///
+    /// Default: known for well-known models.
+    context_tokens: Option<NonZeroU64>,
+    /// The maximum length of an answer, in tokens.
+    ///
+    /// Default: known for well-known models.
+    max_output_tokens: Option<NonZeroU32>,
+    /// Prices in dollars for a million tokens. Needed for a budget in dollars if the price is not
+    /// known.
+    ///
+    /// Default: known for well-known models.
     usd_per_million: Option<PriceConfig>,
-    /// The program of an agent, if not the default one, and its arguments.
+    /// The program of an agent, and further arguments. Required for `command`.
+    ///
+    /// Default: `claude` or `codex`.
+    #[schemars(schema_with = "value_schemas::command")]
     run: Option<Vec<String>>,
-    /// Additional environment variables of an agent.
+    /// Further environment variables of an agent program.
+    #[schemars(schema_with = "value_schemas::variables")]
     env: BTreeMap<String, String>,
-    /// Seconds without output after which a call fails; `None` for the value of all models.
-    stall_seconds: Option<u64>,
-    /// The position of the answer in the output of a custom agent: `text`, `json:/pointer` or
-    /// `jsonl:/pointer`; `None` is `text`.
+    /// Seconds without output after which a call fails.
+    ///
+    /// Default: `models.stall_seconds`.
+    stall_seconds: Option<NonZeroU64>,
+    /// The position of the answer in the output, for `command`: `text`, or a JSON pointer as in
+    /// `json:/result` or `jsonl:/result`.
+    ///
+    /// Default: `text`.
+    #[schemars(regex(pattern = "^(text|jsonl?:.*)$"))]
     answer: Option<String>,
-    /// The position of the error in the output of a custom agent.
+    /// The JSON pointer of the error in the output, for `command`.
     failed: Option<String>,
 }
 
 /// The API or the program by which a model is called.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Api {
+    /// The Messages API of Anthropic.
     Anthropic,
+    /// The Chat Completions API of OpenAI, which other servers have as well.
     OpenaiChat,
+    /// The Responses API of OpenAI.
     OpenaiResponses,
+    /// The program `claude`.
     Claude,
+    /// The program `codex`.
     Codex,
+    /// Any program that takes a prompt.
     Command,
 }
 
@@ -76,12 +131,24 @@ impl Api {
 }
 
 /// Prices in dollars for a million tokens.
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct PriceConfig {
+    /// The price of a million input tokens, in dollars.
+    #[schemars(range(min = 0))]
     input: f64,
+    /// The price of a million output tokens, in dollars.
+    #[schemars(range(min = 0))]
     output: f64,
+    /// The price of a million tokens that are read from a cache, in dollars.
+    ///
+    /// Default: as `input`.
+    #[schemars(range(min = 0))]
     cache_read: Option<f64>,
+    /// The price of a million tokens that are written to a cache, in dollars.
+    ///
+    /// Default: as `input`.
+    #[schemars(range(min = 0))]
     cache_write: Option<f64>,
 }
 
@@ -126,11 +193,11 @@ impl ModelConfig {
         if self.usd_per_million.is_some_and(|price| !price.is_valid()) {
             bail!("invalid price in `usd_per_million`: expected an amount in dollars");
         }
-        if self.stall_seconds == Some(0) {
-            bail!("`stall_seconds` must be at least 1");
-        }
         if api == Api::Command && self.run.as_ref().is_none_or(Vec::is_empty) {
             bail!("missing `run`, its command line");
+        }
+        if api == Api::Command {
+            self.custom()?;
         }
         Ok(api)
     }
@@ -142,7 +209,7 @@ impl ModelConfig {
         name: &str,
         stall: Duration,
     ) -> anyhow::Result<Arc<dyn Model>> {
-        let stall = self.stall_seconds.map_or(stall, Duration::from_secs);
+        let stall = self.stall_seconds.map_or(stall, |seconds| Duration::from_secs(seconds.get()));
         Ok(match self.check()? {
             Api::Anthropic => self.over_http(environment, name, Dialect::Anthropic, stall)?,
             Api::OpenaiChat => self.over_http(environment, name, Dialect::Chat, stall)?,
@@ -155,8 +222,10 @@ impl ModelConfig {
 
     fn description(&self, known: ModelDescription) -> ModelDescription {
         ModelDescription {
-            context_tokens: self.context_tokens.unwrap_or(known.context_tokens),
-            max_output_tokens: self.max_output_tokens.unwrap_or(known.max_output_tokens),
+            context_tokens: self.context_tokens.map_or(known.context_tokens, NonZeroU64::get),
+            max_output_tokens: self
+                .max_output_tokens
+                .map_or(known.max_output_tokens, NonZeroU32::get),
             price: self.usd_per_million.map(PriceConfig::price).or(known.price),
             ..known
         }

@@ -1,16 +1,17 @@
 //! The `models` section of the configuration: the models, their tiers and phases, and the budget.
 
 use std::collections::BTreeMap;
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
 use assay_base::clock::Deadline;
 use assay_change::state::State;
-use assay_models::{Budget, Caps, DailyBudget, Model, RetryPolicy};
+use assay_models::{Budget, Caps, DEFAULT_ATTEMPTS, DailyBudget, Model, RetryPolicy};
 use assay_review::persona::Models;
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer};
 
 use super::PATH;
 use super::model::{Api, MICRO_PER_UNIT, ModelConfig};
@@ -20,27 +21,33 @@ use crate::environment::Environment;
 const DEFAULT_TOKENS: u64 = 3_000_000;
 
 /// The `models` section as written.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ModelsConfig {
     /// The environment that the configuration was read in.
     #[serde(skip)]
     environment: Environment,
     /// The models by name.
+    ///
+    /// Default: the models for which the environment has a key.
     #[serde(rename = "use")]
     named: BTreeMap<String, ModelConfig>,
-    /// The name of the model of each tier.
+    /// The model of each tier, by its name in `models.use`.
     tiers: Tiers,
-    phases: BTreeMap<Phase, PhaseConfig>,
+    /// The models and the tokens for thinking of single purposes.
+    phases: Phases,
+    /// The spending limits.
     budget: BudgetConfig,
-    /// Time limit of an answer in seconds, with all attempts.
-    seconds: u64,
+    /// The timeout of one answer, in seconds, with all attempts.
+    seconds: NonZeroU64,
     /// Seconds without output after which a call fails.
-    stall_seconds: u64,
-    /// The retry limit of a call, first attempt included; `None` for the default.
-    attempts: Option<NonZeroU32>,
-    at_a_time: usize,
-    /// True if answers are cached, so that the same question is not paid for twice.
+    stall_seconds: NonZeroU64,
+    /// The maximum number of attempts for one question, the first included.
+    attempts: NonZeroU32,
+    /// The maximum number of calls that run concurrently.
+    at_a_time: NonZeroUsize,
+    /// True if answers are stored in `.assay/cache/`, so that the same question is not paid for
+    /// twice.
     cache: bool,
 }
 
@@ -50,28 +57,71 @@ impl Default for ModelsConfig {
             environment: Environment::default(),
             named: BTreeMap::new(),
             tiers: Tiers::default(),
-            phases: BTreeMap::new(),
+            phases: Phases::default(),
             budget: BudgetConfig::default(),
-            seconds: 600,
-            stall_seconds: 300,
-            attempts: None,
-            at_a_time: 16,
+            seconds: NonZeroU64::new(600).expect("600 is not zero"),
+            stall_seconds: NonZeroU64::new(300).expect("300 is not zero"),
+            attempts: DEFAULT_ATTEMPTS,
+            at_a_time: NonZeroUsize::new(16).expect("16 is not zero"),
             cache: true,
         }
     }
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct Tiers {
+    /// The model of personas of the tier `cheap`.
+    ///
+    /// Default: as `default`.
     cheap: Option<String>,
+    /// The model of personas of the tier `default`, and of personas without a tier.
+    ///
+    /// Default: the first name in alphabetical order.
     default: Option<String>,
+    /// The model of personas of the tier `premium`.
+    ///
+    /// Default: as `default`.
     premium: Option<String>,
 }
 
+/// The settings of each phase.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+struct Phases {
+    /// Reviews of changes.
+    review: Option<PhaseConfig>,
+    /// Judging the criteria of a spec, in the validation loop.
+    ///
+    /// Default: as `review`.
+    qa: Option<PhaseConfig>,
+    /// Fixing and implementing.
+    ///
+    /// Default: as `review`, without thinking.
+    coder: Option<PhaseConfig>,
+    /// Verifying the items of gates.
+    ///
+    /// Default: as `review`.
+    gates: Option<PhaseConfig>,
+}
+
+impl Phases {
+    fn get(&self, phase: Phase) -> Option<&PhaseConfig> {
+        match phase {
+            Phase::Review => self.review.as_ref(),
+            Phase::Qa => self.qa.as_ref(),
+            Phase::Coder => self.coder.as_ref(),
+            Phase::Gates => self.gates.as_ref(),
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &PhaseConfig> {
+        [&self.review, &self.qa, &self.coder, &self.gates].into_iter().flatten()
+    }
+}
+
 /// The purpose of model calls.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
     /// A review of a change.
     Review,
@@ -84,28 +134,39 @@ pub(crate) enum Phase {
 }
 
 /// The settings of one phase.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct PhaseConfig {
-    /// Token limit for thinking.
+    /// The maximum number of tokens for thinking.
     thinking: u32,
-    /// The model of the whole phase, which replaces the tiers.
+    /// The model of the whole phase, by its name in `models.use`, in place of the tiers.
+    ///
+    /// Default: the tiers.
     model: Option<String>,
 }
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct BudgetConfig {
+    /// The limits of one run.
+    ///
+    /// Default: 3,000,000 tokens, if `usd`, `tokens` and `calls` are not set.
     run: SpendingCaps,
+    /// The limits of a day in this repository.
     day: DayCaps,
 }
 
 /// The spending limits of a day. There is no time limit, since no caller waits for a day to end.
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 struct DayCaps {
+    /// The maximum cost, in dollars.
+    #[serde(deserialize_with = "dollars")]
+    #[schemars(range(min = 0))]
     usd: Option<f64>,
+    /// The maximum number of input and output tokens.
     tokens: Option<u64>,
+    /// The maximum number of model calls.
     calls: Option<u64>,
 }
 
@@ -117,17 +178,29 @@ impl DayCaps {
 }
 
 /// Spending limits. `None` is no limit.
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SpendingCaps {
-    /// Limit in dollars.
+    /// The maximum cost, in dollars.
+    #[serde(deserialize_with = "dollars")]
+    #[schemars(range(min = 0))]
     pub usd: Option<f64>,
-    /// Limit of input and output tokens.
+    /// The maximum number of input and output tokens.
     pub tokens: Option<u64>,
-    /// Limit of model calls.
+    /// The maximum number of model calls.
     pub calls: Option<u64>,
-    /// Time limit in seconds.
+    /// The time limit, in seconds.
     pub seconds: Option<u64>,
+}
+
+fn dollars<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
+    let sum = Option::<f64>::deserialize(from)?;
+    match sum {
+        Some(usd) if usd.is_nan() || usd < 0.0 => {
+            Err(serde::de::Error::custom(format!("{usd} is no sum of dollars")))
+        }
+        _ => Ok(sum),
+    }
 }
 
 impl SpendingCaps {
@@ -172,19 +245,8 @@ impl ModelsConfig {
         for (name, model) in &self.named {
             model.check().with_context(|| format!("invalid `models.use.{name}` in `{PATH}`"))?;
         }
-        if self.seconds == 0 || self.stall_seconds == 0 || self.at_a_time == 0 {
-            bail!(
-                "`models.seconds`, `models.stall_seconds` and `models.at_a_time` in `{PATH}` must \
-                 be at least 1"
-            );
-        }
-        for usd in [self.budget.run.usd, self.budget.day.usd].into_iter().flatten() {
-            if usd.is_nan() || usd < 0.0 {
-                bail!("`models.budget` in `{PATH}`: {usd} is not an amount in dollars");
-            }
-        }
         let tiers = [&self.tiers.cheap, &self.tiers.default, &self.tiers.premium];
-        let phases = self.phases.values().map(|phase| &phase.model);
+        let phases = self.phases.iter().map(|phase| &phase.model);
         for name in tiers.into_iter().chain(phases).flatten() {
             self.model_config(name)?;
         }
@@ -206,25 +268,22 @@ impl ModelsConfig {
 
     /// Returns the time limit of an answer.
     pub(crate) fn answer_timeout(&self) -> Duration {
-        Duration::from_secs(self.seconds)
+        Duration::from_secs(self.seconds.get())
     }
 
     /// Returns the time without output after which a call fails.
     fn stall_timeout(&self) -> Duration {
-        Duration::from_secs(self.stall_seconds)
+        Duration::from_secs(self.stall_seconds.get())
     }
 
     /// Returns the retry policy of calls.
     pub(crate) fn retry_policy(&self) -> RetryPolicy {
-        match self.attempts {
-            Some(attempts) => RetryPolicy::default().with_attempts(attempts.get()),
-            None => RetryPolicy::default(),
-        }
+        RetryPolicy::default().with_attempts(self.attempts.get())
     }
 
     /// Returns the number of concurrent calls.
     pub(crate) fn at_a_time(&self) -> usize {
-        self.at_a_time
+        self.at_a_time.get()
     }
 
     /// Returns true if answers are cached for later runs.
@@ -234,17 +293,17 @@ impl ModelsConfig {
 
     /// Returns the model that is configured for a phase; `None` if the tiers apply.
     pub(crate) fn model_of(&self, phase: Phase) -> Option<&str> {
-        self.phases.get(&phase).and_then(|phase| phase.model.as_deref())
+        self.phases.get(phase).and_then(|phase| phase.model.as_deref())
     }
 
     /// Returns the token limit for thinking in a phase; `None` if the phase is not configured.
     pub(crate) fn thinking_of(&self, phase: Phase) -> Option<u32> {
-        self.phases.get(&phase).map(|phase| phase.thinking)
+        self.phases.get(phase).map(|phase| phase.thinking)
     }
 
     /// Returns the token limit for thinking of reviewers; 0 if it is not configured.
     pub(crate) fn thinking(&self) -> u32 {
-        self.phases.get(&Phase::Review).map_or(0, |phase| phase.thinking)
+        self.phases.get(Phase::Review).map_or(0, |phase| phase.thinking)
     }
 
     /// Returns the names of the configured models, each with its id or the reason why it is
@@ -260,7 +319,7 @@ impl ModelsConfig {
     /// Returns the models for a review: `only` or the model of the phase for all tiers, else the
     /// configured tiers, else the models for which the environment has a key.
     pub(crate) fn for_review(&self, only: Option<&str>) -> anyhow::Result<Models> {
-        let phase = self.phases.get(&Phase::Review).and_then(|phase| phase.model.as_deref());
+        let phase = self.phases.get(Phase::Review).and_then(|phase| phase.model.as_deref());
         if let Some(name) = only.or(phase) {
             let model = self.named_model(name)?;
             return Ok(Models { cheap: model.clone(), default: model.clone(), premium: model });

@@ -67,7 +67,7 @@ fn a_new_configuration_of_the_change_does_not_hold() {
     let repository = Repository::new();
     repository.write(PATH, "review:\n  at_a_time: 9\n");
     let settings = settings(&repository, &[]);
-    assert_eq!(settings.at_a_time, ReviewConfig::default().at_a_time);
+    assert_eq!(settings.at_a_time, ReviewConfig::default().at_a_time.get());
     assert_eq!(settings.notes.len(), 1, "{:?}", settings.notes);
 }
 

@@ -1,6 +1,7 @@
 //! The retry policy of model calls: [`RetryPolicy`].
 
 use std::fmt;
+use std::num::NonZeroU32;
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -16,8 +17,8 @@ pub struct RetryPolicy {
     random: Box<dyn Fn() -> u64 + Send + Sync>,
 }
 
-/// The default number of attempts.
-const DEFAULT_ATTEMPTS: u32 = 4;
+/// The default number of attempts of a call, the first included.
+pub const DEFAULT_ATTEMPTS: NonZeroU32 = NonZeroU32::new(4).expect("4 is not zero");
 
 /// The longest delay before the first retry.
 const FIRST_DELAY: Duration = Duration::from_secs(2);
@@ -38,7 +39,7 @@ impl fmt::Debug for RetryPolicy {
 impl Default for RetryPolicy {
     /// Returns the default policy: 4 attempts, with delays of at most 2 minutes.
     fn default() -> RetryPolicy {
-        RetryPolicy::new(DEFAULT_ATTEMPTS, MAX_DELAY)
+        RetryPolicy::new(DEFAULT_ATTEMPTS.get(), MAX_DELAY)
     }
 }
 
