@@ -124,8 +124,8 @@ pub struct Workflow {
     pub escalations: QueueName,
     /// The routes of findings. The first applicable route with a `to` decides who fixes.
     ///
-    /// Default: CRITICAL findings notify `architect`; HIGH findings in three files or more, or of the
-    /// class `manual`, go to `senior-engineer`.
+    /// Default: CRITICAL findings notify `architect`; HIGH findings in three files or more, or of
+    /// the class `manual`, go to `senior-engineer`.
     pub routes: Vec<Route>,
 }
 

@@ -30,8 +30,15 @@ impl ConfigError {
         let message = whole.split(" at line ").next().unwrap_or(&whole).trim_end_matches(':');
         let line = error.location().map(|location| location.line());
         let place = line.map(|line| place(text, line)).unwrap_or_default();
-        ConfigError { file: file.to_owned(), place, message: message.to_owned() }
+        ConfigError { file: file.to_owned(), place, message: without_integer_types(message) }
     }
+}
+
+/// Replaces the integer types that the parser names for a count by words.
+fn without_integer_types(message: &str) -> String {
+    ["a nonzero usize", "a nonzero u64", "a nonzero u32"]
+        .iter()
+        .fold(message.to_owned(), |message, kind| message.replace(kind, "a number from 1"))
 }
 
 /// Formats a line number with the key on the line, or the nearest key above.

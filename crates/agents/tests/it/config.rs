@@ -92,7 +92,7 @@ fn what_is_wrong_is_told_with_its_line_and_key() {
         "- id: qa\n  timeout: 0\n",
         &expect![
             "cannot read `config/agents.yaml`, line 2 (`timeout`): invalid value: integer `0`, \
-             expected a nonzero u64"
+             expected a number from 1"
         ],
     );
     check(

@@ -22,8 +22,8 @@ const DEFAULT_SECONDS: u64 = 600;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct GateConfig {
-    /// The values of `may_until` and `should_until` if they are not set. With `strict`, every failed
-    /// item blocks in every iteration.
+    /// The values of `may_until` and `should_until` if they are not set. With `strict`, every
+    /// failed item blocks in every iteration.
     preset: Preset,
     /// The last iteration in which a failed MAY blocks.
     ///

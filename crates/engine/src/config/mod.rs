@@ -121,10 +121,11 @@ struct ReviewConfig {
     /// Default: findings that must be fixed, and MAJOR and P1, block.
     #[schemars(schema_with = "severity_schema")]
     fail_on: Option<String>,
-    /// The verdict on a change without reviewable content, such as a picture or a lock file.
+    /// The verdict on a change without reviewable content, such as a picture or a lock file: `pass`
+    /// neither blocks nor approves the change, `incomplete` makes the review incomplete.
     nothing_to_review: NoContentPolicy,
-    /// The maximum number of findings that are shown, blocking ones included; `all` is no limit. The
-    /// others are folded. Blocking findings are shown even beyond the number.
+    /// The maximum number of findings that are shown, blocking ones included; `all` is no limit.
+    /// The others are folded. Blocking findings are shown even beyond the number.
     shown: ShownLimit,
     /// Analysers that read changes as well: a well-known name, or a definition.
     #[schemars(schema_with = "analysers")]
