@@ -77,7 +77,7 @@ enum Command {
     Serve(commands::serve::Args),
     /// Poll for open pull requests, and queue their reviews
     WatchPrs(commands::watch_prs::Args),
-    /// Print the JSON Schema of the input or output of a command for scripts
+    /// Print the JSON Schema of the configuration, or of a command for scripts
     Schema(commands::schema::Args),
     /// Print a completion script for a shell
     Completions(commands::shell::CompletionArgs),

@@ -1,16 +1,20 @@
-//! `assay schema`: prints the JSON Schemas of the commands for scripts.
+//! `assay schema`: prints the JSON Schemas of the commands for scripts and of the configuration.
 
 use std::sync::LazyLock;
 
+use assay_engine::config::schema as configuration;
 use assay_findings::script_api;
 use assay_gates::answer as gates;
+use serde_json::Value;
 
 use super::{print, print_json};
 use crate::exit::Exit;
 
 /// The names of all schemas.
-static NAMES: LazyLock<Vec<&str>> =
-    LazyLock::new(|| script_api::SCHEMAS.into_iter().chain(gates::SCHEMAS).collect());
+static NAMES: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    let scripts = script_api::SCHEMAS.into_iter().chain(gates::SCHEMAS);
+    scripts.chain([configuration::NAME]).collect()
+});
 
 /// Arguments of `assay schema`.
 #[derive(clap::Args)]
@@ -21,10 +25,16 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
-    let known = |name: &str| script_api::schema(name).or_else(|| gates::schema(name));
-    match args.name.as_deref().and_then(known) {
+    match args.name.as_deref().and_then(find) {
         Some(schema) => print_json(&schema)?,
         None => print(&(NAMES.join("\n") + "\n"))?,
     }
     Ok(Exit::Ready)
+}
+
+fn find(name: &str) -> Option<Value> {
+    match name {
+        configuration::NAME => Some(configuration::schema()),
+        _ => script_api::schema(name).or_else(|| gates::schema(name)),
+    }
 }
