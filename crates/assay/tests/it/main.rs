@@ -4,6 +4,7 @@
 
 mod action;
 mod agents;
+mod configuration;
 mod delegation;
 mod demo;
 mod docs;
