@@ -31,6 +31,7 @@ macro_rules! pages {
 pages! {
     agents: "agents.md", 12;
     commands: "commands.md", 6;
+    configuration: "configuration.md", 4;
     delegation: "delegation.md", 17;
     e2e: "e2e.md", 2;
     eval: "eval.md", 17;

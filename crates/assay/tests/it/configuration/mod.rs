@@ -1,6 +1,7 @@
 //! The configuration file: its schema, the file that `assay init` writes, the examples of the
 //! manual, and the page that lists all keys.
 
+mod page;
 mod schema_node;
 mod string_literals;
 mod template;
