@@ -4,6 +4,7 @@
 
 pub mod backoff;
 pub mod clock;
+pub mod csv;
 pub mod hash;
 pub mod markdown;
 pub mod percent;
