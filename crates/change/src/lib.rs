@@ -7,6 +7,7 @@
 //!   not UTF-8 into text.
 //! - `worktree`, `scratch_worktree`, `patch`: folders in which agents and fixers work, and their
 //!   results.
+//! - [`code_owners`]: the owners of files, as CODEOWNERS names them.
 //! - `recorded_change`: a change that can be reviewed again without its repository.
 //! - [`state`]: the state below `.assay/`, and the check that this machine wrote it.
 //!
@@ -15,6 +16,7 @@
 
 mod base_refs;
 mod checkout;
+pub mod code_owners;
 mod commentable_lines;
 mod converted_files;
 pub mod diff;
