@@ -66,7 +66,7 @@ pub use language::{is_test, language_name};
 pub use name_search::{NameMatch, NameSearch, NamedDefinition, asserts_on, is_word};
 pub use references::{Reference, references};
 pub use review::{REVIEWER, RulesResult, reads_text_only};
-pub use rule::RuleError;
+pub use rule::{RuleDefinition, RuleError};
 pub use rulebook::Rulebook;
 pub use symbol_tree::SymbolTree;
 pub use syntax::{GrammarCheck, parses_as_well};

@@ -123,6 +123,31 @@ impl RuleFile {
     }
 }
 
+/// The definition of a rule in a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RuleDefinition {
+    /// The name of the file.
+    pub file: String,
+    /// The language of the rule, as rule files write it.
+    pub language: String,
+    /// True if the file switches the rule off.
+    pub is_off: bool,
+}
+
+impl RuleDefinition {
+    /// Returns the definition of a rule in a file; `None` if the file does not define the rule.
+    pub(crate) fn find(file: &str, yaml: &str, id: &str) -> Option<RuleDefinition> {
+        if !yaml.contains(id) {
+            return None;
+        }
+        let stored: Vec<SerializableRuleConfig<Language>> =
+            ast_grep_config::from_multiple(yaml).ok()?;
+        let rule = stored.into_iter().rfind(|rule| rule.id == id)?;
+        let is_off = rule.severity == Severity::Off;
+        Some(RuleDefinition { file: file.to_owned(), language: rule.language.to_string(), is_off })
+    }
+}
+
 impl Rule {
     fn new(
         mut stored: SerializableRuleConfig<Language>,

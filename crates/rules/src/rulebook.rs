@@ -7,7 +7,7 @@ use ast_grep_core::Matcher;
 
 use crate::builtin;
 use crate::language::{self, Language};
-use crate::rule::{Rule, RuleError, RuleFile};
+use crate::rule::{Rule, RuleDefinition, RuleError, RuleFile};
 
 /// The built-in rules and those of a repository.
 #[derive(Debug)]
@@ -45,6 +45,18 @@ impl Rulebook {
     pub fn files(&self) -> impl Iterator<Item = (&str, &str)> {
         let own = self.repository.iter().map(|(name, text)| (name.as_str(), text.as_str()));
         builtin::RULES.iter().copied().chain(own)
+    }
+
+    /// Returns the built-in definition of a rule; `None` if no built-in rule file has the rule.
+    pub fn builtin_definition(id: &str) -> Option<RuleDefinition> {
+        builtin::RULES.iter().find_map(|(file, yaml)| RuleDefinition::find(file, yaml, id))
+    }
+
+    /// Returns the definition of a rule by the repository; `None` if it does not define the rule.
+    /// The last definition is the one that is used.
+    pub fn repository_definition(&self, id: &str) -> Option<RuleDefinition> {
+        let mut files = self.repository.iter().rev();
+        files.find_map(|(file, yaml)| RuleDefinition::find(file, yaml, id))
     }
 
     /// Returns the rules of a language.

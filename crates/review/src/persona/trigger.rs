@@ -129,6 +129,11 @@ impl Trigger {
         }
     }
 
+    /// Returns true if the trigger is the word `never`, so that no change wakes the persona.
+    pub fn is_never(&self) -> bool {
+        matches!(self, Trigger::Test(Test::Never))
+    }
+
     /// Compiles every pattern of the trigger. Fails with the error of the first invalid one.
     pub(super) fn check(&self) -> Result<(), String> {
         match self {
