@@ -19,10 +19,13 @@ use assay_findings::identity::{Day, Dismissal, ResolvedFinding};
 use assay_findings::path::RepoPath;
 use assay_findings::report::Report;
 use assay_findings::synthesis::Synthesis;
+use assay_findings::usage::{ModelUsage, ReviewUsage};
 use assay_findings::verdict;
 use assay_rules::redact;
-use assay_store::ledger::record::{ExternalDismissal, Observation, RunCost, RunRecord, VoteRecord};
-use assay_store::ledger::{FindingKey, FindingOutcome, Ledger, LedgerError};
+use assay_store::ledger::record::{
+    Absence, ExternalDismissal, ModelCost, Observation, ReportCost, RunCost, RunRecord, VoteRecord,
+};
+use assay_store::ledger::{FindingOutcome, Ledger, LedgerError};
 use assay_store::task::Moment;
 use globset::{Glob, GlobMatcher};
 
@@ -183,9 +186,9 @@ impl StoredReview<'_> {
         let lineage = self.change.lineage()?;
         let sightings = self.observations(&ledger, &lineage)?;
         let absent = resolution::find_resolved(self, &ledger, &lineage, &sightings)?;
-        let keys: Vec<FindingKey> = absent.iter().map(|seen| seen.key).collect();
-        ledger.record(&self.run(&lineage), &sightings, &keys)?;
-        Ok(absent.iter().filter_map(resolution::to_resolved).collect())
+        let absences: Vec<Absence> = absent.iter().map(|(_, absence)| *absence).collect();
+        ledger.record(&self.run(&lineage), &sightings, &absences)?;
+        Ok(absent.iter().filter_map(|(seen, _)| resolution::to_resolved(seen)).collect())
     }
 
     /// Returns true if the change was read by every reviewer that had to read it. A change without
@@ -211,13 +214,9 @@ impl StoredReview<'_> {
             head: lineage.head.clone(),
             verdict: self.synthesis.verdict.state.in_words().to_owned(),
             complete: self.is_complete(),
-            cost: RunCost {
-                calls: spent.calls,
-                kept_answers: spent.kept_answers,
-                tokens: spent.tokens,
-                usd: spent.usd,
-                at_most: spent.at_most,
-            },
+            cost: to_run_cost(&spent),
+            reports: self.review.reports.iter().filter_map(report_cost).collect(),
+            models: spent.models.iter().map(model_cost).collect(),
         }
     }
 
@@ -308,6 +307,31 @@ impl StoredReview<'_> {
             vote: as_json(vote),
         })
     }
+}
+
+fn to_run_cost(spent: &ReviewUsage) -> RunCost {
+    RunCost {
+        calls: spent.calls,
+        kept_answers: spent.kept_answers,
+        tokens: spent.tokens,
+        usd: spent.usd,
+        at_most: spent.at_most,
+    }
+}
+
+/// Returns the cost of a report; `None` if its reviewer called no model.
+fn report_cost(report: &Report) -> Option<ReportCost> {
+    let spent = report.spent.as_ref()?;
+    let model = spent.models.first().map(|usage| redact(&usage.model).into_owned());
+    let reviewer = report.reviewer.name.clone();
+    Some(ReportCost { reviewer, model, cost: to_run_cost(spent) })
+}
+
+fn model_cost(usage: &ModelUsage) -> ModelCost {
+    let ModelUsage { model, calls, kept_answers, tokens, usd, at_most } = usage;
+    let (calls, kept_answers, tokens, usd) = (*calls, *kept_answers, *tokens, *usd);
+    let cost = RunCost { calls, kept_answers, tokens, usd, at_most: *at_most };
+    ModelCost { model: redact(model).into_owned(), cost }
 }
 
 /// Formats a value as JSON, with secrets redacted.

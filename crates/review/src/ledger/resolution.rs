@@ -19,22 +19,22 @@ use assay_findings::identity::ResolvedFinding;
 use assay_findings::path::RepoPath;
 use assay_findings::report::ReviewerKind;
 use assay_rules::{RedactedTree, reads_text_only};
-use assay_store::ledger::Ledger;
 use assay_store::ledger::query::OpenFinding;
-use assay_store::ledger::record::Observation;
+use assay_store::ledger::record::{Absence, Observation};
+use assay_store::ledger::{AbsenceEvidence, Ledger};
 
 use super::{BaseHashes, LedgerUseError, StoredReview};
 
 /// Personas whose advice may be reported as a gap or a risk, and is then not a finding.
 const ADVISORY_PERSONAS: [&str; 2] = ["testing", "maintainability"];
 
-/// Returns the findings that a review looked for and did not see.
+/// Returns the findings that a review looked for and did not see, each with the evidence.
 pub(super) fn find_resolved(
     kept: &StoredReview<'_>,
     ledger: &Ledger,
     lineage: &Lineage,
     sightings: &[Observation],
-) -> Result<Vec<OpenFinding>, LedgerUseError> {
+) -> Result<Vec<(OpenFinding, Absence)>, LedgerUseError> {
     if !kept.is_complete() {
         return Ok(Vec::new());
     }
@@ -46,8 +46,13 @@ pub(super) fn find_resolved(
     let ground = Grounder::new(Some(&redacted), None);
     let before = BaseHashes { change: kept.change, lineage, known: Default::default() };
     let mut judge = ResolutionCheck { kept, lineage, files, ground, before };
-    let gone = candidates.into_iter().filter(|seen| {
-        !there.contains(&(seen.fingerprint.as_str(), seen.file.as_str())) && judge.is_resolved(seen)
+    let gone = candidates.into_iter().filter_map(|seen| {
+        if there.contains(&(seen.fingerprint.as_str(), seen.file.as_str())) {
+            return None;
+        }
+        let evidence = judge.absence_evidence(&seen)?;
+        let absence = Absence { finding: seen.key, evidence };
+        Some((seen, absence))
     });
     Ok(gone.collect())
 }
@@ -103,20 +108,26 @@ struct ResolutionCheck<'a> {
 }
 
 impl ResolutionCheck<'_> {
-    fn is_resolved(&mut self, seen: &OpenFinding) -> bool {
-        self.lineage.follows(seen.branch.as_deref(), seen.head.as_deref())
-            && match self.files.get(seen.file.as_str()) {
-                Some(TouchedFile { diff: FileDiff { new_path: None, .. }, .. }) => true,
-                Some(touched) => {
-                    let (path, hunks) = (touched.diff.path().to_owned(), touched.hunks.clone());
-                    self.was_reviewed(seen, &hunks) && self.would_show(seen, &path)
-                }
-                None => {
-                    let all = 0..self.kept.change.hunks();
-                    let same = seen.before.is_some() && seen.before == self.lineage.base;
-                    seen.file.is_empty() && same && self.was_reviewed(seen, &all)
-                }
+    /// Returns the evidence that a finding is resolved; `None` if it is not resolved.
+    fn absence_evidence(&mut self, seen: &OpenFinding) -> Option<AbsenceEvidence> {
+        if !self.lineage.follows(seen.branch.as_deref(), seen.head.as_deref()) {
+            return None;
+        }
+        match self.files.get(seen.file.as_str()) {
+            Some(TouchedFile { diff: FileDiff { new_path: None, .. }, .. }) => {
+                Some(AbsenceEvidence::CodeRemoved)
             }
+            Some(touched) => {
+                let (path, hunks) = (touched.diff.path().to_owned(), touched.hunks.clone());
+                self.was_reviewed(seen, &hunks).then(|| self.evidence_in_file(seen, &path))?
+            }
+            None => {
+                let all = 0..self.kept.change.hunks();
+                let same = seen.before.is_some() && seen.before == self.lineage.base;
+                let is_resolved = seen.file.is_empty() && same && self.was_reviewed(seen, &all);
+                is_resolved.then_some(AbsenceEvidence::NotReported)
+            }
+        }
     }
 
     /// Returns true if every reviewer that had voted for a finding has read these hunks, with a
@@ -148,17 +159,18 @@ impl ResolutionCheck<'_> {
         !seen.reviewers.is_empty() && seen.reviewers.iter().all(has_read) && !became_advice
     }
 
-    /// Returns true if a finding, if it still existed, would have been among the code that was
-    /// read: its file is compared with the same text as when it was seen, or its code is no longer
-    /// in the file. A persona that does not mention unchanged code has not declared it correct.
-    fn would_show(&mut self, seen: &OpenFinding, path: &str) -> bool {
-        let Ok(path) = RepoPath::exact(path) else { return false };
-        let before = self.before.of(Some(&path));
-        if before.is_some() && before == seen.before && !self.is_from_a_persona(seen) {
-            return true;
-        }
+    /// Returns the evidence that a finding, if it still existed, would have been among the code that
+    /// was read: its code is no longer in the file, or its file is compared with the same text as
+    /// when it was seen. A persona that does not mention unchanged code has not declared it correct.
+    fn evidence_in_file(&mut self, seen: &OpenFinding, path: &str) -> Option<AbsenceEvidence> {
+        let path = RepoPath::exact(path).ok()?;
         let finding = serde_json::from_str::<Finding>(&seen.finding);
-        finding.is_ok_and(|finding| self.ground.lacks_all_quotes(&path, &finding.evidence))
+        if finding.is_ok_and(|finding| self.ground.lacks_all_quotes(&path, &finding.evidence)) {
+            return Some(AbsenceEvidence::CodeRemoved);
+        }
+        let before = self.before.of(Some(&path));
+        let would_show = before.is_some() && before == seen.before && !self.is_from_a_persona(seen);
+        would_show.then_some(AbsenceEvidence::NotReported)
     }
 
     /// Returns true if a persona had voted for a finding.

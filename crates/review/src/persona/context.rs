@@ -67,7 +67,7 @@ pub(super) fn exchange_bytes(prompt: &Prompt, outcome: &Result<Reply, Failure>) 
 }
 
 /// Converts spending to the form of reports.
-pub(super) fn to_report_spending(spent: assay_models::Spending) -> ReviewUsage {
+fn to_report_spending(spent: assay_models::Spending) -> ReviewUsage {
     ReviewUsage {
         calls: spent.calls,
         kept_answers: spent.cached,
@@ -197,6 +197,16 @@ impl PersonaContext {
 
     pub(super) fn model(&self, persona: &Persona) -> &dyn Model {
         &**self.models.of(persona.tier)
+    }
+
+    /// Returns the spending of a persona's report, with the model of the persona.
+    pub(super) fn report_usage(
+        &self,
+        persona: &Persona,
+        spent: assay_models::Spending,
+    ) -> ReviewUsage {
+        let model = self.model(persona).id().to_string();
+        ReviewUsage { models: vec![to_model_spending(model, spent)], ..to_report_spending(spent) }
     }
 
     /// Returns the reviewer in a persona's reports: its name, the family of its model, and its cap.

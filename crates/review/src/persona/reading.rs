@@ -14,7 +14,7 @@ use assay_models::{Failure, FailureClass, Prompt, Spending};
 use assay_rules::redact;
 
 use super::Persona;
-use super::context::{PersonaContext, to_report_spending};
+use super::context::PersonaContext;
 use super::conversation::{Conversation, PlacedQuestion};
 use crate::exchange::{Exchange, TranscriptAnswer};
 use crate::prompt::briefing::Briefing;
@@ -353,7 +353,7 @@ impl<'a> PersonaReading<'a> {
             });
         }
         self.report.remarks.not_covered = self.not_covered(change);
-        self.report.spent = Some(to_report_spending(self.spent));
+        self.report.spent = Some(self.by.context.report_usage(self.by.persona, self.spent));
         redact_report(&mut self.report, change);
         ReviewerAnswer {
             looks: ReviewerCoverage {

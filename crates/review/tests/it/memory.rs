@@ -40,6 +40,8 @@ fn saw(ledger: &mut Ledger, day: u32, findings: &[&str]) {
         verdict: "ready".into(),
         complete: true,
         cost: RunCost::default(),
+        reports: Vec::new(),
+        models: Vec::new(),
     };
     let sightings: Vec<Observation> = findings
         .iter()

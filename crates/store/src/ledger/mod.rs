@@ -1,7 +1,8 @@
 //! The findings of all reviews and their history: [`Ledger`], an SQLite database in one file.
 //!
 //! [`record`] adds a review, [`query`] lists findings and their history, [`known_finding`] returns
-//! the findings of given files, and [`decision`] stores dismissals. Only facts are written (a run
+//! the findings of given files, [`facts`] returns the facts for statistics, and [`decision`] stores
+//! dismissals. Only facts are written (a run
 //! reported a finding, a run checked and the finding was absent, a user dismissed the finding). The
 //! [`FindingState`] of a finding is derived from the newest fact, so neither the order nor the
 //! repetition of runs matters. The newest fact is the one with the latest time of its run, not of
@@ -15,6 +16,7 @@
 //! an immutable file.
 
 pub mod decision;
+pub mod facts;
 pub mod known_finding;
 pub mod query;
 pub mod record;
@@ -135,6 +137,14 @@ impl FindingState {
     }
 }
 
+impl FromSql for FindingState {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<FindingState> {
+        let word = value.as_str()?;
+        let known = [FindingState::Open, FindingState::Gone, FindingState::Dismissed];
+        known.into_iter().find(|state| state.as_str() == word).ok_or(FromSqlError::InvalidType)
+    }
+}
+
 /// The outcome of a finding in one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -182,6 +192,41 @@ impl FromSql for FindingOutcome {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<FindingOutcome> {
         let word = value.as_str()?;
         let found = FindingOutcome::ALL.into_iter().find(|outcome| outcome.as_str() == word);
+        found.ok_or(FromSqlError::InvalidType)
+    }
+}
+
+/// The fact that shows that a finding is absent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum AbsenceEvidence {
+    /// The code that the finding quotes is no longer in the file, or the file is gone.
+    CodeRemoved,
+    /// The reviewers read the file again and did not report the finding. The code may be the same:
+    /// a rule may have changed.
+    NotReported,
+}
+
+impl AbsenceEvidence {
+    const ALL: [AbsenceEvidence; 2] = [AbsenceEvidence::CodeRemoved, AbsenceEvidence::NotReported];
+
+    fn as_str(self) -> &'static str {
+        match self {
+            AbsenceEvidence::CodeRemoved => "code_removed",
+            AbsenceEvidence::NotReported => "not_reported",
+        }
+    }
+}
+
+impl ToSql for AbsenceEvidence {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(self.as_str().into())
+    }
+}
+
+impl FromSql for AbsenceEvidence {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<AbsenceEvidence> {
+        let word = value.as_str()?;
+        let found = AbsenceEvidence::ALL.into_iter().find(|evidence| evidence.as_str() == word);
         found.ok_or(FromSqlError::InvalidType)
     }
 }

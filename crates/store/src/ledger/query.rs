@@ -296,14 +296,11 @@ impl Ledger {
 }
 
 pub(super) fn entry(row: &Row<'_>) -> rusqlite::Result<FindingEntry> {
-    let state: String = row.get("state")?;
-    let known = [FindingState::Open, FindingState::Gone, FindingState::Dismissed];
-    let state = known.into_iter().find(|known| known.as_str() == state);
     let file: String = row.get("file")?;
     Ok(FindingEntry {
         key: row.get("key")?,
         id: row.get("id")?,
-        state: state.expect("the query gives a state its word"),
+        state: row.get("state")?,
         severity: row.get("severity")?,
         impact: row.get("impact")?,
         file: (!file.is_empty()).then_some(file),

@@ -3,7 +3,7 @@
 use rusqlite::{OptionalExtension, Transaction, named_params, params};
 use serde::Serialize;
 
-use super::{FindingKey, FindingOutcome, Ledger, LedgerError};
+use super::{AbsenceEvidence, FindingKey, FindingOutcome, Ledger, LedgerError};
 use crate::task::Moment;
 
 /// A stored review.
@@ -25,6 +25,39 @@ pub struct RunRecord {
     pub complete: bool,
     /// The cost of the review.
     pub cost: RunCost,
+    /// The cost of each reviewer that called a model.
+    pub reports: Vec<ReportCost>,
+    /// The cost of each model that was called, second looks included.
+    pub models: Vec<ModelCost>,
+}
+
+/// The cost of the report of one reviewer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReportCost {
+    /// The name of the reviewer.
+    pub reviewer: String,
+    /// The model with its provider; `None` if it is not known.
+    pub model: Option<String>,
+    /// The cost of the report.
+    pub cost: RunCost,
+}
+
+/// The cost of one model in a review.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelCost {
+    /// The model with its provider, such as `anthropic/claude-sonnet-4-5`.
+    pub model: String,
+    /// The cost of all calls of the model.
+    pub cost: RunCost,
+}
+
+/// A finding that a run found absent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Absence {
+    /// The key of the finding.
+    pub finding: FindingKey,
+    /// The fact that shows the absence.
+    pub evidence: AbsenceEvidence,
 }
 
 /// The cost of a review; all zero if no model was called.
@@ -122,19 +155,20 @@ impl Ledger {
         &mut self,
         run: &RunRecord,
         observations: &[Observation],
-        absent: &[FindingKey],
+        absent: &[Absence],
     ) -> Result<RecordOutcome, LedgerError> {
         self.write(|transaction| {
             if !add_run(transaction, run)? {
                 return Ok(RecordOutcome::Existing);
             }
+            add_costs(transaction, run)?;
             for observation in observations {
                 if let Some(key) = find_or_add_key(transaction, run, observation)? {
                     add_observation(transaction, run, key, observation)?;
                 }
             }
-            for key in absent {
-                add_absence(transaction, run, *key)?;
+            for absence in absent {
+                add_absence(transaction, run, *absence)?;
             }
             Ok(RecordOutcome::Added)
         })
@@ -187,6 +221,32 @@ fn add_run(transaction: &Transaction<'_>, run: &RunRecord) -> rusqlite::Result<b
         ],
     )?;
     Ok(added == 1)
+}
+
+/// Adds the costs of the reviewers and models of a run.
+fn add_costs(transaction: &Transaction<'_>, run: &RunRecord) -> rusqlite::Result<()> {
+    let mut add = transaction.prepare_cached(
+        "INSERT INTO report_costs (run, reviewer, model, calls, kept_answers, tokens, usd, at_most)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO NOTHING",
+    )?;
+    for ReportCost { reviewer, model, cost } in &run.reports {
+        let [calls, kept, tokens] = to_sql_counts(cost);
+        add.execute(params![run.id, reviewer, model, calls, kept, tokens, cost.usd, cost.at_most])?;
+    }
+    let mut add = transaction.prepare_cached(
+        "INSERT INTO model_costs (run, model, calls, kept_answers, tokens, usd, at_most)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO NOTHING",
+    )?;
+    for ModelCost { model, cost } in &run.models {
+        let [calls, kept, tokens] = to_sql_counts(cost);
+        add.execute(params![run.id, model, calls, kept, tokens, cost.usd, cost.at_most])?;
+    }
+    Ok(())
+}
+
+/// Converts the calls, cached answers and tokens of a cost for SQL.
+fn to_sql_counts(cost: &RunCost) -> [i64; 3] {
+    [cost.calls, cost.kept_answers, cost.tokens].map(to_sql_count)
 }
 
 /// Converts a count for SQL, which has no larger numbers. Real counts never exceed `i64::MAX`.
@@ -315,15 +375,16 @@ fn add_vote(
 fn add_absence(
     transaction: &Transaction<'_>,
     run: &RunRecord,
-    key: FindingKey,
+    Absence { finding, evidence }: Absence,
 ) -> rusqlite::Result<()> {
     let mut add = transaction.prepare_cached(
-        "INSERT INTO looks (run, finding, outcome) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
+        "INSERT INTO looks (run, finding, outcome, evidence) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT DO NOTHING",
     )?;
     // A finding that the run saw is not absent.
-    match add.execute(params![run.id, key, FindingOutcome::Absent])? {
+    match add.execute(params![run.id, finding, FindingOutcome::Absent, evidence])? {
         0 => Ok(()),
-        _ => update_state(transaction, run, key, FindingOutcome::Absent),
+        _ => update_state(transaction, run, finding, FindingOutcome::Absent),
     }
 }
 

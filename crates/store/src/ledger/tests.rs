@@ -8,28 +8,28 @@ use tempfile::TempDir;
 use super::decision::{ActiveDismissal, Decision, DismissalTerms};
 use super::query::{FindingFilter, IdMatch};
 use super::record::{
-    ExternalDismissal, Observation, RecordOutcome, RunCost, RunRecord, VoteRecord,
+    Absence, ExternalDismissal, Observation, RecordOutcome, RunCost, RunRecord, VoteRecord,
 };
 use super::*;
 
-const TODAY: &str = "2026-06-15";
+pub(super) const TODAY: &str = "2026-06-15";
 
-struct LedgerFixture {
-    ledger: Ledger,
-    _folder: TempDir,
+pub(super) struct LedgerFixture {
+    pub(super) ledger: Ledger,
+    pub(super) _folder: TempDir,
 }
 
-fn sandbox() -> LedgerFixture {
+pub(super) fn sandbox() -> LedgerFixture {
     let folder = tempfile::tempdir().unwrap();
     let ledger = Ledger::open(&folder.path().join("ledger.db")).unwrap();
     LedgerFixture { ledger, _folder: folder }
 }
 
-fn moment(number: i64) -> Moment {
+pub(super) fn moment(number: i64) -> Moment {
     Moment(Timestamp::from_second(1_780_000_000 + number * 60).unwrap())
 }
 
-fn run(number: i64) -> RunRecord {
+pub(super) fn run(number: i64) -> RunRecord {
     RunRecord {
         id: format!("run-{number:03}"),
         at: moment(number),
@@ -39,15 +39,17 @@ fn run(number: i64) -> RunRecord {
         verdict: "ready".into(),
         complete: true,
         cost: RunCost::default(),
+        reports: Vec::new(),
+        models: Vec::new(),
     }
 }
 
-fn fingerprint(name: &str) -> String {
+pub(super) fn fingerprint(name: &str) -> String {
     blake3::hash(name.as_bytes()).to_hex()[..32].to_owned()
 }
 
 /// Parses `name@file`, or `name@old>file` for a moved finding.
-fn observation(text: &str, outcome: FindingOutcome, run: &RunRecord) -> Observation {
+pub(super) fn observation(text: &str, outcome: FindingOutcome, run: &RunRecord) -> Observation {
     let (name, place) = text.split_once('@').unwrap();
     let (from, file) = match place.split_once('>') {
         Some((from, file)) => (Some(from.to_owned()), file),
@@ -78,14 +80,19 @@ fn observation(text: &str, outcome: FindingOutcome, run: &RunRecord) -> Observat
     }
 }
 
-fn key(ledger: &Ledger, name: &str) -> FindingKey {
+pub(super) fn key(ledger: &Ledger, name: &str) -> FindingKey {
     let entries = ledger.list(&FindingFilter::default(), TODAY).unwrap();
     entries.iter().find(|entry| entry.fingerprint == fingerprint(name)).unwrap().key
 }
 
-/// Runs a story: `1: saw a@x.rs, held b@x.rs, lost c` is a run in the minute of its number;
-/// `dismiss a until 2026-06-30` and `reopen a` are decisions of a user.
-fn play(ledger: &mut Ledger, story: &str) {
+fn absence(finding: FindingKey) -> Absence {
+    Absence { finding, evidence: AbsenceEvidence::NotReported }
+}
+
+/// Runs a story: `1: saw a@x.rs, held b@x.rs, lost c, fixed d` is a run in the minute of its
+/// number; `dismiss a until 2026-06-30` and `reopen a` are decisions of a user in the minutes 500
+/// and 600.
+pub(super) fn play(ledger: &mut Ledger, story: &str) {
     for line in story.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let words: Vec<&str> = line.split(' ').collect();
         match words[..] {
@@ -107,7 +114,7 @@ fn play(ledger: &mut Ledger, story: &str) {
     }
 }
 
-fn add(ledger: &mut Ledger, number: i64, looks: &str) -> RecordOutcome {
+pub(super) fn add(ledger: &mut Ledger, number: i64, looks: &str) -> RecordOutcome {
     let run = run(number);
     let (mut observations, mut absent) = (Vec::new(), Vec::new());
     for look in looks.split(", ") {
@@ -115,7 +122,11 @@ fn add(ledger: &mut Ledger, number: i64, looks: &str) -> RecordOutcome {
             ("saw", what) => observations.push(observation(what, FindingOutcome::Raised, &run)),
             ("left", what) => observations.push(observation(what, FindingOutcome::LeftAlone, &run)),
             ("held", what) => observations.push(observation(what, FindingOutcome::HeldBack, &run)),
-            ("lost", name) => absent.push(key(ledger, name)),
+            ("lost", name) => absent.push(absence(key(ledger, name))),
+            ("fixed", name) => {
+                let evidence = AbsenceEvidence::CodeRemoved;
+                absent.push(Absence { finding: key(ledger, name), evidence });
+            }
             other => panic!("{other:?}"),
         }
     }
@@ -356,7 +367,7 @@ fn a_run_is_in_it_whole_or_not_at_all() {
     play(&mut ledger, "1: saw a@x.rs");
     let (run, nobody) = (run(2), FindingKey(999));
     let seen = [observation("b@x.rs", FindingOutcome::Raised, &run)];
-    assert!(ledger.record(&run, &seen, &[nobody]).is_err());
+    assert!(ledger.record(&run, &seen, &[absence(nobody)]).is_err());
     assert_eq!(list_states(&ledger), "a x.rs open [1, 1, 1] a of run-001\n");
     assert_eq!(ledger.runs().unwrap(), 1);
 }
