@@ -18,7 +18,8 @@
 //! - [`publish`], [`notify`]: reviews on pull requests, and notifications of agents.
 //!   `ticket_update`: the text and the transition of each event on a ticket.
 //! - `purpose`, `memory`: the purpose of a change, and memories of earlier runs.
-//!   [`finding_ledger`]: decisions of users on findings.
+//!   [`finding_ledger`]: decisions of users on findings. [`finding_statistics`]: statistics of the
+//!   ledger.
 //! - [`evaluation`], [`throwaway_repository`]: reviews of the cases of a set, each in a temporary
 //!   repository.
 //! - [`diagnosis`]: the programs and settings that are installed, configured or missing.
@@ -32,6 +33,7 @@ pub mod diagnosis;
 pub mod environment;
 pub mod evaluation;
 pub mod finding_ledger;
+pub mod finding_statistics;
 pub mod gate_run;
 pub mod gate_session;
 pub mod loop_session;

@@ -352,6 +352,11 @@ impl ModelsConfig {
             .with_context(|| format!("invalid `models.use.{name}` in `{PATH}`"))
     }
 
+    /// Returns the configured limits of a run and of a day, without defaults.
+    pub(crate) fn configured_caps(&self) -> (Caps, Caps) {
+        (self.budget.run.caps(), self.budget.day.caps())
+    }
+
     /// Returns the budget of a run and of the day. The expenses of the day are stored outside of
     /// the work tree, so that no program that runs there can reduce them.
     pub(crate) fn budget(
