@@ -3,6 +3,8 @@
 pub(crate) mod ledger;
 mod roster;
 mod snippet;
+mod sparkline;
+pub(crate) mod statistics;
 mod table;
 
 use std::collections::{BTreeMap, BTreeSet};

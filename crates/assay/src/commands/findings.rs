@@ -24,7 +24,9 @@ use assay_rules::SymbolTree;
 use clap::{Subcommand, ValueEnum};
 use serde_json::{Map, Value};
 
-use super::{ModeArg, ledger, parse_severity, print, print_json, read_file, read_stdin};
+use super::{
+    ModeArg, ledger, parse_severity, print, print_json, read_file, read_stdin, statistics,
+};
 use crate::exit::{Exit, UnusableInput};
 use crate::process;
 
@@ -39,6 +41,8 @@ pub(crate) enum Step {
     Dismiss(ledger::DismissArgs),
     /// Reopen dismissed findings, so that later reviews report them again
     Reopen(ledger::ReopenArgs),
+    /// Shows statistics of the ledger: kinds, files, times, precision and cost
+    Stats(statistics::StatsArgs),
     /// Accept a ledger that assay did not write here, after you have checked it
     Adopt(ledger::AdoptArgs),
     /// Parse the raw text of a reviewer from stdin
@@ -158,6 +162,7 @@ pub(crate) fn run(step: Step) -> anyhow::Result<Exit> {
         Step::Show(args) => ledger::show(&args),
         Step::Dismiss(args) => ledger::dismiss(&args),
         Step::Reopen(args) => ledger::reopen(&args),
+        Step::Stats(args) => statistics::run(&args),
         Step::Adopt(args) => ledger::adopt(&args),
         Step::Parse { format, root } => parse(format, root.as_deref()),
         Step::Validate { tier } => validate(tier),

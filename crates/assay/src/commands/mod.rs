@@ -18,6 +18,7 @@ pub(crate) mod review;
 pub(crate) mod schema;
 pub(crate) mod serve;
 pub(crate) mod shell;
+mod statistics;
 pub(crate) mod watch_prs;
 
 use std::fs;

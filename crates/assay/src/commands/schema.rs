@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use assay_engine::config::schema as configuration;
+use assay_engine::finding_statistics;
 use assay_findings::script_api;
 use assay_gates::answer as gates;
 use serde_json::Value;
@@ -13,7 +14,7 @@ use crate::exit::Exit;
 /// The names of all schemas.
 static NAMES: LazyLock<Vec<&str>> = LazyLock::new(|| {
     let scripts = script_api::SCHEMAS.into_iter().chain(gates::SCHEMAS);
-    scripts.chain([configuration::NAME]).collect()
+    scripts.chain([finding_statistics::SCHEMA, configuration::NAME]).collect()
 });
 
 /// Arguments of `assay schema`.
@@ -35,6 +36,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
 fn find(name: &str) -> Option<Value> {
     match name {
         configuration::NAME => Some(configuration::schema()),
+        finding_statistics::SCHEMA => Some(finding_statistics::schema()),
         _ => script_api::schema(name).or_else(|| gates::schema(name)),
     }
 }

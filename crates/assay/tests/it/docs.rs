@@ -50,6 +50,7 @@ pages! {
     review: "review.md", 7;
     rules: "rules.md", 10;
     setup: "setup.md", 7;
+    statistics: "statistics.md", 11;
     triggers: "triggers.md", 5;
 }
 

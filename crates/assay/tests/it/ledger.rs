@@ -12,12 +12,12 @@ const SHELL: &str = "import os\n\n\ndef clean(name):\n    os.system(f\"rm -r {na
 
 const EVAL: &str = "def answer(text):\n    return eval(text)\n";
 
-fn run(repository: &Repository, args: &[&str]) -> AssayRun {
+pub(crate) fn run(repository: &Repository, args: &[&str]) -> AssayRun {
     assay_in(repository.path(), args, b"")
 }
 
 /// Reviews, and returns the findings as `file rule`.
-fn review(repository: &Repository, args: &[&str]) -> Vec<String> {
+pub(crate) fn review(repository: &Repository, args: &[&str]) -> Vec<String> {
     let ran = run(repository, &[&["review", "--format", "json"], args].concat());
     assert_eq!(ran.stderr, "");
     let synthesis = ran.json();
@@ -44,14 +44,14 @@ fn states(repository: &Repository) -> Vec<String> {
     entries.iter().map(told).collect()
 }
 
-fn id(repository: &Repository, file: &str) -> String {
+pub(crate) fn id(repository: &Repository, file: &str) -> String {
     let entries = listed(repository, &["--file", file, "--state", "all"]);
     assert_eq!(entries.len(), 1, "{file}: {entries:?}");
     entries[0]["id"].as_str().unwrap().to_owned()
 }
 
 /// Returns a repository with a branch on which two defects were found.
-fn reviewed() -> Repository {
+pub(crate) fn reviewed() -> Repository {
     let repository = Repository::new();
     repository.git(&["switch", "--quiet", "--create", "topic"]);
     repository.write("clean.py", SHELL);
@@ -62,7 +62,7 @@ fn reviewed() -> Repository {
     repository
 }
 
-fn fixed(code: &str) -> String {
+pub(crate) fn fixed(code: &str) -> String {
     code.replace("os.system(f\"rm -r {name}\")", "os.remove(name)").replace("eval(text)", "text")
 }
 

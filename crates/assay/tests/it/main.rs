@@ -33,6 +33,7 @@ mod review_e2e;
 mod secrets;
 mod serve;
 mod state;
+mod statistics;
 mod stdout;
 mod unreadable;
 mod watch_prs;

@@ -13,6 +13,7 @@ mod own;
 mod readings;
 mod replay;
 mod shown;
+mod statistics;
 mod whole;
 
 use std::fs;
