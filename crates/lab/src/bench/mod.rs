@@ -4,6 +4,7 @@
 //! measurements and the targets.
 
 mod hostile;
+mod ledger;
 mod merge;
 mod meter;
 mod personas;
@@ -106,12 +107,13 @@ impl Row {
 /// A bench: its name and its parts.
 type Bench = (&'static str, &'static [fn() -> anyhow::Result<Vec<Row>>]);
 
-const BENCHES: [Bench; 5] = [
+const BENCHES: [Bench; 6] = [
     ("findings", &[reading::rows, hostile::rows, merge::rows, recurring::rows]),
     ("rules", &[rules::many_lines, rules::one_change]),
     ("personas", &[personas::rows]),
     ("queue", &[queue::files::rows, queue::idle::rows, queue::postgres::rows]),
     ("webhooks", &[webhooks::rows]),
+    ("ledger", &[ledger::rows]),
 ];
 
 /// Runs one bench or all. A slow run is not a failure.
