@@ -123,8 +123,7 @@ fn csv_has_a_header_and_lines_as_in_the_standard() {
 fn a_rule_that_is_mostly_dismissed_is_named_with_a_command_that_works() {
     let repository = Repository::new();
     for number in 0..6 {
-        repository
-            .write(&format!("answer{number}.py"), EVAL.replace("text", &format!("t{number}")));
+        repository.write(format!("answer{number}.py"), EVAL.replace("text", &format!("t{number}")));
     }
     repository.commit("second");
     assert_eq!(review(&repository, &["--commit", "HEAD"]).len(), 6);

@@ -209,7 +209,7 @@ fn the_total_has_the_numbers_that_were_computed_by_hand() {
     let statistics = calculation(&facts).overview(&settings(Caps::default()));
     assert_eq!(statistics.runs, RunCounts { total: 9, complete: 8, incomplete: 1 });
     check(
-        &[statistics.total.clone()],
+        std::slice::from_ref(&statistics.total),
         expect!["-: 6 = 1 + 3 + 2, 2/4 0.5 (0.15-0.85), 86400 s, 172800 s, $1 Some(0.5)"],
     );
     assert_eq!((statistics.total.share_resolved, statistics.total.unchecked), (Some(0.5), 1));
