@@ -20,27 +20,27 @@ pub const PLACES: [&str; 3] = [".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWN
 #[derive(Debug, thiserror::Error)]
 pub enum CodeOwnersError {
     /// Git could not find the head commit.
-    #[error("could not read the owners of files from git")]
+    #[error("cannot read the owners of files from git")]
     Git {
         /// The error of git.
         #[from]
         source: GitError,
     },
     /// The file is in the commit, and could not be read.
-    #[error("could not read the owners of files")]
+    #[error("cannot read the owners of files")]
     Tree {
         /// The error of the tree.
         #[from]
         source: TreeError,
     },
     /// The file is not text.
-    #[error("could not read the owners of files: `{path}` is not text, or is too large")]
+    #[error("cannot read the owners of files: `{path}` is not text, or is too large")]
     NotText {
         /// The path of the file.
         path: &'static str,
     },
     /// The patterns of the file are too large in total.
-    #[error("could not read the owners of files: the patterns of `{path}` cannot be used")]
+    #[error("cannot read the owners of files: the patterns of `{path}` cannot be used")]
     Patterns {
         /// The path of the file.
         path: &'static str,

@@ -154,7 +154,7 @@ pub fn compute(
 fn code_owners(root: &Path) -> anyhow::Result<CodeOwners> {
     let Some(owners) = CodeOwners::at_head(root)? else {
         bail!(
-            "could not group findings by team: the commit `HEAD` has no file {}; commit one, or \
+            "cannot group findings by team: the commit `HEAD` has no file {}; commit one, or \
              use `--by folder`",
             PLACES.map(|place| format!("`{place}`")).join(", ")
         )
