@@ -130,6 +130,13 @@ impl Change {
         self.exclusion_rules = Some(rules.clone());
     }
 
+    /// Marks the files that the rules of another change exclude from review.
+    pub fn exclude_as(&mut self, other: &Change) {
+        if let Some(rules) = &other.exclusion_rules {
+            self.exclude(rules);
+        }
+    }
+
     /// Returns true if a file is minified, by its name and by the average length of its lines.
     fn is_minified(&self, path: &RepoPath) -> bool {
         let named = path.as_str().ends_with(".min.js") || path.as_str().ends_with(".min.css");

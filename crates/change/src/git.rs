@@ -496,6 +496,22 @@ impl Git {
     }
 }
 
+impl Git {
+    /// Compares two files outside of the repository; `None` if their content is the same.
+    pub(crate) fn diff_files(&self, old: &Path, new: &Path) -> Result<Option<FileDiff>, GitError> {
+        let mut args: Vec<&OsStr> = DIFF_ARGS.iter().map(OsStr::new).collect();
+        args.extend(["--no-index", "--"].map(OsStr::new));
+        args.extend([old.as_os_str(), new.as_os_str()]);
+        let mut parser = Parser::default();
+        let ended = self.command(&args).time(DIFF_TIMEOUT).stream(|piece| parser.feed(piece))?;
+        // The exit code 1 means that the files differ.
+        if ended.status.code() != Some(1) {
+            check(&DIFF_ARGS, ended.status, &ended.stderr)?;
+        }
+        Ok(parser.finish().into_iter().next())
+    }
+}
+
 /// Returns the last part of a URL or a path.
 fn last_name(address: &str) -> Option<&str> {
     let address = address.trim_end_matches('/');

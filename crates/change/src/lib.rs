@@ -8,6 +8,7 @@
 //! - `worktree`, `scratch_worktree`, `patch`: folders in which agents and fixers work, and their
 //!   results.
 //! - [`code_owners`]: the owners of files, as CODEOWNERS names them.
+//! - `edited_work_tree`: the change of a work tree with the unsaved texts of an editor.
 //! - `recorded_change`: a change that can be reviewed again without its repository.
 //! - [`state`]: the state below `.assay/`, and the check that this machine wrote it.
 //!
@@ -21,6 +22,7 @@ mod commentable_lines;
 mod converted_files;
 pub mod diff;
 mod digest;
+mod edited_work_tree;
 mod exclusion;
 mod file_name;
 mod git;
@@ -41,6 +43,7 @@ mod untracked_files;
 mod worktree;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use assay_findings::grounding::{ChangedLines, Tree, TreeError};
 use assay_findings::post;
@@ -50,6 +53,7 @@ pub use crate::base_refs::BaseRefs;
 pub use crate::checkout::Checkout;
 pub use crate::converted_files::ConvertedFile;
 use crate::diff::FileDiff;
+pub use crate::edited_work_tree::EditedWorkTree;
 pub use crate::exclusion::{Exclusion, ExclusionRules, GlobError};
 use crate::git::Git;
 pub use crate::git::GitError;
@@ -60,7 +64,7 @@ pub use crate::recorded_change::RecordedChange;
 pub use crate::scratch_worktree::ScratchWorktree;
 pub use crate::snapshot::fingerprint;
 pub use crate::stored_files::{StoredFile, StoredFiles, StoredTree};
-use crate::tree::{DirTree, ErrorRecordingTree, GitTree, TreeErrors, TreeKind};
+use crate::tree::{ErrorRecordingTree, GitTree, TreeErrors, TreeKind, UnsavedTexts};
 pub use crate::worktree::Worktree;
 
 /// The selection of a change.
@@ -145,10 +149,21 @@ impl Change {
         tree: TreeKind,
     ) -> Result<Change, GitError> {
         git.mark_generated(&mut files, &base)?;
-        let errors = TreeErrors::default();
         let root = git.root.clone();
-        let base = TreeKind::Git(Box::new(GitTree::revision(git, base)));
-        Ok(Change {
+        let base = TreeKind::Git(Arc::new(GitTree::revision(git, base)));
+        Ok(Change::of_trees(root, title, files, base, tree))
+    }
+
+    /// Creates a change whose generated files are marked.
+    fn of_trees(
+        root: PathBuf,
+        title: String,
+        files: Vec<FileDiff>,
+        base: TreeKind,
+        tree: TreeKind,
+    ) -> Change {
+        let errors = TreeErrors::default();
+        Change {
             root,
             title,
             files,
@@ -162,7 +177,7 @@ impl Change {
             base: ErrorRecordingTree::new(base, &errors),
             tree: ErrorRecordingTree::new(tree, &errors),
             errors,
-        })
+        }
     }
 
     /// Returns the tree before the change: that of the base commit.
@@ -333,15 +348,12 @@ pub fn open_staged(folder: &Path, index: &Path, selection: &Selection) -> Result
 fn open_scope(git: Git, scope: &Scope, selection: &Selection) -> Result<Change, GitError> {
     git.check_paths(&selection.paths)?;
     let change = match scope {
-        Scope::Automatic => open_automatic(git, selection),
-        Scope::Against(base) => {
-            let from = git.fork_point(base)?;
-            against_worktree(git, &from, format!("working tree against {base}"), selection)
-        }
+        Scope::Automatic => open_work_tree(git, None, selection),
+        Scope::Against(base) => open_work_tree(git, Some(base), selection),
         Scope::Staged => {
             let from = git.head_or_empty()?;
             let files = git.diff(&["--cached"], &selection.paths)?;
-            let tree = TreeKind::Git(Box::new(GitTree::index(git.clone())));
+            let tree = TreeKind::Git(Arc::new(GitTree::index(git.clone())));
             Change::new(git, "staged changes".to_owned(), from, files, tree)
         }
         Scope::Commits(range) => open_commits(git, range, &selection.paths),
@@ -357,51 +369,8 @@ fn open_scope(git: Git, scope: &Scope, selection: &Selection) -> Result<Change, 
     Ok(Change { is_limited: !selection.paths.is_empty(), ..change })
 }
 
-fn open_automatic(git: Git, selection: &Selection) -> Result<Change, GitError> {
-    if let Some(branch) = git.default_branch()? {
-        let from = git.fork_point(&branch)?;
-        let title = format!("working tree against {branch}");
-        let change = against_worktree(git.clone(), &from, title, selection)?;
-        if !change.files.is_empty() {
-            return Ok(change);
-        }
-    }
-    let head = git.head_or_empty()?;
-    if head == git.empty_tree {
-        // All files that git tracks are new.
-        let title = "all files, since nothing is committed yet".to_owned();
-        return against_worktree(git, &head, title, selection);
-    }
-    let title = "uncommitted changes".to_owned();
-    let uncommitted = against_worktree(git.clone(), &head, title, selection)?;
-    if !uncommitted.files.is_empty() {
-        return Ok(uncommitted);
-    }
-    if !uncommitted.untracked.is_empty() {
-        // Untracked files are the only new ones, so they are the change.
-        let all = Selection { untracked: true, ..selection.clone() };
-        return against_worktree(git, &head, "untracked files".to_owned(), &all);
-    }
-    let mut last = open_commits(git, "HEAD", &selection.paths)?;
-    last.title = "the last commit".to_owned();
-    Ok(last)
-}
-
-fn against_worktree(
-    git: Git,
-    from: &str,
-    title: String,
-    selection: &Selection,
-) -> Result<Change, GitError> {
-    let mut files = git.diff(&[from], &selection.paths)?;
-    let mut untracked = git.untracked(&selection.paths)?;
-    if selection.untracked {
-        files.extend(untracked.drain(..).map(|path| untracked_files::new_file(&git.root, path)));
-    }
-    let tree = TreeKind::Dir(DirTree::new(git.root.clone()));
-    let messages = git.messages(from, "HEAD")?;
-    let change = Change::new(git, title, from.to_owned(), files, tree)?;
-    Ok(Change { untracked, messages, ..change })
+fn open_work_tree(git: Git, base: Option<&str>, selection: &Selection) -> Result<Change, GitError> {
+    EditedWorkTree::of(git, base, selection)?.change(&UnsavedTexts::new())
 }
 
 fn open_commits(git: Git, range: &str, paths: &[String]) -> Result<Change, GitError> {
@@ -426,6 +395,6 @@ fn between(
 ) -> Result<Change, GitError> {
     let files = git.diff(&[&from, &to], paths)?;
     let messages = git.messages(&from, &to)?;
-    let tree = TreeKind::Git(Box::new(GitTree::revision(git.clone(), to)));
+    let tree = TreeKind::Git(Arc::new(GitTree::revision(git.clone(), to)));
     Ok(Change { messages, ..Change::new(git, title, from, files, tree)? })
 }

@@ -8,11 +8,12 @@ mod error_recording;
 mod object_reader;
 mod recorded_tree;
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use assay_findings::grounding::{Symbol, Tree, TreeError};
 use assay_findings::path::RepoPath;
@@ -24,6 +25,9 @@ use crate::git::{Git, argument, check, text};
 pub(crate) use crate::tree::error_recording::{ErrorRecordingTree, TreeErrors};
 use crate::tree::object_reader::{FileObject, ObjectAnswer, ObjectReader};
 pub(crate) use crate::tree::recorded_tree::RecordedTree;
+
+/// The texts of files that an editor has not saved, by path.
+pub type UnsavedTexts = BTreeMap<RepoPath, Arc<str>>;
 
 /// The maximum size of a file that is read, in bytes.
 const MAX_FILE: u64 = 16 << 20;
@@ -37,7 +41,7 @@ const SUBMODULE: &[u8] = b"160000 ";
 #[derive(Debug)]
 pub(crate) enum TreeKind {
     Dir(DirTree),
-    Git(Box<GitTree>),
+    Git(Arc<GitTree>),
     Recorded(RecordedTree),
 }
 
@@ -46,6 +50,9 @@ impl TreeKind {
     fn size(&self, path: &RepoPath) -> Result<Option<u64>, TreeError> {
         match self {
             TreeKind::Dir(tree) => {
+                if let Some(text) = tree.unsaved.get(path) {
+                    return Ok(Some(text.len() as u64));
+                }
                 let Some(file) = tree.resolve(path)? else { return Ok(None) };
                 let size = fs::metadata(file).map(|about| Some(about.len()));
                 size.map_err(|error| TreeError::read(path, error))
@@ -72,13 +79,20 @@ pub struct DirTree {
     root: PathBuf,
     /// The root with all links resolved, to compare other paths with.
     real_root: PathBuf,
+    /// The texts that are read instead of the files.
+    unsaved: UnsavedTexts,
 }
 
 impl DirTree {
     /// Opens a folder as a tree.
     pub fn new(root: PathBuf) -> DirTree {
         let real_root = root.canonicalize().unwrap_or_else(|_| root.clone());
-        DirTree { root, real_root }
+        DirTree { root, real_root, unsaved: UnsavedTexts::new() }
+    }
+
+    /// Returns the tree as if the unsaved texts of an editor were saved.
+    pub(crate) fn with_unsaved(self, unsaved: UnsavedTexts) -> DirTree {
+        DirTree { unsaved, ..self }
     }
 
     /// Returns the real path of a file, or `None` if there is no such file inside of the tree.
@@ -117,6 +131,9 @@ fn is_absence(error: &io::Error) -> bool {
 
 impl Tree for DirTree {
     fn read(&self, path: &RepoPath) -> Result<Option<String>, TreeError> {
+        if let Some(text) = self.unsaved.get(path) {
+            return Ok(as_text(text.as_bytes().to_vec()));
+        }
         let Some(real) = self.resolve(path)? else { return Ok(None) };
         let mut bytes = Vec::new();
         let read =
@@ -126,7 +143,7 @@ impl Tree for DirTree {
     }
 
     fn exists(&self, path: &RepoPath) -> Result<bool, TreeError> {
-        Ok(self.resolve(path)?.is_some())
+        Ok(self.unsaved.contains_key(path) || self.resolve(path)?.is_some())
     }
 
     fn symbol_at(&self, _path: &RepoPath, _line: u32) -> Result<Option<Symbol>, TreeError> {
@@ -288,6 +305,11 @@ impl GitTree {
             Ok(ObjectAnswer::File(file)) => Ok(Some(file)),
             Err(error) => Err(TreeError::read(path, error)),
         }
+    }
+
+    /// Returns the bytes of a file; `None` if the tree has no such file.
+    pub(crate) fn read_bytes(&self, path: &RepoPath) -> Result<Option<Vec<u8>>, TreeError> {
+        Ok(self.read_object(&self.contents, path)?.map(|file| file.content))
     }
 
     fn lists(&self, path: &RepoPath) -> Result<bool, TreeError> {

@@ -37,7 +37,8 @@ fn unreadable(path: String) -> FileDiff {
     FileDiff { content: Content::Unread(Unread::Unreadable), ..file }
 }
 
-fn mode(metadata: &Metadata) -> Mode {
+/// Returns the mode of a regular file.
+pub(crate) fn mode(metadata: &Metadata) -> Mode {
     match metadata.permissions().mode() & 0o100 {
         0 => Mode::File,
         _ => Mode::Executable,

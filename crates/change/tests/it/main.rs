@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests stand outside the house")]
 
 mod digest;
+mod edited;
 mod generated;
 mod hostile;
 mod hostile_settings;
