@@ -100,6 +100,19 @@ impl FindingLedger {
         Ok(FindingLedger { ledger, environment: environment.clone() })
     }
 
+    /// Returns true if the ledger of the work tree at `root` has a finding with this id; false if
+    /// there is no ledger.
+    pub(crate) fn has_finding(
+        environment: &Environment,
+        root: &Path,
+        id: &str,
+    ) -> anyhow::Result<bool> {
+        let Some(ledger) = ledger::open_read_only(&environment.state_of(root))? else {
+            return Ok(false);
+        };
+        Ok(matches!(ledger.find_by_id(id)?, IdMatch::One(_)))
+    }
+
     /// Returns the history of the finding with an id or a prefix of an id.
     pub fn history(&self, id: &str) -> anyhow::Result<History> {
         Ok(self.ledger.history(find_key(&self.ledger, id)?, &self.day()?)?)

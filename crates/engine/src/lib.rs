@@ -10,6 +10,7 @@
 //! - [`models`]: the models and personas of a run, with their budget and cache.
 //! - [`review_session`]: a review from end to end. [`safe_fixes`]: fixes that are applied without
 //!   asking. [`delegated_review`]: reviews that the model of an agent reads.
+//!   [`editor_session`]: the review of a work tree while its files are edited.
 //! - [`loop_session`]: the validation loop. [`gate_session`], [`gate_run`]: a gate, and its
 //!   verification and fixes.
 //! - [`task_handlers`]: the task handlers of agents, which call these sessions. [`agent_team`],
@@ -30,6 +31,7 @@ pub mod config;
 pub mod dates;
 pub mod delegated_review;
 pub mod diagnosis;
+pub mod editor_session;
 pub mod environment;
 pub mod evaluation;
 pub mod finding_ledger;

@@ -11,6 +11,7 @@ use assay_change::diff::FileDiff;
 use assay_change::state::State;
 use assay_change::{Change, GitError, Scope, Selection};
 use assay_findings::coverage::CoverageRequirement;
+use assay_findings::finding::Finding;
 use assay_findings::gate::ReviewMode;
 use assay_findings::grade::Grade;
 use assay_findings::identity::{Day, Dismissal, ResolvedFinding};
@@ -34,7 +35,7 @@ use assay_store::task::Moment;
 use crate::config::{Services, Settings};
 use crate::dates::{time_id, today};
 use crate::environment::Environment;
-use crate::models::{CachePolicy, Panel, ReviewOptions};
+use crate::models::{CachePolicy, ModelOptions, Panel, ReviewOptions};
 use crate::purpose;
 use crate::reporter::Reporter;
 use crate::review_progress::{NoProgress, Recorder, ReviewProgress};
@@ -70,6 +71,13 @@ pub struct ReviewSession {
     external_reports: Vec<Report>,
 }
 
+/// The use of the configured analysers in a review.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Analysers {
+    Run,
+    Skip,
+}
+
 /// Moves dismissals along with the files that a change renames. If git fails for a file, the file
 /// is not known to be gone, so its dismissals stay.
 pub(crate) fn apply_renames(
@@ -94,10 +102,37 @@ impl ReviewSession {
         options: ReviewOptions<'_>,
     ) -> anyhow::Result<ReviewSession> {
         let index = environment.variable("GIT_INDEX_FILE").filter(|_| *scope == Scope::Staged);
-        let mut change = match index {
+        let change = match index {
             Some(index) => assay_change::open_staged(folder, Path::new(&index), selection)?,
             None => assay_change::open(folder, scope, selection)?,
         };
+        ReviewSession::of_change(environment, change, scope, options, Analysers::Run)
+    }
+
+    /// Opens the review of a change by the rules alone. All other inputs, such as the configuration
+    /// and the dismissals, are those of a full review.
+    pub(crate) fn of_rules(
+        environment: &Environment,
+        change: Change,
+    ) -> anyhow::Result<ReviewSession> {
+        let models = ModelOptions::without_models();
+        let options = ReviewOptions {
+            models: &models,
+            cache_policy: CachePolicy::Off,
+            model_session: None,
+            also: None,
+        };
+        let scope = Scope::Automatic;
+        ReviewSession::of_change(environment, change, &scope, options, Analysers::Skip)
+    }
+
+    fn of_change(
+        environment: &Environment,
+        mut change: Change,
+        scope: &Scope,
+        options: ReviewOptions<'_>,
+        analysers: Analysers,
+    ) -> anyhow::Result<ReviewSession> {
         let settings = Settings::of(environment, &change)?;
         change.exclude(&settings.exclusions);
         if let Some(purpose) = &options.models.purpose {
@@ -125,7 +160,7 @@ impl ReviewSession {
         let mut dismissals = apply_renames(settings.baseline.dismissals(), &change)?;
         dismissals.extend(from_ledger.iter().flatten().cloned());
         let mut reviewers: Vec<Box<dyn Reviewer>> = vec![Box::new(RuleReviewer(settings.rules))];
-        let commands = settings.commands.into_iter();
+        let commands = settings.commands.into_iter().filter(|_| analysers == Analysers::Run);
         reviewers.extend(commands.map(|command| Box::new(command) as Box<dyn Reviewer>));
         reviewers.extend(panel.iter().flat_map(Panel::reviewers));
         Ok(ReviewSession {
@@ -223,6 +258,23 @@ impl ReviewSession {
     pub(crate) fn state_purpose(&mut self, text: &str) {
         let change = Arc::get_mut(&mut self.change);
         change.expect("a change is shared only while it is read").state_purpose(text);
+    }
+
+    /// Replaces the change by one that touches the same files, with the same base. All other inputs
+    /// stay.
+    pub(crate) fn replace_change(&mut self, mut change: Change) {
+        change.exclude_as(&self.change);
+        self.change = Arc::new(change);
+    }
+
+    /// Returns true if the baseline or the ledger dismisses a finding today.
+    pub(crate) fn is_dismissed(&self, finding: &Finding) -> bool {
+        let is_in_force = |dismissal: &Dismissal| match &self.today {
+            Some(today) => dismissal.is_in_force_on(today),
+            None => dismissal.until.is_none(),
+        };
+        let mut covering = self.dismissals.iter().filter(|dismissal| dismissal.covers(finding));
+        covering.any(is_in_force)
     }
 
     /// Removes files from the change before it is read.

@@ -63,6 +63,13 @@ impl FixPlan {
         plan
     }
 
+    /// Computes the effect of fixes of one file on a text of it, which may not be saved.
+    pub fn of_text(path: &RepoPath, text: &str, fixes: Vec<StoredFix>) -> FixPlan {
+        let mut plan = FixPlan::default();
+        plan.add(path.clone(), text, fixes);
+        plan
+    }
+
     fn refuse(&mut self, fixes: Vec<StoredFix>, why: &str) {
         self.refused.extend(fixes.into_iter().map(|fix| (fix, why.to_owned())));
     }
