@@ -7,6 +7,7 @@
 //! - [`hooks`]: webhooks and `POST /queue` become tasks. `pull_lookup`: pull requests that a
 //!   trigger names. [`polling`]: one poll of the open pull requests of repositories; `assay` waits
 //!   between two polls.
+//! - [`lsp`]: the editor server, over a pair of streams.
 //! - [`http_server`], `connections`: the server of `assay serve`, to which parts add their routes.
 //! - [`auth`], [`token`], [`shutdown`]: the addresses that a server listens on, its access policy,
 //!   and its end.
@@ -22,6 +23,7 @@ pub mod github;
 pub mod hooks;
 pub mod http_server;
 pub mod jira;
+pub mod lsp;
 pub mod mcp;
 pub mod polling;
 mod pull_lookup;
