@@ -69,6 +69,8 @@ enum Command {
     /// List and manage findings; low-level commands for scripts
     #[command(subcommand)]
     Findings(commands::findings::Step),
+    /// Shows findings in an editor over the Language Server Protocol
+    Lsp(commands::lsp::Args),
     /// Serve tools to agents and editors over MCP
     Mcp(commands::mcp::Args),
     /// Manage tasks for agents
@@ -88,7 +90,10 @@ enum Command {
 impl Command {
     /// Returns true if a command handles signals itself.
     fn handles_signals(&self) -> bool {
-        let is_server = matches!(self, Command::Mcp(_) | Command::Serve(_) | Command::Review(_));
+        let is_server = matches!(
+            self,
+            Command::Lsp(_) | Command::Mcp(_) | Command::Serve(_) | Command::Review(_)
+        );
         let watches = matches!(self, Command::WatchPrs(args) if args.handles_signals());
         is_server || watches || matches!(self, Command::Agent(agent) if agent.handles_signals())
     }
@@ -122,6 +127,7 @@ fn main() -> ExitCode {
         Command::Eval(eval) => commands::eval::run(&eval),
         Command::Demo => commands::demo::run(),
         Command::Findings(step) => commands::findings::run(step),
+        Command::Lsp(args) => commands::lsp::run(&args),
         Command::Mcp(args) => commands::mcp::run(&args),
         Command::Queue(args) => commands::queue::run(args),
         Command::Serve(args) => commands::serve::run(&args),

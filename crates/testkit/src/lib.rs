@@ -12,6 +12,7 @@ mod http;
 pub mod jira;
 pub mod linear;
 mod listener;
+pub mod lsp;
 pub mod model;
 pub mod pages;
 mod repository;

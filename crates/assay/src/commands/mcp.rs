@@ -120,7 +120,7 @@ pub(super) fn serve_stdio(server: &Server) -> anyhow::Result<()> {
 }
 
 /// Duplicates stdin and stdout as files.
-fn duplicate_stdio() -> anyhow::Result<(File, File)> {
+pub(super) fn duplicate_stdio() -> anyhow::Result<(File, File)> {
     let input = io::stdin().as_fd().try_clone_to_owned().context("cannot use stdin")?;
     let output = output::duplicate().context("cannot use stdout")?;
     Ok((input.into(), output))

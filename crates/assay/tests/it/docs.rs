@@ -34,6 +34,7 @@ pages! {
     configuration: "configuration.md", 4;
     delegation: "delegation.md", 17;
     e2e: "e2e.md", 2;
+    editor: "editor.md", 1;
     eval: "eval.md", 17;
     findings: "findings.md", 10;
     fix: "fix.md", 6;

@@ -18,6 +18,7 @@ mod interrupts;
 mod jira;
 mod layering;
 mod ledger;
+mod lsp;
 mod mcp;
 mod mcp_attacks;
 mod models;
