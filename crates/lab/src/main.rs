@@ -71,7 +71,7 @@ enum Chore {
     Pictures,
     /// Times the parts that have to be fast, compared with other programs
     Bench {
-        /// Run one bench instead of all: findings, rules, personas, queue, webhooks
+        /// Run one bench instead of all: editor, findings, rules, personas, queue, webhooks
         name: Option<String>,
     },
     /// Serves a fake model, for trying out its clients

@@ -3,6 +3,7 @@
 //! Times differ between machines, so nothing here fails for being slow: a table shows the
 //! measurements and the targets.
 
+mod editor;
 mod hostile;
 mod ledger;
 mod merge;
@@ -107,7 +108,8 @@ impl Row {
 /// A bench: its name and its parts.
 type Bench = (&'static str, &'static [fn() -> anyhow::Result<Vec<Row>>]);
 
-const BENCHES: [Bench; 6] = [
+const BENCHES: [Bench; 7] = [
+    ("editor", &[editor::rows]),
     ("findings", &[reading::rows, hostile::rows, merge::rows, recurring::rows]),
     ("rules", &[rules::many_lines, rules::one_change]),
     ("personas", &[personas::rows]),

@@ -22,7 +22,7 @@ struct Part {
 const IT: &str = "--test=it";
 const LIB: &str = "--lib";
 
-const SUITES: [Suite; 5] = [
+const SUITES: [Suite; 6] = [
     Suite {
         name: "reading",
         parts: &[Part {
@@ -56,6 +56,15 @@ const SUITES: [Suite; 5] = [
             // Each case creates a repository and runs git a dozen times.
             Part { package: "assay-change", target: IT, filter: "numstat", cases: 600 },
             Part { package: "assay-review", target: IT, filter: "properties", cases: 20_000 },
+        ],
+    },
+    Suite {
+        name: "editor",
+        parts: &[
+            // Each case creates a repository, and reviews it after each of about 12 edits.
+            Part { package: "assay-engine", target: LIB, filter: "any_edits", cases: 200 },
+            Part { package: "assay-change", target: IT, filter: "any_unsaved", cases: 600 },
+            Part { package: "assay-serve", target: LIB, filter: "lsp", cases: 20_000 },
         ],
     },
     Suite {
