@@ -197,7 +197,7 @@ fn dollars<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> 
     let sum = Option::<f64>::deserialize(from)?;
     match sum {
         Some(usd) if usd.is_nan() || usd < 0.0 => {
-            Err(serde::de::Error::custom(format!("{usd} is no sum of dollars")))
+            Err(serde::de::Error::custom(format!("{usd} is not an amount in dollars")))
         }
         _ => Ok(sum),
     }

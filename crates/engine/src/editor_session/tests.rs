@@ -127,7 +127,7 @@ fn a_change_does_not_configure_its_own_review() {
     let mut session = session(&repository);
     assert_eq!(found(&mut session, &unsaved), ["shop.py:2 python/debugger HIGH"]);
     let notes = session.review(&unsaved).unwrap().notes;
-    assert!(notes[0].starts_with("the change touches the configuration"), "{notes:?}");
+    assert!(notes[0].starts_with("the change modifies the configuration"), "{notes:?}");
 }
 
 #[test]

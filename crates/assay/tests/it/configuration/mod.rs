@@ -149,6 +149,6 @@ fn a_count_of_zero_is_refused_by_every_command_that_reads_the_configuration() {
         let ran = crate::assay_in(repository.path(), &args, b"");
         let printed = format!("{}{}", ran.stdout, ran.stderr);
         assert_eq!(ran.code, 2, "{args:?}: {printed}");
-        assert!(printed.contains("line 2 (`at_a_time`) cannot be read"), "{args:?}: {printed}");
+        assert!(printed.contains("line 2 (`at_a_time`): invalid value"), "{args:?}: {printed}");
     }
 }

@@ -186,17 +186,17 @@ fn a_count_of_zero_is_refused_with_its_line_and_key() {
     let error = |text| parse(text).unwrap_err();
     assert_eq!(
         error("review:\n  at_a_time: 0\n"),
-        "`config/agent-framework.yaml`, line 2 (`at_a_time`) cannot be read: invalid value: integer \
-         `0`, expected a number from 1"
+        "cannot read `config/agent-framework.yaml`, line 2 (`at_a_time`): invalid value: integer `0`, \
+         expected a number from 1"
     );
     assert_eq!(
         error("review:\n  commands:\n  - name: ruff\n    seconds: 0\n"),
-        "`config/agent-framework.yaml`, line 4 (`seconds`) cannot be read: invalid value: integer \
-         `0`, expected a number from 1"
+        "cannot read `config/agent-framework.yaml`, line 4 (`seconds`): invalid value: integer `0`, \
+         expected a number from 1"
     );
     assert_eq!(
         error("qa:\n  budget:\n    usd: -1\n"),
-        "`config/agent-framework.yaml`, line 3 (`usd`) cannot be read: -1 is no sum of dollars"
+        "cannot read `config/agent-framework.yaml`, line 3 (`usd`): -1 is not an amount in dollars"
     );
 }
 
