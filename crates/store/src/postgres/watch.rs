@@ -1,10 +1,10 @@
 //! Wake-ups by NOTIFY: [`NotifySender`] sends them, and a listener thread for each watch receives
-//! them.
+//! them by LISTEN.
 //!
-//! A NOTIFY holds a lock on the whole database until its transaction is on disk, so that
-//! transactions with a NOTIFY cannot share a write. So it is not part of a push: after the push,
-//! [`NotifySender`] checks if a consumer has found the queue empty since the last notification, and
-//! only then sends one.
+//! A transaction with a NOTIFY locks the whole database until it is committed, so two of them
+//! cannot be written to disk together. Therefore a push contains no NOTIFY. After the push,
+//! [`NotifySender`] sends one from its own thread, and only if a consumer has found the queue empty
+//! since the last notification: `assay_queues.hungry` is true for such a queue.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -38,6 +38,7 @@ const REMARK_DELAY: Duration = Duration::from_secs(1);
 /// Delays between a listener's attempts to reach the server.
 const LISTEN_BACKOFF: Backoff = Backoff::new(Duration::from_millis(50), Duration::from_secs(5));
 
+/// Sends a notification for each queue that has a waiting consumer, and clears the mark.
 const NOTIFY_WAITING: &str = "UPDATE assay_queues SET hungry = false
     WHERE name = ANY ($1::text[]) AND hungry RETURNING pg_notify($2::text, name)";
 
@@ -80,7 +81,7 @@ impl NotifySender {
     pub(super) fn start(pool: Arc<Pool>, channel: Arc<str>) -> NotifySender {
         let state = Arc::new(SenderState::default());
         let own = Arc::clone(&state);
-        let thread = std::thread::Builder::new().name("crier".to_owned());
+        let thread = std::thread::Builder::new().name("pg-notify".to_owned());
         // Without the thread there are no notifications, and waiting consumers poll from time to
         // time.
         let thread = thread.spawn(move || run_sender(&own, &pool, &channel)).ok();

@@ -1,4 +1,4 @@
--- Every task there is or was, by its name. Whatever is looked up, and not searched for, is here.
+-- All tasks in every state, by their id, with their content. Claims search `assay_line` instead.
 CREATE TABLE assay_tasks (
     id       text COLLATE "C" PRIMARY KEY,
     queue    text COLLATE "C" NOT NULL,
@@ -6,34 +6,35 @@ CREATE TABLE assay_tasks (
     priority smallint NOT NULL,
     created  timestamptz NOT NULL,
     ended    timestamptz,
-    awaited  boolean NOT NULL DEFAULT false,  -- whether a task was pushed that depends on it
+    awaited  boolean NOT NULL DEFAULT false,  -- true if a task that depends on it was pushed
     fence    bigint NOT NULL DEFAULT 0,       -- the number of the claim that ended it
-    pushed   bigint NOT NULL,                 -- which call pushed it, for one that is repeated
-    settled  bigint,                          -- which call settled it last
-    body     json NOT NULL                    -- as it was before somebody began to work on it
+    pushed   bigint NOT NULL,                 -- the call that pushed it, if that call is repeated
+    settled  bigint,                          -- the call that settled it last
+    body     json NOT NULL                    -- as it was before the current claim
 ) WITH (fillfactor = 60);
 
 CREATE INDEX assay_tasks_over ON assay_tasks (status, queue, ended) WHERE status <> 'open';
 
--- A number that grows with every task that comes to wait.
+-- A number that grows whenever a task begins to wait, for the capacity check of pushes.
 CREATE SEQUENCE assay_arrivals;
 
--- The open tasks: those that wait and those that are held. Rows are small and short-lived.
+-- The open tasks: those that wait and those that have a holder. Rows are small and short-lived.
+-- A task can be claimed if `holder` and `rests` are null and `open` is 0.
 CREATE TABLE assay_line (
     id          text COLLATE "C" PRIMARY KEY,
     queue       text COLLATE "C" NOT NULL,
     priority    smallint NOT NULL,
     created     timestamptz NOT NULL,
-    open        integer NOT NULL DEFAULT 0,   -- how many dependencies are not completed
-    rests       timestamptz,                  -- until when it rests
+    open        integer NOT NULL DEFAULT 0,   -- the number of dependencies that are not completed
+    rests       timestamptz,                  -- the end of its back-off, or its `run_at`
     arrival     bigint NOT NULL DEFAULT nextval('assay_arrivals'),
     fence       bigint NOT NULL DEFAULT 0,    -- grows with every claim
-    for_person  boolean NOT NULL DEFAULT false,  -- whether no agent takes it
-    holder      text COLLATE "C",
-    while_alive boolean NOT NULL DEFAULT false,
+    for_person  boolean NOT NULL DEFAULT false,  -- true if no agent may claim it
+    holder      text COLLATE "C",             -- the agent with the lease; null if there is none
+    while_alive boolean NOT NULL DEFAULT false,  -- true if the lease ends with its agent
     started     timestamptz,
-    until       timestamptz,
-    ticket      bigint                        -- which call claimed it, for one that is repeated
+    until       timestamptz,                  -- the end of the lease
+    ticket      bigint                        -- the call that claimed it, if that call is repeated
 ) WITH (
     fillfactor = 70,
     autovacuum_vacuum_scale_factor = 0,
@@ -50,7 +51,7 @@ CREATE INDEX assay_line_resting ON assay_line (queue, rests)
 CREATE INDEX assay_line_waiting ON assay_line (queue, id) WHERE open > 0;
 CREATE INDEX assay_line_held ON assay_line (until) WHERE holder IS NOT NULL;
 
--- What open tasks depend on, as far as it is not completed.
+-- The dependencies of open tasks that are not completed.
 CREATE TABLE assay_needs (
     task  text COLLATE "C" NOT NULL,
     needs text COLLATE "C" NOT NULL,
@@ -58,13 +59,14 @@ CREATE TABLE assay_needs (
 );
 CREATE INDEX assay_needs_task ON assay_needs (task);
 
--- A queue is hungry when somebody found nothing in it since it was last told of a task.
+-- `hungry` is true if a consumer found the queue empty since the last NOTIFY: the next new task
+-- then sends one.
 CREATE TABLE assay_queues (
     name   text COLLATE "C" PRIMARY KEY,
     hungry boolean NOT NULL DEFAULT false
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500);
 
--- Who has joined. An instance is the one that has the name now.
+-- The registered agents. `instance` is the process that has the name now.
 CREATE TABLE assay_agents (
     name        text COLLATE "C" PRIMARY KEY,
     instance    bigint NOT NULL,

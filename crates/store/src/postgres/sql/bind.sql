@@ -1,6 +1,6 @@
 -- Ties the tasks of `edges` to what they need, as far as it is not completed: `open_edges`.
 , known AS (
-    -- The lock makes whoever completes one of these wait, or us for them.
+    -- The lock makes a concurrent completion of one of these wait for us, or us for it.
     UPDATE assay_tasks t SET awaited = true
     WHERE t.id IN (SELECT needs FROM edges)
     RETURNING t.id, t.status

@@ -1,3 +1,9 @@
+-- Claims up to $2 tasks of a queue for one holder. Two claims at the same time never get the same
+-- task: a claim locks the rows that it picks, and SKIP LOCKED passes over rows that another claim
+-- has locked. The columns are described in 1-tables.sql.
+--
+-- `due` is true if the back-off of a task has ended: then no task is picked, and the caller ends
+-- the back-off first. `hungry` is true if the queue is marked as having a waiting consumer.
 WITH gate AS MATERIALIZED (
     SELECT
         $6::bool AND EXISTS (
