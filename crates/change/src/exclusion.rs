@@ -1,4 +1,8 @@
 //! Files that are excluded from review, each by a named rule: `ExclusionRules`.
+//!
+//! The manual and the output say that such a file is *left out*. The configuration keys are
+//! `review.ignore` and `review.max_file_kib`. Links, binary files, submodules and changes without
+//! hunks are recognised by the diff, not here: `FileDiff::without_content`.
 
 use assay_findings::path::RepoPath;
 use globset::{Glob, GlobMatcher};
@@ -21,7 +25,10 @@ const MIN_MINIFIED_LINE: usize = 200;
 pub struct Exclusion {
     /// The rule, such as `lock file`.
     pub rule: String,
-    /// True if a reviewer could read the file nevertheless.
+    /// True if the file has content that a reviewer could have read: it is minified or too large,
+    /// and a change of such files alone is incomplete. False if the file counts as no content: it
+    /// is ignored, generated or a lock file, and a change of such files alone has nothing to
+    /// review.
     pub readable: bool,
 }
 
@@ -55,26 +62,26 @@ impl ExclusionRules {
 
     /// Returns the rule that excludes a file, or `None` if it is reviewed.
     fn rule(&self, file: &FileProperties<'_>) -> Option<Exclusion> {
-        let unreadable = |rule: String| Some(Exclusion { rule, readable: false });
-        let readable = |rule: String| Some(Exclusion { rule, readable: true });
+        let as_no_content = |rule: String| Some(Exclusion { rule, readable: false });
+        let as_unread_content = |rule: String| Some(Exclusion { rule, readable: true });
         let FileProperties { path, bytes, is_generated, is_minified } = *file;
         let name = path.rsplit('/').next().unwrap_or(path);
         let glob = self.globs.iter().find(|glob| glob.is_match(path));
         if let Some(glob) = glob {
-            return unreadable(format!("ignored by `{}`", glob.glob().glob()));
+            return as_no_content(format!("ignored by `{}`", glob.glob().glob()));
         }
         if LOCK_FILES.contains(&name) {
-            return unreadable("lock file".to_owned());
+            return as_no_content("lock file".to_owned());
         }
         if is_generated {
-            return unreadable("generated".to_owned());
+            return as_no_content("generated".to_owned());
         }
         if is_minified {
-            return readable("minified".to_owned());
+            return as_unread_content("minified".to_owned());
         }
         let too_large = bytes.is_some_and(|bytes| bytes > self.max_bytes);
         match too_large {
-            true => readable(format!("larger than {} KiB", self.max_bytes >> 10)),
+            true => as_unread_content(format!("larger than {} KiB", self.max_bytes >> 10)),
             false => None,
         }
     }

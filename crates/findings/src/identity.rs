@@ -125,7 +125,7 @@ impl Dismissal {
         self.until.as_ref().is_none_or(|until| today <= until)
     }
 
-    /// Returns true if the dismissal applies to a finding.
+    /// Returns true if the dismissal applies to a finding: the same fingerprint in the same file.
     pub fn covers(&self, finding: &Finding) -> bool {
         let is_here = |file: &RepoPath| finding.file.as_ref() == Some(file);
         self.fingerprint == finding.fingerprint && self.file.as_ref().is_none_or(is_here)
@@ -147,12 +147,18 @@ impl Dismissal {
 }
 
 /// The input of a fingerprint: neither file nor line, so that both may change.
+///
+/// The code in a fingerprint is the first of `subject`, `quote` and `surroundings` that is known.
+/// An edit of that code changes the fingerprint, so a dismissed finding is reported again.
 pub(crate) struct FingerprintInputs<'a> {
     pub(crate) rule: Option<&'a str>,
     pub(crate) category: &'a str,
     pub(crate) title: &'a str,
+    /// The code that a rule matched, without whitespace; see `Vote::subject`.
     pub(crate) subject: Option<&'a str>,
+    /// The code that the reviewer quotes, as it is in the file.
     pub(crate) quote: Option<&'a str>,
+    /// The lines around the place of the finding.
     pub(crate) surroundings: Option<&'a str>,
 }
 

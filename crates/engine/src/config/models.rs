@@ -152,7 +152,7 @@ struct BudgetConfig {
     ///
     /// Default: 3,000,000 tokens, if `usd`, `tokens` and `calls` are not set.
     run: SpendingCaps,
-    /// The limits of a day in this repository.
+    /// The limits of a day in this checkout.
     day: DayCaps,
 }
 

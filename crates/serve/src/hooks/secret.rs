@@ -1,5 +1,8 @@
 //! Authentication of deliveries: [`Secret`].
 //!
+//! A signature covers the body alone: it contains no time, so it does not expire, and it contains
+//! no delivery id (see `delivery_log`).
+//!
 //! `ring`, which TLS to the database already depends on, compares signatures in constant time.
 
 use std::fmt;

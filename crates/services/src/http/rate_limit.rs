@@ -10,7 +10,11 @@ use serde_json::Value;
 
 use super::Response;
 
-/// Delays if a service limits the rate and does not state a time.
+/// Delays if a service limits the rate and does not state a time: 60 s, doubled each time.
+///
+/// The clock of the client refuses delays beyond its own maximum (60 s for most callers), so most
+/// callers wait once. A call has at most `MAX_LIMIT_WAITS` (6) waits, the last of 32 minutes; the
+/// seventh delay, of 64 minutes, is only named in the error.
 const RATE_LIMIT_BACKOFF: Backoff =
     Backoff::new(Duration::from_secs(60), Duration::from_secs(64 * 60));
 
