@@ -11,12 +11,12 @@ use super::{Git, GitError, Setting, check, none_if_negative, text, with_settings
 const REMOTE_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// The variables that git needs to access a remote like the user: agents, helpers, proxies.
-const REMOTE_ENVIRONMENT: [&str; 24] = [
+const REMOTE_ENVIRONMENT: [&str; 25] = [
     "SSH_AUTH_SOCK", "SSH_AGENT_PID", "SSH_ASKPASS", "GIT_ASKPASS", "GIT_SSH", "GIT_SSH_COMMAND",
     "GIT_SSL_CAINFO", "SSL_CERT_FILE", "SSL_CERT_DIR", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR",
     "DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY", "GH_TOKEN", "GITHUB_TOKEN",
     "GH_CONFIG_DIR", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "http_proxy",
-    "https_proxy", "no_proxy",
+    "https_proxy", "no_proxy", "all_proxy",
 ];
 
 /// The protocols that run no program of the repository's choice.
