@@ -7,7 +7,8 @@
 //! `findings` decides the verdict.
 //!
 //! - [`command`]: external analysers. [`persona`]: models with a role. `lookup`: the read-only
-//!   tools that models are offered. `prompt`: the prompts of models. `leads`: the findings of the
+//!   tools that models are offered. `prompt`: the prompts of models. [`prompt_preview`]: prompts in
+//!   files, without a call. `leads`: the findings of the
 //!   rules, as models get them. `sanitize`: the redaction of credentials, and the removal of
 //!   instructions to reviewers, before text is sent to a model.
 //! - [`runs`]: reviews on disk. [`recording`]: a review that can be replayed offline. [`compare`]:
@@ -34,6 +35,7 @@ mod lookup;
 pub mod memory;
 pub mod persona;
 mod prompt;
+pub mod prompt_preview;
 pub mod recording;
 mod reviewer;
 pub mod roster;

@@ -7,6 +7,7 @@ use assay_change::Change;
 use assay_findings::coverage::{HunkOutcome, ReviewerCoverage};
 use assay_findings::identity::Suppression;
 use assay_findings::report::{self, Report, ReviewerKind};
+use assay_models::Prompt;
 use assay_rules::Rulebook;
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +38,12 @@ pub trait Reviewer: Send + Sync {
     /// Returns the estimated cost of reading a change; `None` if it costs nothing.
     fn estimate(&self, _change: &Change) -> Option<Estimate> {
         None
+    }
+
+    /// Returns the first prompt for each part of a change, as a model would get it. A reviewer
+    /// without a model has none.
+    fn prompts(&self, _change: &Change) -> Vec<Prompt> {
+        Vec::new()
     }
 
     /// Returns the inputs of the reviewer by name, such as versions: a difference to those of an

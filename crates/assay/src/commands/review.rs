@@ -18,6 +18,7 @@ use assay_findings::grade::Grade;
 use assay_findings::synthesis::{Synthesis, SynthesisInputs, synthesize};
 use assay_findings::verdict::VerdictState;
 use assay_findings::write::{self, FindingsDocument, OutputFormat};
+use assay_review::prompt_preview::{preview_prompts, write_prompts};
 use assay_review::roster::{CostEstimates, build_roster};
 use assay_review::{interrupted_report, ledger, recording};
 use clap::ValueEnum;
@@ -56,6 +57,9 @@ pub(crate) struct Args {
     /// List the reviewers of the change with the expected cost, and call no model
     #[arg(long)]
     dry_run: bool,
+    /// Write the prompts for the models to DIR, a new or empty folder
+    #[arg(long, value_name = "DIR", requires = "dry_run")]
+    prompts: Option<PathBuf>,
     /// Post the review on the pull request
     #[arg(
         long, value_enum, value_name = "FORM", num_args = 0..=1, require_equals = true,
@@ -192,6 +196,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     }
     let mut prepared = opened?;
     prepared.memory_warning().into_iter().for_each(warn);
+    if let Some(folder) = &args.prompts {
+        let prompts = preview_prompts(&prepared.change, &prepared.reviewers)?;
+        write_prompts(folder, &prompts)?;
+        note(&format!("wrote {} to `{}`", count(prompts.len(), "prompt"), folder.display()));
+    }
     if shows_only {
         let cost = if args.dry_run { CostEstimates::Included } else { CostEstimates::Omitted };
         let roster = build_roster(&prepared.change, &prepared.reviewers, cost);

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use assay_change::Change;
-use assay_findings::report::{Report, ReviewerKind};
+use assay_findings::report::ReviewerKind;
 
 use super::DelegationError;
 use super::folder::{Folder, ReviewMeta};
-use crate::leads::Leads;
 use crate::persona::{Persona, PersonaContext, PersonaReviewer, Personas, VALIDATOR};
+use crate::prompt_preview::leads_from_rules;
 use crate::recording::RecordedModels;
 use crate::reviewer::{OnProgress, ReadDecision, Reviewer, ReviewerAnswer};
 
@@ -35,7 +35,7 @@ impl Participants {
         let personas = Personas::with_repository_personas(models.personas.clone())?;
         let context = Arc::new(models.persona_context_with(folder.path(), meta.nonce.clone()));
         let asked = || models.reviewers(&personas, &context).into_iter();
-        context.set_leads(&leads_of(&local, change));
+        context.set_leads(&leads_from_rules(&local, change));
         let mut reviewers = local;
         reviewers.extend(asked().map(|by| Box::new(by) as Box<dyn Reviewer>));
         let reads = |by: &PersonaReviewer| matches!(by.interest(change), ReadDecision::Reads(_));
@@ -46,13 +46,6 @@ impl Participants {
             context,
         })
     }
-}
-
-/// Returns the leads of the rules, which need no model.
-fn leads_of(reviewers: &[Box<dyn Reviewer>], change: &Change) -> Leads {
-    let rules = reviewers.iter().filter(|by| by.kind() == ReviewerKind::Rules);
-    let reports: Vec<Report> = rules.map(|by| by.review(change, &|_| {}).report).collect();
-    Leads::of(&reports)
 }
 
 /// A required reviewer without an answer: it makes a review incomplete if the work tree is no

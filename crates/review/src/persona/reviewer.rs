@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use assay_change::Change;
 use assay_findings::report::{self, ReviewerKind};
-use assay_models::Usage;
+use assay_models::{Prompt, Usage};
 use assay_rules::Behaviour;
 
 use super::context::{PRIOR_FINDINGS, PersonaContext};
@@ -185,19 +185,20 @@ impl Reviewer for PersonaReviewer {
         }
     }
 
-    fn estimate(&self, change: &Change) -> Option<Estimate> {
+    fn prompts(&self, change: &Change) -> Vec<Prompt> {
         let briefing = self.context.briefing(change);
-        let about = self.context.model(&self.persona).about();
         let task = self.task(change);
         let parts = self.context.parts(&self.persona, &task, change).parts;
         let of = parts.len();
-        let prompts = parts
-            .iter()
-            .zip(1..)
-            .map(|(p, at)| self.context.prompt(&self.persona, &task, briefing, (p, at, of)));
+        let prompt = |(part, at)| self.context.prompt(&self.persona, &task, briefing, (part, at, of));
+        parts.iter().zip(1..).map(prompt).collect()
+    }
+
+    fn estimate(&self, change: &Change) -> Option<Estimate> {
+        let about = self.context.model(&self.persona).about();
         let mut estimate = Estimate { model: about.id.to_string(), ..Estimate::default() };
         let plus = |sum: Option<u64>, more: Option<u64>| sum.zip(more).map(|(a, b)| a + b);
-        for prompt in prompts {
+        for prompt in self.prompts(change) {
             let usual = Usage {
                 input: prompt.bytes() as u64 / BYTES_PER_TOKEN,
                 output: TYPICAL_ANSWER_TOKENS,

@@ -10,6 +10,7 @@ mod keys;
 mod lookups;
 mod memory;
 mod own;
+mod prompt_preview;
 mod readings;
 mod replay;
 mod shown;
