@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_no_code_has_is_a_fault() {
+    fn an_identifier_missing_from_the_code_is_a_fault() {
         let known = "`Lease::fence`, `MAX_SIZE`, `impl Lease`, `one_is_claimed`\n";
         assert!(code().faults_in(known).is_empty());
         let unknown = "`store::{Lease, Bell}`\n`Desk` and `MIN_SIZE`, `two_are_claimed`\n";
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_leads_to_a_file_and_a_pattern_to_none() {
+    fn a_path_without_a_file_is_a_fault_and_a_placeholder_path_is_not() {
         let text = "`store/src/queue.rs`, `queue.rs`, `xtask/src/lists.rs`, `write/X.rs`, \
                     `SERVER/mod.rs`, `ue.rs`, `store/queue.rs`";
         let expected = ["1: there is no file `ue.rs`", "1: there is no file `store/queue.rs`"];

@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_comment_says_who_acts() {
+    fn an_indefinite_pronoun_in_a_comment_or_document_is_a_fault() {
         let text = "// Nobody reads this.\nlet nobody = \"somebody\";\n";
         assert_eq!(faults_in_code(text), ["1: `Nobody` in a comment"]);
         let document = "```console\n$ greet nobody\n```\nFor whoever reads.\n";
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn no_type_has_a_name_of_the_list() {
+    fn a_type_with_a_forbidden_name_is_a_fault() {
         let text = "pub(crate) struct Told;\npub enum Reply<T> { Told(T) }\ntype Seen = u8;\n";
         assert_eq!(
             faults_in_code(text),
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn types_have_their_visibility() {
+    fn types_are_listed_with_their_visibility() {
         let text = "pub struct A<'a>;\npub(crate) enum B {}\n    trait C: D {}\nstruct_of d;\n";
         let expected = [
             (1, Visibility::Public, "A"),

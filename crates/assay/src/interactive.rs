@@ -174,14 +174,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_applied_is_fixed_and_what_is_dismissed_is_accepted() {
+    fn an_applied_fix_is_written_and_a_dismissed_finding_is_accepted() {
         let (text, accepted, shown) = answered("a\nd\nit stays for now\n");
         assert_eq!(text, CODE.replace("    dbg!(a);\n", ""), "{shown}");
         assert_eq!(accepted, 1, "{shown}");
     }
 
     #[test]
-    fn nothing_happens_without_an_answer_or_a_reason() {
+    fn no_finding_is_fixed_or_accepted_without_an_answer_or_a_reason() {
         for answers in ["", "q\n", "s\ns\n", "d\n\nd\n\n", "what?\n"] {
             let (text, accepted, shown) = answered(answers);
             assert_eq!((text.as_str(), accepted), (CODE, 0), "{answers}: {shown}");

@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deadline_passes_once_nothing_is_left_of_it() {
+    fn a_deadline_has_passed_if_no_time_is_left() {
         let (over, long) = (Deadline::after(Duration::ZERO), Deadline::after(Duration::MAX));
         assert!(over.has_passed() && over.left().is_zero());
         assert!(!long.has_passed() && long.left() > Duration::from_secs(3_600));

@@ -14,7 +14,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_hash_is_the_same_everywhere_and_as_long_as_asked_for() {
+    fn a_hash_has_a_fixed_value_and_the_requested_length() {
         assert_eq!(short_hash("", 8), "af1349b9");
         assert_eq!(short_hash(b"", 12), "af1349b9f5f9");
         assert_eq!(short_hash("a", 0), "");

@@ -29,14 +29,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_segment_has_no_slash_and_a_path_keeps_its_own() {
+    fn slashes_are_encoded_in_a_segment_and_kept_in_a_path() {
         assert_eq!(encode_segment("a/b c~.-_?#%é"), "a%2Fb%20c~.-_%3F%23%25%C3%A9");
         assert_eq!(encode_path("/a+b/@c d?é"), "/a+b/@c%20d%3F%C3%A9");
         assert_eq!(encode_path(b"\xff"), "%FF");
     }
 
     #[test]
-    fn what_was_encoded_is_decoded() {
+    fn decoding_reverses_encoding() {
         for text in ["", "a/b c", "100%", "é表😀", "%41"] {
             assert_eq!(decode(&encode_segment(text)), text);
             assert_eq!(decode(&encode_path(text)), text);

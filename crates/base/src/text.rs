@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_stands_where_something_is_left_out_and_only_there() {
+    fn a_truncated_text_ends_with_a_mark_and_a_complete_one_does_not() {
         assert_eq!(truncate(MIXED, 4), MIXED);
         assert_eq!(truncate(MIXED, 3), "aé表…");
         assert_eq!(truncate(MIXED, 0), "…");
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn no_blank_stands_before_the_mark() {
+    fn truncation_removes_the_blank_before_the_mark() {
         assert_eq!(truncate("one two", 4), "one…");
         assert_eq!(truncate("one ", 4), "one ");
     }

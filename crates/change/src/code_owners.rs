@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_not_understood_is_named_and_gives_nothing() {
+    fn an_invalid_line_is_skipped_and_its_number_is_reported() {
         check(
             "a.rs @a\n!a.rs @b\n[ab].rs @c\na.rs nobody\n{a,b}.rs @d\nwith\\ blank.rs @e\n/ @f\n",
             &["a.rs", "b.rs", "{a,b}.rs", "with blank.rs"],

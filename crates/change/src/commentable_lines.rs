@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn context_is_three_lines_whatever_the_diff_has() {
+    fn context_is_trimmed_to_three_lines() {
         let context = " x\n".repeat(7);
         check(
             &format!("{HEAD}@@ -1,16 +1,16 @@\n{context}-a\n+b\n{context}-c\n+d\n"),
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn hunks_that_touch_are_one() {
+    fn adjacent_hunks_are_merged() {
         check(
             &format!("{HEAD}@@ -1 +1 @@\n-a\n+b\n@@ -2 +2,2 @@\n-c\n+d\n+e\n@@ -9,0 +11 @@\n+f\n"),
             expect![[r#"

@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_no_name_is_shown_as_stands_for_itself() {
+    fn a_text_that_is_not_a_quoted_name_is_its_own_raw_name() {
         for text in [r#""plain""#, r#""open"#, r#""\q""#] {
             assert_eq!(&*to_raw_name(text), text.as_bytes());
         }
@@ -96,13 +96,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_name_comes_back(name in prop::collection::vec(any::<u8>(), 0..12)) {
+        fn every_name_survives_display_and_parsing(name in prop::collection::vec(any::<u8>(), 0..12)) {
             let text = display_name(&name);
             prop_assert_eq!(&*to_raw_name(&text), &name);
         }
 
         #[test]
-        fn every_name_full_of_quotes_comes_back(name in r#"["\\a3-9]{0,8}"#) {
+        fn names_full_of_quotes_survive_display_and_parsing(name in r#"["\\a3-9]{0,8}"#) {
             let text = display_name(name.as_bytes());
             prop_assert_eq!(&*to_raw_name(&text), name.as_bytes());
         }

@@ -618,7 +618,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_resolved_together_as_one_by_one() {
+    fn resolving_names_together_gives_the_same_result_as_one_by_one() {
         let repository = Repository::new();
         repository.write("a", "1\n");
         repository.commit("second");

@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn the_line_says_what_became_of_every_hunk() {
+    fn the_coverage_line_counts_hunks_by_outcome() {
         check(
             "rules! rrrrrrrrrtto",
             expect!["12 hunks: 9 by rules, 2 text only, 1 left out (lock file)"],
@@ -280,17 +280,17 @@ mod tests {
     }
 
     #[test]
-    fn a_hunk_on_which_a_required_reviewer_failed_is_failed_whoever_else_looked() {
+    fn a_hunk_counts_as_failed_if_a_required_reviewer_failed_on_it() {
         check("rules! rr\nruff! .f", expect!["2 hunks: 1 by rules, 1 failed (crashed)"]);
     }
 
     #[test]
-    fn the_failure_of_a_reviewer_that_is_not_required_costs_nothing() {
+    fn the_failure_of_an_optional_reviewer_does_not_change_the_coverage() {
         check("rules! rt\nruff ff", expect!["2 hunks: 1 by rules, 1 text only"]);
     }
 
     #[test]
-    fn who_read_a_hunk_is_named() {
+    fn the_coverage_line_names_the_reviewers_of_a_hunk() {
         check(
             "rules! rto\nruff rr.",
             expect!["3 hunks: 1 by ruff, 1 by rules and ruff, 1 left out (lock file)"],
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn what_somebody_could_have_read_falls_short_of_a_requirement() {
+    fn an_unread_hunk_falls_short_of_the_requirement_and_a_left_out_one_does_not() {
         let looks = ReviewerCoverage {
             reviewer: "rules".into(),
             kind: ReviewerKind::Rules,
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hunk_that_concerns_nobody_is_left_out() {
+    fn a_hunk_without_a_responsible_reviewer_is_left_out() {
         check("ruff .", expect!["1 hunk: 1 left out (no reviewer for this file)"]);
     }
 }

@@ -511,7 +511,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_nothing_knows_blocks_at_every_line() {
+    fn an_unknown_severity_word_blocks_at_every_threshold() {
         for word in ["UNKNOWN", "blockr", "sev-1", "hihg", "not critical"] {
             let grade = Grade::from_word(word);
             assert!(grade.is_unmapped() && grade.blocks(), "{word}");
@@ -520,7 +520,7 @@ mod tests {
     }
 
     #[test]
-    fn an_edited_grade_loses_the_word_it_came_in() {
+    fn an_edited_grade_loses_its_original_word() {
         let edited =
             r#"{"impact": 1, "obligation": "may", "native": {"scheme": "qa7", "word": "MINOR"}}"#;
         let grade: Grade = serde_json::from_str(edited).unwrap();

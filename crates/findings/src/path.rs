@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_a_tree_knows_is_taken_as_it_is() {
+    fn an_exact_path_is_not_normalised() {
         for name in ["a\nb.py", " a", "`tick`.py", "a\\b.py", "x//y"] {
             assert_eq!(RepoPath::exact(name).map(String::from), Ok(name.to_owned()));
         }

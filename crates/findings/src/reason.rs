@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn the_decision_once_more_is_no_reason_for_it() {
+    fn a_repeated_decision_is_not_a_reason_for_itself() {
         assert!(!is_reason_for("Use Postgres", "because we use Postgres"));
         assert!(!is_reason_for("The name is an argument", "the argument is a name"));
         assert!(is_reason_for("Use Postgres", "because Postgres has LISTEN"));

@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_only_a_bound_is_told_as_one() {
+    fn an_upper_bound_is_shown_as_at_most() {
         let spent = ReviewUsage {
             calls: 3,
             kept_answers: 1,

@@ -180,12 +180,12 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_models_say_is_certain() {
+    fn the_worth_of_agreeing_models_stays_below_certainty() {
         assert!(probability(1e6, 1e6, 1.0, 0.0) < 1.0);
     }
 
     #[test]
-    fn every_hedging_word_may_hedge() {
+    fn every_hedging_word_passes_the_first_letter_filter() {
         assert!(HEDGES.iter().chain(&HEDGE_STEMS).all(|word| may_hedge(word.as_bytes()[0])));
         assert!(HEDGE_PHRASES.iter().all(|phrase| phrase.starts_with("sh")));
     }
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn hedging_is_told_by_words() {
+    fn hedging_is_detected_by_words() {
         assert!(hedges("Consider a lock") && hedges("a potentially stale entry"));
         assert!(!hedges("the lock is not held"));
     }

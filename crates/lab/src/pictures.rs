@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_demo_names_its_repository() {
+    fn the_repository_path_is_read_from_the_demo_output() {
         let output = "ready\n\nThe repository is /tmp/x/assay-demo-1. Next commands:\n  assay\n";
         assert_eq!(demo_repository(output).unwrap(), Path::new("/tmp/x/assay-demo-1"));
         assert!(demo_repository("ready\n").is_err());

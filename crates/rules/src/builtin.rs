@@ -293,7 +293,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn the_classes_of_patterns_are_those_of_ascii() {
+    fn word_classes_in_rule_patterns_match_ascii_only() {
         assert_eq!(
             with_ascii_classes("  regex: ^[\\w.]+\\b\\s\\[\\w\\]$\nmessage: a \\w\n"),
             "  regex: ^[A-Za-z0-9_.]+(?-u:\\b)\\s\\[[A-Za-z0-9_]\\]$\nmessage: a \\w\n"

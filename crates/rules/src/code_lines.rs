@@ -244,7 +244,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn code_and_comments_are_told_apart() {
+    fn code_and_comments_are_separated() {
         let check = |path: &str, text: &str, code: &str, comments: &str| {
             let lines = CodeLines::of(path, text).unwrap();
             assert_eq!(

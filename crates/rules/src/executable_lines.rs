@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blank_lines_and_comments_do_nothing() {
+    fn blank_lines_and_comments_are_not_executable() {
         let rust = "// a\nfn f() { // b\n\n    /* c\n       d */\n    g();\n}\n";
         let everything = LineSet::all();
         let comments = Syntax::of("a.rs", rust).unwrap().comments(&everything);

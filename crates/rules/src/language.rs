@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_are_told_by_name_or_first_line() {
+    fn the_language_of_a_file_is_detected_by_name_or_first_line() {
         assert_eq!(of("src/A.PY", ""), Some(Language::Python));
         assert_eq!(of("Gemfile", ""), Some(Language::Ruby));
         assert_eq!(of(r#""caf\351.py""#, ""), Some(Language::Python));
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_are_told_by_the_customs_of_their_runners() {
+    fn test_files_are_detected_by_the_conventions_of_test_runners() {
         for path in [
             "web/a.test.ts", "src/__tests__/a.js", "tests/it/main.rs", "pkg/a_test.go",
             "test_shop.py", "src/test/java/CartTest.java", "spec/cart_spec.rb",

@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn definitions_and_uses_are_told_apart_with_and_without_a_grammar() {
+    fn definitions_and_uses_are_distinguished_with_and_without_a_grammar() {
         let rust = "pub fn frob() {}\nfn a() { frob(); }\n// frob\n";
         check("a.rs", rust, "frob", "1 Function exported, 2 used, 3 used");
         check("a.rs", "flags! { pub struct Frob: u8; }\n", "Frob", "1 Type(\"struct\") exported");

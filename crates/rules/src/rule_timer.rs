@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_listener_no_time_is_taken() {
+    fn rules_are_not_timed_without_debug_logging() {
         let mut timer = RuleTimer::new("src/shop.py", 3);
         assert_eq!(timer.time(1, || 7), 7);
         assert!(timer.times.is_empty());

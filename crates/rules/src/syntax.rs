@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn text_parses_where_nothing_in_it_is_wrong_or_missing() {
+    fn text_with_a_syntax_error_does_not_parse() {
         check("a.rs", "fn main() {}\n", Some(true));
         check("a.rs", "fn main() {\n", Some(false));
         check("a.py", "def f(:\n", Some(false));

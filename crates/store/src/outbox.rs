@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_arrive_in_order_and_once() {
+    fn messages_are_delivered_in_order_and_once() {
         let (_folder, outbox) = outbox();
         assert_eq!(outbox.recipients().unwrap(), []);
         for number in 1..=12 {
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn a_letter_of_the_same_name_takes_the_place_of_the_last_even_while_that_is_delivered() {
+    fn a_message_with_the_same_id_replaces_the_last_one_even_during_its_delivery() {
         let (_folder, outbox) = outbox();
         outbox.enqueue(&id("ann"), &id("news"), json!("old")).unwrap();
         let lock = outbox.lock_recipient(&id("ann")).unwrap();
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_letter_that_did_not_arrive_stays_until_it_is_given_up() {
+    fn a_failed_message_stays_queued_until_it_is_moved_to_undelivered() {
         let (_folder, outbox) = outbox();
         outbox.enqueue(&id("ann"), &id("news"), json!(1)).unwrap();
         let lock = outbox.lock_recipient(&id("ann")).unwrap();
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_does_not_want_to_wait_is_told_that_somebody_else_delivers() {
+    fn trying_to_lock_a_locked_recipient_returns_none() {
         let (_folder, outbox) = outbox();
         let lock = outbox.lock_recipient(&id("ann")).unwrap();
         assert!(outbox.try_lock_recipient(&id("ann")).unwrap().is_none());
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_remembered_is_kept() {
+    fn recipient_data_is_stored() {
         let (_folder, outbox) = outbox();
         let lock = outbox.lock_recipient(&id("ann")).unwrap();
         assert_eq!(lock.recipient_data().unwrap(), None);

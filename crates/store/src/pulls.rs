@@ -423,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_repository_commit_or_ticket_is_refused() {
+    fn invalid_repository_names_commit_ids_and_ticket_keys_are_refused() {
         for odd in ["", "owner", "owner/", "/repo", "a/b/c", "a/..", "a b/c", "a/b\n", "ä/b"] {
             assert!(odd.parse::<RepositoryName>().is_err(), "{odd}");
         }
@@ -452,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_is_not_from_inside_names_no_ticket() {
+    fn a_pull_request_from_outside_names_no_ticket_and_an_own_branch_only_in_its_name() {
         let theirs = Pull { origin: PullOrigin::Outside, ..pull("o/r", "PROJ-1", "PROJ-1: mine") };
         assert_eq!(theirs.ticket(), None);
         assert!(!theirs.names_ticket(&"PROJ-1".parse().unwrap()));
@@ -464,7 +464,7 @@ mod tests {
     }
 
     #[test]
-    fn a_context_names_a_pull_request_by_a_number_or_by_its_text() {
+    fn a_context_names_a_pull_request_by_a_number_or_a_string() {
         let named = |number: Value| {
             let context = json!({ "github_repo": "o/r", "pr_number": number });
             pull_in_context(context.as_object().unwrap())
@@ -480,7 +480,7 @@ mod tests {
     }
 
     #[test]
-    fn the_task_knows_all_that_a_review_needs() {
+    fn a_review_task_has_the_context_of_its_pull_request() {
         let review = pull("o/r", "feature/PROJ-1", "Add\u{7} a login").review(
             &"qa".parse().unwrap(),
             "webhook",

@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reports_come_back_in_order_and_by_task() {
+    fn reports_are_read_in_order_and_by_task() {
         let folder = tempfile::tempdir().unwrap();
         let reports = ReportStore::new(folder.path().join("reports"));
         let (one, other): (TaskId, TaskId) = ("one".parse().unwrap(), "other".parse().unwrap());
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_report_hides_no_other_and_numbers_stay_what_they_are() {
+    fn a_damaged_report_hides_no_other_and_the_numbers_do_not_change() {
         let folder = tempfile::tempdir().unwrap();
         let reports = ReportStore::new(folder.path());
         let task: TaskId = "one".parse().unwrap();
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_that_never_stops_reporting_is_stopped() {
+    fn reports_of_a_task_beyond_the_maximum_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let reports = ReportStore::new(folder.path());
         let task: TaskId = "one".parse().unwrap();

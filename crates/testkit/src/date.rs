@@ -24,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_date_is_written_as_http_does() {
+    fn a_date_is_formatted_for_http_headers() {
         let date = |seconds| http(Duration::from_secs(seconds));
         assert_eq!(date(784_111_777), "Sun, 06 Nov 1994 08:49:37 GMT");
         assert_eq!(date(951_782_400), "Tue, 29 Feb 2000 00:00:00 GMT");
@@ -32,7 +32,7 @@ mod tests {
     }
 
     #[test]
-    fn a_date_is_written_as_json_has_it() {
+    fn a_date_is_formatted_as_iso_8601() {
         assert_eq!(iso(Duration::from_secs(784_111_777)), "1994-11-06T08:49:37Z");
     }
 }

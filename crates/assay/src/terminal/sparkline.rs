@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_largest_count_has_the_largest_bar_and_none_has_a_mark() {
+    fn the_largest_count_has_the_largest_bar_and_zero_has_a_mark() {
         let counts = [0, 1, 50, 100];
         assert_eq!(SparklineStyle::Unicode.draw(&counts, 100), "·▁▄█");
         assert_eq!(SparklineStyle::Ascii.draw(&counts, 100), "_.=#");
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_need_a_terminal_in_utf_8_that_takes_more_than_plain_text() {
+    fn unicode_bars_require_a_utf_8_terminal_that_is_not_plain_text() {
         let style = |is_terminal, variables: &[(&str, &str)]| {
             SparklineStyle::of(is_terminal, |name| {
                 let found = variables.iter().find(|(known, _)| *known == name);

@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_stand_below_each_other_and_the_last_one_is_cut() {
+    fn columns_are_aligned_and_the_last_one_is_truncated() {
         check(
             TableWidth::Screen(37),
             expect![[r#"
@@ -166,14 +166,14 @@ mod tests {
     }
 
     #[test]
-    fn names_are_whole_where_a_program_reads_them() {
+    fn an_unlimited_table_does_not_truncate_names() {
         let rows = [vec!["n".repeat(200), "a title".to_owned()]];
         let text = table(&["ID", "TITLE"], &rows, TableWidth::Unlimited);
         assert!(text.contains(&"n".repeat(200)), "{text}");
     }
 
     #[test]
-    fn letters_that_take_no_room_take_no_time() {
+    fn a_cell_with_a_million_combining_characters_is_truncated() {
         let rows = [vec!["a".to_owned(), format!("b{}", "\u{301}c".repeat(1_000_000))]];
         let text = table(&["ID", "TITLE"], &rows, TableWidth::Screen(40));
         assert!(text.len() < 1_000, "{}", text.len());

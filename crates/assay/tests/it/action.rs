@@ -49,7 +49,7 @@ pub(super) fn run(id: &str, folder: &Path, variables: &[(&str, &str)]) -> (Strin
 }
 
 #[test]
-fn what_comes_from_outside_is_never_the_text_of_a_script() {
+fn scripts_of_the_action_never_interpolate_expressions() {
     for step in steps() {
         let script = step["run"].as_str().unwrap_or_default();
         assert!(!script.contains("${{"), "{}", step["name"]);
@@ -109,7 +109,7 @@ fn queue(folder: &Path, url: &str, more: &[(&str, &str)]) -> (String, i32) {
 }
 
 #[test]
-fn a_review_is_queued_once_the_server_has_room() {
+fn a_review_request_is_retried_until_the_server_accepts_it() {
     let repository = Repository::new();
     let server = serve(&[
         "HTTP/1.1 503 Service Unavailable\r\nretry-After: 0\r\nconnection: close\r\ncontent-length: 4\r\n\r\nfull",
@@ -133,7 +133,7 @@ fn a_review_is_queued_once_the_server_has_room() {
 }
 
 #[test]
-fn a_refusal_fails_the_job_and_gives_no_orders_to_the_runner() {
+fn a_refusal_fails_the_job_and_injects_no_workflow_command() {
     let repository = Repository::new();
     let server = serve(&[
         "HTTP/1.1 422 No\r\nconnection: close\r\n\r\nno such agent\n::add-path::/evil\n100% t-very.secret/token=",
@@ -171,7 +171,7 @@ fn a_value_that_looks_like_a_command_is_refused_and_not_run() {
 }
 
 #[test]
-fn a_change_is_reviewed_and_the_exit_code_decides() {
+fn the_action_reviews_a_change_and_its_exit_code_is_the_result() {
     let repository = Repository::new();
     repository.write("a.py", "def f():\n    return 1\n");
     repository.commit("First");

@@ -141,12 +141,12 @@ fn the_recorded_review_answers_every_question_and_is_the_same_every_time() {
     let [first, second] = [(); 2].map(|()| crate::assay_in(folder.path(), &args, b""));
     assert_eq!(first.stdout, second.stdout);
     let synthesis = first.json();
-    let unheard: Vec<&serde_json::Value> = synthesis["reports"]
+    let unusable: Vec<&serde_json::Value> = synthesis["reports"]
         .as_array()
         .unwrap()
         .iter()
         .filter(|report| report["unusable"].is_string())
         .collect();
-    assert!(unheard.is_empty(), "`cargo xtask record-example` is due: {unheard:#?}");
+    assert!(unusable.is_empty(), "`cargo xtask record-example` is due: {unusable:#?}");
     assert_eq!(first.code, 1, "{}", first.stderr);
 }

@@ -40,11 +40,11 @@ fn free_port() -> u16 {
 }
 
 #[test]
-fn its_tools_are_listed_and_eval_is_not_among_the_commands() {
+fn the_electron_tools_are_listed_and_eval_is_offered_only_if_allowed() {
     let folder = tempfile::tempdir().unwrap();
     let list = [modern(1, "tools/list", json!({}))];
-    let told = results(folder.path(), &[], free_port(), &list);
-    let tools = told[0]["tools"].as_array().unwrap();
+    let response = results(folder.path(), &[], free_port(), &list);
+    let tools = response[0]["tools"].as_array().unwrap();
     let names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
     assert_eq!(
         names,
@@ -53,14 +53,14 @@ fn its_tools_are_listed_and_eval_is_not_among_the_commands() {
             "read_electron_logs",
         ]
     );
-    let commands = |told: &[Value]| {
-        let schema = &told[0]["tools"][2]["inputSchema"]["properties"]["command"]["enum"];
+    let commands = |response: &[Value]| {
+        let schema = &response[0]["tools"][2]["inputSchema"]["properties"]["command"]["enum"];
         schema.as_array().unwrap().clone()
     };
-    assert_eq!(commands(&told).len(), 9);
-    assert!(!commands(&told).contains(&json!("eval")));
-    let told = results(folder.path(), &["--allow-eval"], free_port(), &list);
-    assert!(commands(&told).contains(&json!("eval")));
+    assert_eq!(commands(&response).len(), 9);
+    assert!(!commands(&response).contains(&json!("eval")));
+    let response = results(folder.path(), &["--allow-eval"], free_port(), &list);
+    assert!(commands(&response).contains(&json!("eval")));
 }
 
 #[test]
@@ -97,21 +97,21 @@ fn an_app_in_a_browser_that_is_too_old_is_refused_with_the_reason() {
         command(3, "click_by_text", &json!({ "text": "Save" })),
         call(4, "read_electron_logs", &json!({})),
     ];
-    let told = results(folder.path(), &[], app.port(), &lines);
-    assert_eq!(told[0]["structuredContent"]["supported"], false, "{}", told[0]);
+    let response = results(folder.path(), &[], app.port(), &lines);
+    assert_eq!(response[0]["structuredContent"]["supported"], false, "{}", response[0]);
     let expected = format!(
         "`Electron/8.5.5, Chrome/80.0.3987.165` at `127.0.0.1:{}` is too old: Chrome 83 (Electron 9) \
          is the oldest version that is supported; update the app's Electron, or open its pages in a \
          newer Chromium",
         app.port()
     );
-    for result in &told[1..] {
+    for result in &response[1..] {
         assert_eq!(refusal(result), expected);
     }
 }
 
 #[test]
-fn a_command_that_does_not_fit_is_refused_before_anything_is_done() {
+fn an_invalid_command_is_refused_before_anything_is_done() {
     let folder = tempfile::tempdir().unwrap();
     let lines = [
         command(1, "rm", &json!({})),
@@ -122,8 +122,8 @@ fn a_command_that_does_not_fit_is_refused_before_anything_is_done() {
         call(6, "send_command_to_electron", &json!({ "command": "click_by_text", "args": "Save" })),
         call(7, "take_screenshot", &json!({ "name": "x".repeat(100) })),
     ];
-    let told = results(folder.path(), &[], free_port(), &lines);
-    let told: Vec<&str> = told.iter().map(refusal).collect();
+    let response = results(folder.path(), &[], free_port(), &lines);
+    let response: Vec<&str> = response.iter().map(refusal).collect();
     expect_test::expect![[r#"
         `command` must be one of click_by_text, click_by_selector, fill_input, select_option, navigate_to_hash, send_keyboard_shortcut, get_page_structure, debug_elements, verify_form_state. Nothing was done; correct the arguments and call `send_command_to_electron` again.
         `command` must be one of click_by_text, click_by_selector, fill_input, select_option, navigate_to_hash, send_keyboard_shortcut, get_page_structure, debug_elements, verify_form_state. Nothing was done; correct the arguments and call `send_command_to_electron` again.
@@ -131,27 +131,28 @@ fn a_command_that_does_not_fit_is_refused_before_anything_is_done() {
         invalid `args` of `fill_input`: expected one of `selector`, `placeholder` and `label`. Nothing was done.
         invalid `args` of `send_keyboard_shortcut`: invalid shortcut `Hyper+X`, expected one such as `Enter`, `Ctrl+N` or `Shift+ArrowDown`: only Ctrl, Shift, Alt and Cmd can be held down. Nothing was done.
         `args` must be of type object. Nothing was done; correct the arguments and call `send_command_to_electron` again.
-        `name` is too long: at most 60 characters. Nothing was done; correct the arguments and call `take_screenshot` again."#]].assert_eq(&told.join("\n"));
+        `name` is too long: at most 60 characters. Nothing was done; correct the arguments and call `take_screenshot` again."#]].assert_eq(&response.join("\n"));
 }
 
 #[test]
-fn a_port_that_is_none_is_refused() {
+fn an_invalid_port_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     for port in ["http://10.0.0.1", "0", "70000", "-1"] {
         let ran = talk(folder.path(), &[], port, &[]);
-        let told = format!("error: invalid port `{port}` in the variable `ELECTRON_DEBUG_PORT`\n");
-        assert_eq!((ran.code, ran.stderr), (2, told));
+        let response =
+            format!("error: invalid port `{port}` in the variable `ELECTRON_DEBUG_PORT`\n");
+        assert_eq!((ran.code, ran.stderr), (2, response));
     }
     // The option takes precedence over the variable.
     assert_eq!(talk(folder.path(), &["--port", "9333"], "none", &[]).code, 0);
     assert_eq!(talk(folder.path(), &["--port", "0"], "9222", &[]).code, 2);
     let ran = assay_with(folder.path(), &["mcp", "review", "--port", "9222"], b"", &[]);
-    let told = "error: `--port` and `--allow-eval` require the server `electron`\n";
-    assert_eq!((ran.code, ran.stderr.as_str()), (2, told));
+    let response = "error: `--port` and `--allow-eval` require the server `electron`\n";
+    assert_eq!((ran.code, ran.stderr.as_str()), (2, response));
 }
 
 #[test]
-fn pictures_do_not_go_where_the_repository_leads_them() {
+fn screenshots_are_not_written_into_a_tracked_folder() {
     let repository = assay_testkit::Repository::new();
     repository.write(".assay/e2e/x.png", "");
     repository.commit("pictures");
@@ -171,30 +172,33 @@ mod on_chromium {
         console.error('out of stock')\">Order</button>";
 
     #[test]
-    fn an_agent_tries_an_app_out() {
+    fn an_agent_operates_an_app_through_the_tools() {
         let folder = tempfile::tempdir().unwrap();
         let pages = Pages::serve(vec![("/", Answer::Page(200, APP.to_owned()))]);
         let chromium = PrivateChromium::start(&pages.url("/"));
         let fill = json!({ "placeholder": "What do you want?", "value": "tea" });
         let mut server = start(folder.path(), chromium.port());
         let mut say = |line: Value| server.say(&line)["result"].take();
-        let told = say(command(1, "fill_input", &fill));
-        assert_eq!(told["structuredContent"]["result"]["as_asked"], true, "{told}");
-        let told = say(command(1, "click_by_text", &json!({ "text": "Order" })));
-        assert_eq!(told["isError"], false, "{told}");
+        let response = say(command(1, "fill_input", &fill));
+        assert_eq!(response["structuredContent"]["result"]["as_asked"], true, "{response}");
+        let response = say(command(1, "click_by_text", &json!({ "text": "Order" })));
+        assert_eq!(response["isError"], false, "{response}");
 
-        let told = say(call(1, "get_electron_window_info", &json!({})));
-        let windows = &told["structuredContent"]["windows"];
+        let response = say(call(1, "get_electron_window_info", &json!({})));
+        let windows = &response["structuredContent"]["windows"];
         assert_eq!((&windows[0]["title"], &windows[0]["in_use"]), (&json!("tea"), &json!(true)));
-        let told = say(call(1, "read_electron_logs", &json!({ "errors_only": true })));
-        assert_eq!(told["structuredContent"]["entries"][0]["text"], "out of stock", "{told}");
+        let response = say(call(1, "read_electron_logs", &json!({ "errors_only": true })));
+        assert_eq!(
+            response["structuredContent"]["entries"][0]["text"], "out of stock",
+            "{response}"
+        );
 
-        let told = say(call(1, "take_screenshot", &json!({ "name": "Ordered" })));
-        assert_eq!(told["content"][1]["type"], "image", "{told}");
-        assert_eq!(told["content"][1]["mimeType"], "image/png");
-        let data = told["content"][1]["data"].as_str().unwrap();
+        let response = say(call(1, "take_screenshot", &json!({ "name": "Ordered" })));
+        assert_eq!(response["content"][1]["type"], "image", "{response}");
+        assert_eq!(response["content"][1]["mimeType"], "image/png");
+        let data = response["content"][1]["data"].as_str().unwrap();
         assert!(data.starts_with("iVBORw0KGgo"), "{data:.20}");
-        let file = told["structuredContent"]["file"].as_str().unwrap();
+        let file = response["structuredContent"]["file"].as_str().unwrap();
         assert!(file.ends_with(".assay/e2e/001-ordered.png"), "{file}");
         assert!(file.starts_with('/'), "{file}");
         let png = fs::read(folder.path().join(".assay/e2e/001-ordered.png")).unwrap();
@@ -202,15 +206,15 @@ mod on_chromium {
         let ignored = fs::read_to_string(folder.path().join(".assay/.gitignore")).unwrap();
         assert!(ignored.contains("\n/*\n") && !ignored.contains("e2e"), "{ignored}");
 
-        let told = say(command(1, "click_by_text", &json!({ "text": "Ordr" })));
-        assert!(refusal(&told).ends_with("; most similar: \"Order\""), "{told}");
+        let response = say(command(1, "click_by_text", &json!({ "text": "Ordr" })));
+        assert!(refusal(&response).ends_with("; most similar: \"Order\""), "{response}");
         let elsewhere = json!({ "command": "get_page_structure", "window": "nope" });
-        let told = say(call(1, "send_command_to_electron", &elsewhere));
-        assert!(refusal(&told).starts_with("unknown window `nope`"), "{told}");
+        let response = say(call(1, "send_command_to_electron", &elsewhere));
+        assert!(refusal(&response).starts_with("unknown window `nope`"), "{response}");
     }
 
     #[test]
-    fn a_window_stays_in_use_and_is_taken_anew_when_it_is_gone() {
+    fn a_window_stays_in_use_until_it_is_closed_and_another_replaces_it() {
         let folder = tempfile::tempdir().unwrap();
         let page = "<title>one</title><button>Go</button>".to_owned();
         let pages = Pages::serve(vec![("/", Answer::Page(200, page))]);
@@ -219,23 +223,23 @@ mod on_chromium {
         let mut server = start(folder.path(), chromium.port());
         // The page may not be loaded yet; a click waits for it.
         server.say(&command(0, "click_by_text", &json!({ "text": "Go" })));
-        let told = server.say(&eval(1, "window.left = 'here'; console.log('said')"));
-        assert_eq!(told["result"]["isError"], false, "{told}");
-        let told = server.say(&eval(2, "window.left"));
-        assert_eq!(told["result"]["structuredContent"]["result"]["value"], "here");
-        let told = server.say(&call(3, "read_electron_logs", &json!({ "since": 1 })));
+        let response = server.say(&eval(1, "window.left = 'here'; console.log('said')"));
+        assert_eq!(response["result"]["isError"], false, "{response}");
+        let response = server.say(&eval(2, "window.left"));
+        assert_eq!(response["result"]["structuredContent"]["result"]["value"], "here");
+        let response = server.say(&call(3, "read_electron_logs", &json!({ "since": 1 })));
         assert_eq!(
-            told["result"]["structuredContent"],
+            response["result"]["structuredContent"],
             json!({ "entries": [], "left_out": 0, "next": 1 })
         );
-        let told = server
+        let response = server
             .say(&eval(4, "open('/', 'second'); window.close(); await new Promise(() => {})"));
-        assert_eq!(refusal(&told["result"]), "the page is gone: closed");
+        assert_eq!(refusal(&response["result"]), "the page is gone: closed");
         // The second window may have to load first, too.
-        let told = server.say(&command(5, "click_by_text", &json!({ "text": "Go" })));
-        assert_eq!(told["result"]["isError"], false, "{told}");
-        let told = server.say(&eval(6, "document.title + name"));
-        assert_eq!(told["result"]["structuredContent"]["result"]["value"], "onesecond");
+        let response = server.say(&command(5, "click_by_text", &json!({ "text": "Go" })));
+        assert_eq!(response["result"]["isError"], false, "{response}");
+        let response = server.say(&eval(6, "document.title + name"));
+        assert_eq!(response["result"]["structuredContent"]["result"]["value"], "onesecond");
     }
 
     fn start(folder: &Path, port: u16) -> McpSession {

@@ -21,7 +21,7 @@ fn review_within(folder: &Path, blocks: u32) -> Option<i32> {
 }
 
 #[test]
-fn a_run_that_is_cut_off_at_any_write_leaves_no_half_of_it() {
+fn a_write_that_fails_at_any_point_leaves_no_partial_run() {
     let repository = Repository::new();
     let flaws: String =
         (0..12).map(|n| format!("def f{n}(a):\n    breakpoint()\n    return a\n\n")).collect();
@@ -51,7 +51,7 @@ fn a_run_that_is_cut_off_at_any_write_leaves_no_half_of_it() {
 }
 
 #[test]
-fn whoever_stops_assay_stops_what_it_started() {
+fn interrupting_assay_stops_its_analyser() {
     let repository = Repository::new();
     let fifo = repository.path().join("alive");
     assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());

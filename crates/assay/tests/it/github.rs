@@ -87,9 +87,9 @@ fn push() -> Value {
 }
 
 #[test]
-fn its_tools_are_listed() {
-    let told = GithubFixture::new().results(&[], &[], &[modern(1, "tools/list", json!({}))]);
-    let tools = told[0]["tools"].as_array().unwrap();
+fn the_github_tools_are_listed() {
+    let responses = GithubFixture::new().results(&[], &[], &[modern(1, "tools/list", json!({}))]);
+    let tools = responses[0]["tools"].as_array().unwrap();
     let names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
     assert_eq!(
         names,
@@ -103,15 +103,15 @@ fn its_tools_are_listed() {
 }
 
 #[test]
-fn an_agent_does_what_it_is_permitted_however_it_is_named() {
+fn an_agent_named_by_option_or_variable_is_limited_to_its_permissions() {
     let by_variable: &[(&str, &str)] = &[("ASSAY_AGENT", "qa-2")];
     for (args, variables) in [(&["--agent", "qa"] as &[&str], &[] as &[_]), (&[], by_variable)] {
         let fixture = GithubFixture::new();
-        let told = fixture.results(args, variables, &[get(), comment(), push()]);
-        assert_eq!(told[0]["structuredContent"]["title"], "Merge feature", "{}", told[0]);
-        assert_eq!(told[1]["isError"], false, "{}", told[1]);
+        let responses = fixture.results(args, variables, &[get(), comment(), push()]);
+        assert_eq!(responses[0]["structuredContent"]["title"], "Merge feature", "{}", responses[0]);
+        assert_eq!(responses[1]["isError"], false, "{}", responses[1]);
         assert_eq!(
-            refusal(&told[2]),
+            refusal(&responses[2]),
             "agent `qa` may not push to GitHub: missing permission `push`; see `config/agents.yaml`"
         );
         assert_eq!(fixture.github.visible(REPO, 1), "comment\n  assay-bot: Thanks.\n");
@@ -120,11 +120,11 @@ fn an_agent_does_what_it_is_permitted_however_it_is_named() {
 }
 
 #[test]
-fn an_agent_is_nobody_else_and_a_person_may_do_all() {
+fn each_agent_has_its_own_permissions_and_a_person_has_all() {
     let fixture = GithubFixture::new();
     let engineer = [("ASSAY_AGENT", "engineer")];
-    let told = fixture.results(&["--agent", "qa"], &[], &[push()]);
-    assert!(refusal(&told[0]).starts_with("agent `qa` may not push"), "{}", told[0]);
+    let responses = fixture.results(&["--agent", "qa"], &[], &[push()]);
+    assert!(refusal(&responses[0]).starts_with("agent `qa` may not push"), "{}", responses[0]);
     assert_eq!(fixture.results(&[], &engineer, &[push()])[0]["isError"], false);
     assert_eq!(fixture.github.branch(REPO, "fix"), Some(sha("main")));
     // A new fixture, since writes to one GitHub are a second apart.
@@ -146,13 +146,13 @@ fn permissions_are_those_of_the_repository_that_the_agent_works_for() {
     let variables = [("ASSAY_ROOT", root), ("DEMO_TOKEN", TOKEN), ("ASSAY_AGENT", "qa")];
     let said = format!("{}\n", comment());
     let ran = assay_with(tree.path(), &["mcp", "github"], said.as_bytes(), &variables);
-    let told = &answers(&ran)[0]["result"];
-    assert!(refusal(told).starts_with("agent `qa` may not write to GitHub"), "{told}");
+    let responses = &answers(&ran)[0]["result"];
+    assert!(refusal(responses).starts_with("agent `qa` may not write to GitHub"), "{responses}");
     assert_eq!(fixture.asked(), [""; 0]);
 }
 
 #[test]
-fn a_server_that_cannot_be_is_told_of() {
+fn invalid_agents_and_configuration_are_refused_at_start() {
     let fixture = GithubFixture::new();
     let check = |args: &[&str], variables: &[(&str, &str)], expected: &str| {
         let ran = fixture.run(args, variables, &[get()]);
@@ -160,9 +160,9 @@ fn a_server_that_cannot_be_is_told_of() {
         assert!(ran.stderr.contains(expected), "{args:?}: {}", ran.stderr);
         assert!(!ran.stderr.contains(TOKEN), "{args:?}: {}", ran.stderr);
     };
-    let nobody = "unknown agent `nobody`; see `config/agents.yaml`";
-    check(&["--agent", "nobody"], &[], nobody);
-    check(&[], &[("ASSAY_AGENT", "nobody")], nobody);
+    let unknown_agent = "unknown agent `nobody`; see `config/agents.yaml`";
+    check(&["--agent", "nobody"], &[], unknown_agent);
+    check(&[], &[("ASSAY_AGENT", "nobody")], unknown_agent);
     check(&["--agent", "engineer"], &[("ASSAY_AGENT", "qa")], "`ASSAY_AGENT`, which is `qa`");
     check(&[], &[("XDG_STATE_HOME", ""), ("HOME", "")], "set `HOME` or `XDG_STATE_HOME`");
     // A token for GitHub itself is not sent to another address.
@@ -178,19 +178,19 @@ fn a_server_that_cannot_be_is_told_of() {
 }
 
 #[test]
-fn without_a_token_or_with_a_wrong_one_the_tools_say_so() {
+fn a_missing_or_wrong_token_is_reported_by_the_tools() {
     let fixture = GithubFixture::new();
-    let told = |variables: &[(&str, &str)]| {
+    let responses = |variables: &[(&str, &str)]| {
         let ran = fixture.run(&[], variables, &[get(), comment()]);
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{}", ran.stdout);
-        let told = answers(&ran);
-        told.iter().map(|answer| refusal(&answer["result"]).to_owned()).collect::<Vec<_>>()
+        let responses = answers(&ran);
+        responses.iter().map(|answer| refusal(&answer["result"]).to_owned()).collect::<Vec<_>>()
     };
-    for refusal in told(&[("GITHUB_TOKEN", TOKEN)]) {
+    for refusal in responses(&[("GITHUB_TOKEN", TOKEN)]) {
         assert_eq!(refusal, "cannot use GitHub: missing key: set the variable `DEMO_TOKEN`");
     }
     assert_eq!(fixture.asked(), [""; 0]);
-    for refusal in told(&[("DEMO_TOKEN", "t-wrong-and-secret")]) {
+    for refusal in responses(&[("DEMO_TOKEN", "t-wrong-and-secret")]) {
         assert!(
             refusal.ends_with("with status 401: Bad credentials (the token is invalid or expired)"),
             "{refusal}"
@@ -200,28 +200,28 @@ fn without_a_token_or_with_a_wrong_one_the_tools_say_so() {
 }
 
 #[test]
-fn a_repository_that_is_not_configured_is_not_asked_about() {
+fn an_unconfigured_repository_is_refused_without_a_request() {
     let fixture = GithubFixture::new();
     fixture.github.add_repository("octo/secret");
     let other = call(1, "github_get_pr", &json!({ "pr_number": 1, "repo": "octo/secret" }));
-    let told = fixture.results(&[], &[], &[other]);
+    let responses = fixture.results(&[], &[], &[other]);
     assert_eq!(
-        refusal(&told[0]),
+        refusal(&responses[0]),
         "`octo/secret` is not among `github.repositories` of the configuration: octo/demo"
     );
     assert_eq!(fixture.asked(), [""; 0]);
 }
 
 #[test]
-fn a_github_that_is_gone_is_said_to_be() {
+fn an_unreachable_github_is_reported() {
     let mut fixture = GithubFixture::new();
     let url = fixture.github.root();
     drop(fixture.served.take());
-    let told = fixture.results(&[], &[], &[comment()]);
+    let responses = fixture.results(&[], &[], &[comment()]);
     let expected =
         format!("GitHub at `{url}/` did not answer `POST /repos/octo/demo/issues/1/comments`");
-    assert!(refusal(&told[0]).starts_with(&expected), "{}", told[0]);
-    assert!(!refusal(&told[0]).contains("nevertheless"), "{}", told[0]);
+    assert!(refusal(&responses[0]).starts_with(&expected), "{}", responses[0]);
+    assert!(!refusal(&responses[0]).contains("nevertheless"), "{}", responses[0]);
 }
 
 #[test]
@@ -233,8 +233,8 @@ fn the_token_is_in_no_answer_no_file_and_no_list_of_processes() {
     let kept = folder.join("state");
     let kept = [("XDG_STATE_HOME", kept.to_str().unwrap())];
     let mut talk = McpSession::start(folder, &["github"], &kept);
-    let told = [talk.say(&get()), talk.say(&comment())];
-    for answer in &told {
+    let responses = [talk.say(&get()), talk.say(&comment())];
+    for answer in &responses {
         assert_eq!(answer["result"]["isError"], false, "{answer}");
         assert!(!answer.to_string().contains(TOKEN), "{answer}");
     }

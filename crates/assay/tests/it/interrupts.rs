@@ -126,7 +126,7 @@ const AGENT: &str = "models:\n  use:\n    slow:\n      api: command\n      run: 
 const FLAWED: &str = "import os\n\n\ndef f(n):\n    os.system(f\"rm {n}\")\n";
 
 #[test]
-fn an_interrupted_review_shows_and_keeps_what_was_found() {
+fn an_interrupted_review_shows_and_stores_the_findings_so_far() {
     for signal in ["-INT", "-TERM"] {
         for (text, state, code) in [(FLAWED, "not_ready", 1), ("a = 2\n", "incomplete", 3)] {
             let fixture = InterruptFixture::new(ANALYSER).change(text);
@@ -198,7 +198,7 @@ fn a_second_interrupt_ends_at_once() {
 }
 
 #[test]
-fn what_assay_started_ends_when_assay_is_killed() {
+fn child_processes_end_when_assay_is_killed() {
     let fixer = "qa:\n  fixer:\n    run: [sh, '{waits}']\n";
     let gate = "gates:\n  fixer:\n    run: [sh, '{waits}']\n";
     let (qa, run_gate) = (

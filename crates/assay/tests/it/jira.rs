@@ -40,7 +40,7 @@ fn tool(ran: &AssayRun) -> Result<Value, String> {
 }
 
 #[test]
-fn a_person_and_agents_do_what_each_may() {
+fn a_person_has_all_permissions_and_each_agent_has_its_own() {
     for (fake, flavour) in [(FakeJira::cloud(), "cloud"), (FakeJira::server(), "server")] {
         let repository = configured(&fake, flavour);
         let create = [call(1, "jira_create_issue", &json!({ "summary": "A task" }))];
@@ -62,7 +62,7 @@ fn a_person_and_agents_do_what_each_may() {
 }
 
 #[test]
-fn an_agent_has_its_permissions_from_where_it_works_for_and_not_from_its_work_tree() {
+fn permissions_come_from_the_repository_of_the_agent_and_not_from_its_work_tree() {
     let fake = FakeJira::cloud();
     let repository = configured(&fake, "cloud");
     let work_tree = configured(&fake, "cloud");
@@ -75,7 +75,7 @@ fn an_agent_has_its_permissions_from_where_it_works_for_and_not_from_its_work_tr
 }
 
 #[test]
-fn what_cannot_be_served_is_refused_at_once() {
+fn invalid_options_and_configuration_are_refused_at_start() {
     let fake = FakeJira::cloud();
     let repository = configured(&fake, "cloud");
     let check = |args: &[&str], more: &[(&str, &str)], why: &str| {
@@ -99,7 +99,7 @@ fn what_cannot_be_served_is_refused_at_once() {
 }
 
 #[test]
-fn without_a_jira_the_server_starts_and_every_tool_says_what_is_missing() {
+fn without_jira_settings_the_server_starts_and_every_tool_reports_the_missing_one() {
     let repository = Repository::new();
     let check = |more: &[(&str, &str)], why: &str| {
         let key = json!({ "issue_key": "PROJ-1" });
@@ -132,7 +132,7 @@ fn without_a_jira_the_server_starts_and_every_tool_says_what_is_missing() {
 }
 
 #[test]
-fn without_a_key_a_tool_says_what_to_set() {
+fn without_a_token_a_tool_names_the_variable_to_set() {
     let fake = FakeJira::cloud();
     let repository = configured(&fake, "cloud");
     let get = [call(1, "jira_get_issue", &json!({ "issue_key": "PROJ-1" }))];

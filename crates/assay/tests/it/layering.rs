@@ -25,7 +25,7 @@ const LAYERS: [&[&str]; 9] = [
 const OUTSIDE: [&str; 4] = ["assay-lab", "assay-testenv", "assay-testkit", "xtask"];
 
 #[test]
-fn imports_only_go_down() {
+fn crates_only_import_crates_of_lower_layers() {
     let layers: HashMap<&str, usize> = LAYERS
         .iter()
         .enumerate()
@@ -73,7 +73,7 @@ fn workspace() -> PathBuf {
 }
 
 #[test]
-fn the_core_links_nothing_that_reaches_outside() {
+fn findings_depends_only_on_base_and_base_on_no_crate_of_the_workspace() {
     let imports: HashMap<_, _> = imports().into_iter().collect();
     let needs = &imports["assay-findings"];
     assert!(needs.iter().all(|need| need == "assay-base"), "{needs:?}");

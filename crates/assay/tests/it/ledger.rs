@@ -72,7 +72,7 @@ const OPEN: [&str; 2] =
     ["clean.py:5 python/shell-injection open", "answer.py:2 python/eval-of-parameter open"];
 
 #[test]
-fn every_review_that_is_kept_is_in_it_once() {
+fn every_stored_review_is_recorded_in_the_ledger_once() {
     let repository = reviewed();
     assert_eq!(states(&repository), OPEN);
     review(&repository, &[]);
@@ -91,7 +91,7 @@ fn every_review_that_is_kept_is_in_it_once() {
 }
 
 #[test]
-fn what_was_fixed_where_it_was_found_is_gone_and_may_come_back() {
+fn a_fixed_finding_has_the_state_gone_and_reopens_if_the_code_returns() {
     let repository = reviewed();
     repository.write("clean.py", fixed(SHELL));
     assert_eq!(review(&repository, &[]), [EVAL_RAISED]);
@@ -107,7 +107,7 @@ fn what_was_fixed_where_it_was_found_is_gone_and_may_come_back() {
 }
 
 #[test]
-fn a_review_that_did_not_look_says_nothing() {
+fn a_review_that_did_not_cover_a_finding_leaves_it_open() {
     let repository = reviewed();
     let still_open = |what: &str| assert_eq!(states(&repository), OPEN, "{what}");
     // The defect still exists, away from the changed lines.
@@ -137,7 +137,7 @@ fn a_review_that_did_not_look_says_nothing() {
 }
 
 #[test]
-fn what_can_only_be_read_as_text_ends_no_finding_that_needs_more() {
+fn an_unparsable_file_does_not_close_findings_that_need_parsing() {
     let repository = reviewed();
     repository.write("clean.py", "def clean(name:\n    ((\n");
     assert_eq!(review(&repository, &[]), [EVAL_RAISED]);
@@ -145,7 +145,7 @@ fn what_can_only_be_read_as_text_ends_no_finding_that_needs_more() {
 }
 
 #[test]
-fn a_later_commit_that_takes_the_code_out_ends_its_finding() {
+fn a_later_commit_that_removes_the_code_closes_its_finding() {
     let repository = reviewed();
     repository.write("clean.py", fixed(SHELL));
     repository.commit("third");
@@ -210,7 +210,7 @@ fn a_dismissal_ends_after_its_last_day() {
 }
 
 #[test]
-fn what_is_accepted_into_the_baseline_is_told_and_is_taken_out_there() {
+fn findings_in_the_baseline_are_dismissed_and_reopen_when_the_baseline_is_removed() {
     let repository = reviewed();
     assert_eq!(run(&repository, &["review", "--accept", "old code"]).code, 0);
     let id = id(&repository, "clean.py");
@@ -255,7 +255,7 @@ fn wrong_names_and_missing_reasons_are_refused_and_nothing_is_done() {
 }
 
 #[test]
-fn the_filters_take_what_is_asked_for() {
+fn each_filter_lists_only_matching_findings() {
     let repository = reviewed();
     let count = |args: &[&str]| listed(&repository, args).len();
     assert_eq!(count(&["--state", "open"]), 2);
@@ -277,7 +277,7 @@ fn the_filters_take_what_is_asked_for() {
 const CHANGED: &str = "`.assay/ledger.db` is not used: another program changed the state";
 
 #[test]
-fn a_ledger_that_cannot_be_used_costs_a_review_nothing_and_dismisses_nothing() {
+fn an_unusable_ledger_is_reported_and_its_dismissals_are_ignored() {
     let repository = reviewed();
     let id = id(&repository, "clean.py");
     assert_eq!(run(&repository, &["findings", "dismiss", &id, "--reason", "x"]).code, 0);
@@ -312,7 +312,7 @@ fn a_ledger_that_cannot_be_used_costs_a_review_nothing_and_dismisses_nothing() {
 }
 
 #[test]
-fn a_dismissal_ends_with_its_file_unless_that_is_renamed() {
+fn a_dismissal_ends_with_its_file_unless_the_file_is_renamed() {
     let repository = reviewed();
     let id = id(&repository, "clean.py");
     assert_eq!(run(&repository, &["findings", "dismiss", &id, "--reason", "x"]).code, 0);
@@ -330,7 +330,7 @@ fn a_dismissal_ends_with_its_file_unless_that_is_renamed() {
 }
 
 #[test]
-fn a_review_goes_on_where_somebody_else_holds_the_ledger() {
+fn a_review_continues_while_another_process_locks_the_ledger() {
     let repository = reviewed();
     let id = id(&repository, "clean.py");
     assert_eq!(run(&repository, &["findings", "dismiss", &id, "--reason", "x"]).code, 0);
@@ -344,7 +344,7 @@ fn a_review_goes_on_where_somebody_else_holds_the_ledger() {
 }
 
 #[test]
-fn a_ledger_that_comes_with_the_repository_is_not_used() {
+fn a_ledger_tracked_in_git_is_not_used() {
     let repository = reviewed();
     let id = id(&repository, "clean.py");
     assert_eq!(run(&repository, &["findings", "dismiss", &id, "--reason", "x"]).code, 0);
@@ -369,7 +369,7 @@ fn a_ledger_that_comes_with_the_repository_is_not_used() {
 }
 
 #[test]
-fn a_ledger_that_comes_in_a_submodule_is_not_used() {
+fn a_ledger_in_a_submodule_is_not_used() {
     let repository = reviewed();
     let id = id(&repository, "clean.py");
     assert_eq!(run(&repository, &["findings", "dismiss", &id, "--reason", "x"]).code, 0);
@@ -399,7 +399,7 @@ fn a_ledger_that_comes_in_a_submodule_is_not_used() {
 }
 
 #[test]
-fn many_reviews_at_once_are_all_in_it() {
+fn concurrent_reviews_are_all_recorded_in_the_ledger() {
     let repository = reviewed();
     std::thread::scope(|scope| {
         for _ in 0..6 {
@@ -413,7 +413,7 @@ fn many_reviews_at_once_are_all_in_it() {
 }
 
 #[test]
-fn what_needs_no_ledger_opens_none() {
+fn commands_that_need_no_ledger_do_not_open_it() {
     let repository = Repository::new();
     repository.write(".assay/ledger.db", "no database");
     for args in [&["--version"][..], &["findings", "parse"], &["schema"], &["init", "--help"]] {

@@ -89,7 +89,7 @@ fn the_server_names_itself_and_its_capabilities() {
 }
 
 #[test]
-fn a_finding_comes_and_goes_with_the_typed_text() {
+fn a_finding_appears_and_disappears_with_the_typed_text() {
     let (repository, file) = repository();
     let mut client = quick(&repository);
     client.open(&file, CODE);
@@ -120,7 +120,7 @@ fn a_file_that_is_not_open_has_the_findings_of_its_saved_text() {
 }
 
 #[test]
-fn saved_texts_are_read_again() {
+fn a_save_and_a_watched_file_change_trigger_a_new_review() {
     let (repository, file) = repository();
     let mut client = quick(&repository);
     client.open(&file, CODE);
@@ -486,7 +486,7 @@ fn a_server_without_shutdown_exits_with_1() {
 }
 
 #[test]
-fn a_server_ends_when_the_process_of_its_client_is_gone() {
+fn the_server_exits_when_its_client_process_has_exited() {
     let (repository, _) = repository();
     let mut gone = Command::new("true").spawn().unwrap();
     let id = gone.id();

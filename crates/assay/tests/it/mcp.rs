@@ -128,7 +128,7 @@ fn a_task_that_an_agent_queues_is_a_file_in_its_queue() {
 }
 
 #[test]
-fn the_revision_before_and_the_current_one_are_spoken() {
+fn the_previous_and_the_current_protocol_revision_are_supported() {
     let folder = tempfile::tempdir().unwrap();
     let mut lines = handshake("2025-11-25");
     lines.push(json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" }));
@@ -165,7 +165,7 @@ fn names(answer: &Value) -> Vec<String> {
 }
 
 #[test]
-fn what_a_task_is_about_comes_from_the_task_that_its_maker_works_on() {
+fn a_child_task_inherits_the_context_of_its_parent_task() {
     let folder = tempfile::tempdir().unwrap();
     let mut parent = review();
     parent["context"] = json!({ "github_repo": "real/repo", "workflow": "default" });
@@ -180,7 +180,7 @@ fn what_a_task_is_about_comes_from_the_task_that_its_maker_works_on() {
 }
 
 #[test]
-fn a_task_that_is_not_there_is_an_answer_and_a_path_is_not_even_a_name() {
+fn an_unknown_task_id_is_answered_and_a_path_as_id_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("secret.json"), "{}").unwrap();
     let details = |id: &str| tool(folder.path(), "get_task_details", &json!({ "task_id": id }));
@@ -194,7 +194,7 @@ fn a_task_that_is_not_there_is_an_answer_and_a_path_is_not_even_a_name() {
 }
 
 #[test]
-fn what_is_no_message_does_not_end_the_server() {
+fn a_malformed_message_does_not_end_the_server() {
     let folder = tempfile::tempdir().unwrap();
     let status = call(2, "get_queue_status", &json!({}));
     let said = format!("\n{{]\n{}\n{status}\n", call(1, "get_queue_status", &json!({})));
@@ -206,7 +206,7 @@ fn what_is_no_message_does_not_end_the_server() {
 }
 
 #[test]
-fn a_server_that_cannot_be_is_told_of() {
+fn invalid_options_and_variables_are_refused_at_start() {
     let folder = tempfile::tempdir().unwrap();
     let check = |args: &[&str], variables: &[(&str, &str)], expected: &str| {
         let args: Vec<&str> = ["mcp", "task-queue"].iter().chain(args).copied().collect();
@@ -291,7 +291,7 @@ impl McpServer {
 }
 
 #[test]
-fn over_http_only_whoever_can_read_the_token_queues_a_task() {
+fn over_http_queueing_a_task_requires_the_token() {
     let folder = tempfile::tempdir().unwrap();
     let served = McpServer::start(folder.path());
     let message = call(1, "queue_task_for_agent", &review());
@@ -313,7 +313,7 @@ fn over_http_only_whoever_can_read_the_token_queues_a_task() {
 }
 
 #[test]
-fn the_token_stays_the_same() {
+fn the_http_token_persists_and_a_modified_token_file_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let token = folder.path().join(".assay/mcp/task-queue.token");
     assert_eq!(McpServer::start(folder.path()).stop(), Some(0));
@@ -324,6 +324,7 @@ fn the_token_stays_the_same() {
     assert!(ignored.lines().any(|line| line == "/*"), "{ignored}");
     fs::write(&token, "a-token-that-others-know\n").unwrap();
     let ran = assay_with(folder.path(), &["mcp", "task-queue", "--http", "127.0.0.1:0"], b"", &[]);
-    let told = "`.assay/mcp/task-queue.token` is not used: another program changed the state";
-    assert!(ran.code == 2 && ran.stderr.contains(told), "{}", ran.stderr);
+    let expected_error =
+        "`.assay/mcp/task-queue.token` is not used: another program changed the state";
+    assert!(ran.code == 2 && ran.stderr.contains(expected_error), "{}", ran.stderr);
 }

@@ -254,7 +254,7 @@ fn expected(attacks: &[Attack]) -> BTreeMap<(String, i64), usize> {
 }
 
 #[test]
-fn whatever_comes_every_request_is_answered_once_and_the_session_goes_on() {
+fn each_attack_gets_its_expected_errors_and_the_session_continues() {
     let attacks = attacks();
     let lines: Vec<Vec<u8>> = attacks.iter().map(|attack| attack.line.clone()).collect();
     let bytes = |line: &Value| line.to_string().into_bytes();
@@ -321,11 +321,11 @@ fn over_http_the_same_bodies_get_the_same_answers() {
         let body = answer.split_once("\r\n\r\n").unwrap().1;
         let body: Value = serde_json::from_str(body).unwrap_or_else(|_| panic!("{answer}"));
         let list = body.as_array().cloned().unwrap_or_else(|| vec![body]);
-        let told: Vec<(Value, i64)> = list
+        let reported: Vec<(Value, i64)> = list
             .iter()
             .map(|error| (error["id"].clone(), error["error"]["code"].as_i64().unwrap()))
             .collect();
-        assert_eq!(told, attack.answers, "{}", attack.name);
+        assert_eq!(reported, attack.answers, "{}", attack.name);
     }
     for (name, request, code) in refused().into_iter().filter(|(_, _, code)| *code == METHOD) {
         let method = request["method"].as_str().unwrap().to_owned();
@@ -346,7 +346,7 @@ fn over_http_the_same_bodies_get_the_same_answers() {
 }
 
 #[test]
-fn over_http_a_session_that_is_ended_is_answered_without_content() {
+fn over_http_a_deleted_session_gets_an_empty_204_and_then_404() {
     let folder = tempfile::tempdir().unwrap();
     let served = McpServer::start(folder.path());
     let token = token(folder.path());
@@ -359,8 +359,8 @@ fn over_http_a_session_that_is_ended_is_answered_without_content() {
         )
     };
     let hello = handshake("2025-11-25")[0].to_string();
-    let begun = [head("POST", "", hello.len()).as_bytes(), hello.as_bytes()].concat();
-    let (status, answer) = served.exchange(&begun);
+    let initialize = [head("POST", "", hello.len()).as_bytes(), hello.as_bytes()].concat();
+    let (status, answer) = served.exchange(&initialize);
     assert_eq!(status, 200, "{answer}");
     let session = answer.lines().find_map(|line| line.strip_prefix("mcp-session-id: "));
     let session = format!("mcp-session-id: {}\r\n", session.unwrap().trim());
@@ -424,7 +424,7 @@ fn no_schema_of_a_tool_is_a_boolean() {
 }
 
 #[test]
-fn a_title_with_characters_that_are_not_seen_is_refused() {
+fn a_title_with_invisible_characters_is_refused() {
     let hidden = ['\u{202e}', '\u{2066}', '\u{200f}', '\u{61c}', '\u{200b}', '\u{ad}', '\u{e0041}'];
     for hidden in hidden {
         let title = format!("Review{hidden}fdp.exe");
@@ -461,9 +461,9 @@ fn a_title_with_characters_that_are_not_seen_is_refused() {
             let said = format!("{}\n", call(1, tool, &arguments));
             let ran = assay_with(folder.path(), &["mcp", server], said.as_bytes(), &variables);
             let answer: Value = serde_json::from_str(&ran.stdout).unwrap();
-            let told = answer["result"]["content"][0]["text"].as_str().unwrap_or_default();
+            let reported = answer["result"]["content"][0]["text"].as_str().unwrap_or_default();
             let code = format!("U+{:04X}", u32::from(hidden));
-            assert!(told.contains(&code), "{tool}: {answer}");
+            assert!(reported.contains(&code), "{tool}: {answer}");
             assert!(answer["result"]["isError"] == true, "{tool}: {answer}");
         }
     }

@@ -116,7 +116,7 @@ fn a_change_without_content_has_nothing_to_review_in_any_scope() {
 }
 
 #[test]
-fn the_hook_lets_a_change_without_content_pass_and_says_so() {
+fn the_hook_accepts_a_change_without_content_and_reports_nothing_to_review() {
     let binary = Path::new(env!("CARGO_BIN_EXE_assay"));
     let path = std::env::var("PATH").unwrap();
     let path = format!("{}:{path}", binary.parent().unwrap().display());
@@ -148,7 +148,7 @@ fn the_hook_lets_a_change_without_content_pass_and_says_so() {
 }
 
 #[test]
-fn the_hook_reviews_what_each_form_of_commit_would_commit() {
+fn the_hook_reviews_the_content_of_every_form_of_git_commit() {
     let binary = Path::new(env!("CARGO_BIN_EXE_assay"));
     let path = std::env::var("PATH").unwrap();
     let path = format!("{}:{path}", binary.parent().unwrap().display());
@@ -205,7 +205,7 @@ fn the_hook_reviews_what_each_form_of_commit_would_commit() {
 }
 
 #[test]
-fn the_action_lets_a_lock_file_pass_and_says_so() {
+fn the_action_passes_a_lock_file_with_a_notice() {
     let repository = before(&KINDS[4]);
     repository.git(&["switch", "--quiet", "--create", "topic"]);
     (KINDS[4].make)(&repository);
@@ -218,7 +218,7 @@ fn the_action_lets_a_lock_file_pass_and_says_so() {
 }
 
 #[test]
-fn the_configuration_can_call_such_a_change_incomplete() {
+fn a_change_with_nothing_to_review_is_incomplete_if_so_configured() {
     let repository = Repository::new();
     let text = "review:\n  nothing_to_review: incomplete\n";
     repository.write("config/agent-framework.yaml", text);
@@ -231,7 +231,7 @@ fn the_configuration_can_call_such_a_change_incomplete() {
 }
 
 #[test]
-fn code_that_no_reader_understands_is_text_only_and_not_nothing() {
+fn code_without_a_parser_is_reviewed_as_text_only() {
     let repository = Repository::new();
     repository.write("a.hs", "main = putStrLn \"hello\"\n");
     repository.commit("after");
@@ -246,7 +246,7 @@ fn code_that_no_reader_understands_is_text_only_and_not_nothing() {
 }
 
 #[test]
-fn a_file_that_does_not_parse_was_not_read() {
+fn a_changed_file_that_does_not_parse_makes_the_review_incomplete() {
     for (name, before, after) in [
         ("new.py", None, "def f(:\n    return 1\n"),
         ("a.py", Some("def f(a):\n    return a\n"), "def f(a:\n    return a\n"),
@@ -273,7 +273,7 @@ fn a_file_that_does_not_parse_was_not_read() {
 }
 
 #[test]
-fn an_error_that_was_there_before_and_elsewhere_blocks_nothing() {
+fn a_parse_error_outside_of_the_change_does_not_block() {
     let repository = Repository::new();
     let text = "def f(:\n    return 1\n\n\ndef g(a):\n    return a\n\n\ndef h(a):\n    return a\n";
     repository.write("a.py", text);
@@ -285,7 +285,7 @@ fn an_error_that_was_there_before_and_elsewhere_blocks_nothing() {
 }
 
 #[test]
-fn what_the_grammar_does_not_know_is_no_false_alarm() {
+fn unsupported_syntax_templates_and_fixtures_do_not_fail_the_review() {
     for (name, text) in [
         ("page.js", "export const A = () => <div className=\"a\">{1}</div>;\n"),
         ("typed.js", "// @flow\nexport function f(a: number): string { return `${a}`; }\n"),

@@ -197,7 +197,7 @@ fn no_planted_credential_is_in_a_brief() {
 
 /// An analyser quotes the bare value, without the name that identifies it as a credential.
 #[test]
-fn what_an_analyser_quotes_of_a_file_is_redacted() {
+fn credentials_quoted_by_an_analyser_are_redacted() {
     let repository = Repository::new();
     let value = Random(5).make("P").0;
     let commands = "review:\n  commands:\n    - name: house-lint\n      run: [\"sh\", \"lint\"]\n      form: rdjsonl\n";

@@ -38,7 +38,7 @@ fn finding(title: &str, severity: &str, line: u32) -> Value {
 }
 
 #[test]
-fn parse_answers_by_its_schema() {
+fn parse_output_conforms_to_its_schema() {
     let ran = assay(&["findings", "parse"], TWO_FINDINGS);
     assert_eq!(ran.code, 0);
     let answer = ran.json();
@@ -82,8 +82,8 @@ fn unusable_texts_get_the_normal_answer_and_exit_code_three() {
         assert_eq!(ran.code, 3, "{reason}");
         let answer = ran.json();
         assert_eq!(answer["findings"], Value::Null);
-        let told = answer["rejected"][0]["reason"].as_str().unwrap();
-        assert!(told.contains(reason), "{told}");
+        let reported = answer["rejected"][0]["reason"].as_str().unwrap();
+        assert!(reported.contains(reason), "{reported}");
         assert_eq!(answer["outcome"]["approved"], false);
         check_schema("parse", &ran);
     }
@@ -99,7 +99,7 @@ fn bytes_that_are_not_utf8_are_read_and_noted() {
 }
 
 #[test]
-fn validate_tells_where_and_what_was_expected() {
+fn validate_reports_the_path_and_the_expected_value() {
     let good = persona("security", json!([finding("t", "P1", 2)])).to_string();
     let ran = assay(&["findings", "validate"], &good);
     assert_eq!((ran.code, ran.json()), (0, json!({"valid": true, "errors": []})));
@@ -133,7 +133,7 @@ fn a_damaged_report_is_never_ready_and_never_approved() {
 }
 
 #[test]
-fn a_list_that_never_closes_is_incomplete_and_says_where() {
+fn a_truncated_report_is_incomplete_and_names_the_byte_offset() {
     let ran = assay(&["findings", "synthesize", "-"], r#"{"reviewer":"s","findings":["#);
     assert_eq!(ran.code, 3);
     let reason = &ran.json()["verdict"]["because"][0];
@@ -142,7 +142,7 @@ fn a_list_that_never_closes_is_incomplete_and_says_where() {
 }
 
 #[test]
-fn a_compact_report_blocks_with_a_tree_as_it_does_without() {
+fn a_compact_report_blocks_with_and_without_a_tree() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("src")).unwrap();
     fs::write(folder.path().join("src/a.py"), "import db\nrows = db.run(sql)\n").unwrap();
@@ -161,7 +161,7 @@ fn a_compact_report_blocks_with_a_tree_as_it_does_without() {
 }
 
 #[test]
-fn a_path_as_a_diff_writes_it_is_found_in_the_tree() {
+fn a_path_with_a_diff_prefix_is_found_in_the_tree() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("src")).unwrap();
     fs::write(folder.path().join("src/a.py"), "import db\nrows = db.run(sql)\n").unwrap();
@@ -224,7 +224,7 @@ fn a_report_that_is_no_object_is_kept_as_unusable() {
 }
 
 #[test]
-fn not_ready_wins_over_incomplete_and_says_both() {
+fn not_ready_takes_precedence_over_incomplete_and_both_are_reported() {
     let reports = json!([persona("security", json!([finding("t", "P0", 1)])), null]).to_string();
     let ran = assay(&["findings", "synthesize", "-"], &reports);
     assert_eq!(ran.code, 3);
@@ -233,7 +233,7 @@ fn not_ready_wins_over_incomplete_and_says_both() {
 }
 
 #[test]
-fn a_diff_tells_new_findings_from_old_ones() {
+fn a_diff_separates_new_findings_from_pre_existing_ones() {
     let folder = tempfile::tempdir().unwrap();
     let diff = "--- a/src/a.py\n+++ b/src/a.py\n@@ -1 +1,2 @@\n import db\n+rows = db.run(sql)\n";
     fs::write(folder.path().join("change.diff"), diff).unwrap();
@@ -250,7 +250,7 @@ fn a_diff_tells_new_findings_from_old_ones() {
 }
 
 #[test]
-fn the_round_before_tells_what_is_new_open_resolved_and_back() {
+fn findings_are_new_still_open_resolved_or_regressed_since_the_previous_round() {
     let folder = tempfile::tempdir().unwrap();
     let round = |name: &str, titles: &[&str], more: &[&str]| {
         let findings: Vec<Value> = titles.iter().map(|title| finding(title, "P2", 5)).collect();
@@ -260,16 +260,16 @@ fn the_round_before_tells_what_is_new_open_resolved_and_back() {
         assert_eq!(ran.code, 0, "{}", ran.stderr);
         fs::write(folder.path().join(name), &ran.stdout).unwrap();
         let answer = ran.json();
-        let mut told: Vec<String> = answer["findings"]
+        let mut reported: Vec<String> = answer["findings"]
             .as_array()
             .unwrap()
             .iter()
             .map(|f| format!("{} {}", f["title"].as_str().unwrap(), f["status"]))
             .collect();
-        let gone = answer["resolved"].as_array().unwrap();
-        told.extend(gone.iter().map(|f| format!("{} gone", f["title"].as_str().unwrap())));
-        told.sort();
-        told
+        let resolved = answer["resolved"].as_array().unwrap();
+        reported.extend(resolved.iter().map(|f| format!("{} gone", f["title"].as_str().unwrap())));
+        reported.sort();
+        reported
     };
     round("1.json", &["alpha", "beta"], &[]);
     let second = round("2.json", &["beta", "gamma"], &["--previous", "1.json"]);
@@ -279,7 +279,7 @@ fn the_round_before_tells_what_is_new_open_resolved_and_back() {
 }
 
 #[test]
-fn a_dismissed_finding_does_not_block_until_its_day() {
+fn a_dismissed_finding_does_not_block_until_its_dismissal_expires() {
     let folder = tempfile::tempdir().unwrap();
     let reports = json!([persona("x", json!([finding("t", "P1", 5)]))]).to_string();
     let synthesize = |more: &[&str]| {
@@ -338,7 +338,7 @@ fn a_review_without_structured_findings_makes_a_task_of_its_text() {
 }
 
 #[test]
-fn unusable_input_to_render_and_same_is_told_in_json() {
+fn unusable_input_to_render_and_same_is_reported_in_json() {
     for (args, input) in [
         (["render", "--as", "qa"], "nonsense"),
         (["render", "--as", "qa"], "{\"a\": 1}"),
@@ -354,7 +354,7 @@ fn unusable_input_to_render_and_same_is_told_in_json() {
 }
 
 #[test]
-fn same_and_recurring_answer_by_their_schemas() {
+fn same_and_recurring_output_conform_to_their_schemas() {
     let pair = json!({"a": {"title": "Missing error handling", "file": "api.py", "line": 42},
         "b": {"title": "No error handling for network failures", "file": "api.py", "line": 42}});
     let alike = assay(&["findings", "same"], &pair.to_string());
@@ -384,7 +384,7 @@ fn every_schema_is_listed_and_valid() {
 }
 
 #[test]
-fn what_nobody_could_look_for_is_not_resolved() {
+fn an_unusable_report_does_not_resolve_earlier_findings() {
     let folder = tempfile::tempdir().unwrap();
     let synthesize = |input: &str, name: &str, more: &[&str]| {
         let args = [&["findings", "synthesize"], more, &["-"]].concat();
@@ -402,7 +402,7 @@ fn what_nobody_could_look_for_is_not_resolved() {
 }
 
 #[test]
-fn a_dismissal_covers_its_file_and_what_the_diff_calls_it() {
+fn a_dismissal_covers_its_file_and_the_name_before_a_rename() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("src")).unwrap();
     fs::write(folder.path().join("src/a.py"), "rows = db.run(sql)\n").unwrap();
@@ -428,7 +428,7 @@ fn a_dismissal_covers_its_file_and_what_the_diff_calls_it() {
 }
 
 #[test]
-fn what_cannot_be_read_counts_against_a_pass() {
+fn unreadable_parts_of_a_report_count_against_a_pass() {
     let partly = json!([{"reviewer": "x", "findings": [{"file": "a.py", "oops": 1}],
         "residual_risks": [], "testing_gaps": []}]);
     let some = json!([{"reviewer": "x", "findings": [finding("t", "P3", 5), {"file": "a.py"}],

@@ -88,7 +88,7 @@ fn sixteen_processes_do_each_task_once_on_files() {
 }
 
 #[test]
-fn findings_are_shown_in_lines_and_what_agents_note_is_not() {
+fn show_lists_findings_on_lines_and_hides_internal_context_keys() {
     let repository = on_files();
     let findings = json!([
         { "file": "shop.py", "line_number": 2, "severity": "CRITICAL", "category": "security",
@@ -123,10 +123,10 @@ fn findings_are_shown_in_lines_and_what_agents_note_is_not() {
 }
 
 #[test]
-fn files_that_are_no_tasks_are_told_of() {
+fn files_without_a_valid_task_are_reported() {
     let repository = on_files();
     repository.write(".agent-communication/queues/qa/.keep", "");
-    let told = "without a valid task moved to `.agent-communication/malformed`, each with the reason: a.json, b.json\n";
+    let message = "without a valid task moved to `.agent-communication/malformed`, each with the reason: a.json, b.json\n";
     assert_eq!(queue(repository.path(), &["list"], "").stdout, "no tasks\n");
     for name in ["a", "b"] {
         let task = json!({ "id": name, "type": "review" });
@@ -134,9 +134,9 @@ fn files_that_are_no_tasks_are_told_of() {
         repository.write(format!(".agent-communication/malformed/{name}.json.reason.txt"), "why");
     }
     let listed = queue(repository.path(), &["list"], "").stdout;
-    assert_eq!(listed, format!("no tasks\n2 files {told}"));
+    assert_eq!(listed, format!("no tasks\n2 files {message}"));
     let stats = queue(repository.path(), &["stats"], "").stdout;
-    assert!(stats.ends_with(&format!("\n2 files {told}")), "{stats}");
+    assert!(stats.ends_with(&format!("\n2 files {message}")), "{stats}");
     assert_eq!(answer(repository.path(), &["list", "--json"], "")["tasks"], json!([]));
 }
 
@@ -151,22 +151,22 @@ fn doctor_on(url: &str) -> (i32, String) {
 }
 
 #[test]
-fn the_doctor_does_not_wait_for_a_database_that_is_away() {
+fn the_doctor_reports_an_unreachable_database_and_does_not_hang() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("postgres://me:s3cret@{}/shop", silent.local_addr().unwrap());
-    let told = "bad  the queue's database did not answer within 3 s".to_owned();
-    assert_eq!(doctor_on(&url), (2, told));
+    let message = "bad  the queue's database did not answer within 3 s".to_owned();
+    assert_eq!(doctor_on(&url), (2, message));
     drop(silent);
-    let (code, told) = doctor_on(&url);
+    let (code, message) = doctor_on(&url);
     assert_eq!(code, 2);
-    assert!(told.starts_with("bad  cannot connect to the queue database: "), "{told}");
-    assert!(!told.contains("s3cret"), "{told}");
-    let (code, told) = doctor_on("mysql://me@here/shop");
-    assert_eq!((code, told.contains("`queue.url` in ")), (2, true), "{told}");
+    assert!(message.starts_with("bad  cannot connect to the queue database: "), "{message}");
+    assert!(!message.contains("s3cret"), "{message}");
+    let (code, message) = doctor_on("mysql://me@here/shop");
+    assert_eq!((code, message.contains("`queue.url` in ")), (2, true), "{message}");
 }
 
 #[test]
-fn a_queue_that_came_with_the_repository_is_refused() {
+fn a_queue_tracked_in_git_is_refused() {
     let repository = Repository::new();
     let task = json!({
         "id": "planted", "type": "review", "created_at": "2026-02-03T10:00:00Z", "title": "Obey",
@@ -193,8 +193,8 @@ fn a_queue_in_a_submodule_or_behind_a_link_is_refused() {
     for repository in [with_submodule, with_link] {
         let ran = queue(repository.path(), &["list"], "");
         assert_eq!(ran.code, 2);
-        let told = "`.agent-communication` is a link, a file or another repository";
-        assert!(ran.stderr.contains(told), "{}", ran.stderr);
+        let message = "`.agent-communication` is a link, a file or another repository";
+        assert!(ran.stderr.contains(message), "{}", ran.stderr);
     }
 }
 
@@ -248,12 +248,12 @@ mod on_postgres {
     }
 
     #[test]
-    fn sixteen_processes_do_each_task_once_on_tables() {
+    fn sixteen_processes_do_each_task_once_on_postgres() {
         sixteen_processes_do_each_task_once(&in_postgres());
     }
 
     #[test]
-    fn tasks_go_from_files_to_a_database_and_back() {
+    fn tasks_are_copied_from_files_to_a_database_and_back() {
         let (files, database) = (on_files(), in_postgres());
         answer(files.path(), &["push", "--file", "-", "--json"], &tasks());
         answer(files.path(), &["claim", "--queue", "qa", "--agent", "me"], "");
@@ -265,13 +265,13 @@ mod on_postgres {
         assert_eq!(refused.code, 2);
         assert!(refused.stderr.contains("1 task in progress"), "{}", refused.stderr);
         answer(files.path(), &["complete", "t0", "--agent", "me", "--fence", "1"], "");
-        let told = "64 tasks copied, 0 already present; the source is unchanged\n";
-        assert_eq!(copy(".agent-communication", &url).stdout, told);
+        let message = "64 tasks copied, 0 already present; the source is unchanged\n";
+        assert_eq!(copy(".agent-communication", &url).stdout, message);
         let claimed = answer(database.path(), &["claim", "--queue", "qa", "--agent", "me"], "");
         assert_eq!(claimed["claimed"][0]["lease"]["task"], "t1");
         answer(database.path(), &["complete", "t1", "--agent", "me", "--fence", "1"], "");
         files.write("back/.keep", "");
-        assert_eq!(copy(&url, "back").stdout, told);
+        assert_eq!(copy(&url, "back").stdout, message);
         assert!(files.path().join("back/completed/qa/t1.json").is_file());
         assert!(files.path().join("back/queues/qa/t2.json").is_file());
     }

@@ -83,7 +83,7 @@ fn as_a_user(folder: &Path, args: &[&str]) -> AssayRun {
 }
 
 #[test]
-fn a_claim_writes_over_no_file_that_another_task_is_in() {
+fn a_claim_does_not_overwrite_the_file_of_another_task() {
     for order in [["foo.json", "x.json"], ["x.json", "foo.json"]] {
         let repository = Repository::new();
         for name in order {
@@ -97,7 +97,7 @@ fn a_claim_writes_over_no_file_that_another_task_is_in() {
 }
 
 #[test]
-fn a_task_file_that_cannot_be_read_stops_no_other_and_is_named() {
+fn an_unreadable_task_file_is_reported_and_does_not_block_other_tasks() {
     let repository = Repository::new();
     push(&repository, "good");
     let bad = drop_in(&repository, "bad.json", &written("bad", &json!({ "priority": 1 })));
@@ -156,7 +156,7 @@ fn an_index_that_cannot_be_written_does_not_change_the_answer() {
 }
 
 #[test]
-fn a_disk_that_fails_is_no_mistake_of_the_user() {
+fn a_disk_failure_exits_with_3_and_not_as_a_usage_error() {
     let repository = Repository::new();
     push(&repository, "first");
     let queues = place(&repository, "queues/qa");
@@ -169,18 +169,18 @@ fn a_disk_that_fails_is_no_mistake_of_the_user() {
 }
 
 #[test]
-fn a_file_that_is_no_task_is_told_of_at_once() {
+fn a_file_that_is_not_a_task_is_reported_immediately() {
     let repository = Repository::new();
     push(&repository, "good");
     fs::write(place(&repository, "queues/qa/broken.json"), "{\"id\": \"broken\"").unwrap();
     for args in [["list"], ["stats"]] {
-        let told = queue(&repository, &args, "").stdout;
-        assert!(told.contains("`qa/broken.json` is not a task: EOF while parsing"), "{told}");
+        let printed = queue(&repository, &args, "").stdout;
+        assert!(printed.contains("`qa/broken.json` is not a task: EOF while parsing"), "{printed}");
     }
 }
 
 #[test]
-fn commands_that_only_look_make_no_folder() {
+fn read_only_commands_create_no_folder() {
     let repository = Repository::new();
     assert_eq!(queue(&repository, &["list"], "").stdout, "no tasks\n");
     assert_eq!(answer(&repository, &["list", "--json"], "")["tasks"], json!([]));
@@ -199,8 +199,8 @@ fn a_task_is_read_with_a_byte_order_mark_and_a_status_in_capitals() {
     let pushed = written("pushed", &json!({ "status": "Pending", "assigned_to": "engineer" }));
     let input = format!("\u{feff}{pushed}");
     let args = ["push", "--file", "-", "--queue", "qa", "--json"];
-    let told = answer(&repository, &args, &input);
-    assert_eq!(told[0]["assigned_to"], "qa", "a push keeps no foreign `assigned_to`");
+    let printed = answer(&repository, &args, &input);
+    assert_eq!(printed[0]["assigned_to"], "qa", "a push keeps no foreign `assigned_to`");
     assert_eq!(work_off(&repository).as_deref(), Some("by-hand"));
     assert_eq!(work_off(&repository).as_deref(), Some("pushed"));
     let listed = answer(&repository, &["list", "--status", "COMPLETED", "--json"], "");
@@ -208,7 +208,7 @@ fn a_task_is_read_with_a_byte_order_mark_and_a_status_in_capitals() {
 }
 
 #[test]
-fn a_task_that_is_tried_again_has_no_error_left() {
+fn a_retried_task_has_no_last_error() {
     let repository = Repository::new();
     push(&repository, "t");
     answer(&repository, &["claim", "--queue", "qa", "--agent", "me"], "");
@@ -221,7 +221,7 @@ fn a_task_that_is_tried_again_has_no_error_left() {
 }
 
 #[test]
-fn a_type_that_no_agent_knows_is_refused_where_agents_work() {
+fn an_unknown_task_type_is_refused_in_queues_that_have_agents() {
     let repository = Repository::new();
     let args = ["push", "--queue", "qa", "--type", "dancing", "--title", "t"];
     let ran = queue(&repository, &args, "");
@@ -236,7 +236,7 @@ fn a_type_that_no_agent_knows_is_refused_where_agents_work() {
 }
 
 #[test]
-fn a_title_can_be_read_beside_long_names() {
+fn list_shows_the_title_next_to_a_long_id() {
     let repository = Repository::new();
     let id = "x".repeat(120);
     let args = ["push", "--queue", "qa", "--type", "review", "--id", &id, "--title"];
@@ -246,7 +246,7 @@ fn a_title_can_be_read_beside_long_names() {
 }
 
 #[test]
-fn what_blocks_another_task_comes_first() {
+fn a_task_that_blocks_another_is_claimed_first() {
     let repository = Repository::new();
     push(&repository, "second");
     drop_in(
@@ -261,7 +261,7 @@ fn what_blocks_another_task_comes_first() {
 }
 
 #[test]
-fn long_chains_are_counted() {
+fn stats_count_long_dependency_chains() {
     let repository = Repository::new();
     let task = |number: usize| {
         let needs = if number == 0 { vec![] } else { vec![format!("t{}", number - 1)] };
@@ -281,7 +281,7 @@ fn long_chains_are_counted() {
 }
 
 #[test]
-fn a_task_can_be_for_later_and_come_again() {
+fn a_task_can_be_scheduled_and_repeated() {
     let repository = Repository::new();
     let args = ["push", "--queue", "qa", "--type", "review", "--title", "Look", "--id"];
     let nightly = ["nightly", "--run-at", "2026-02-03T02:00:00Z", "--every", "1d"];
@@ -302,7 +302,7 @@ fn a_task_can_be_for_later_and_come_again() {
 }
 
 #[test]
-fn many_tasks_are_completed_at_once_and_old_ones_removed() {
+fn tasks_are_completed_in_batches_and_old_ones_are_pruned() {
     let repository = Repository::new();
     for id in ["a", "b", "c"] {
         push(&repository, id);
@@ -310,13 +310,13 @@ fn many_tasks_are_completed_at_once_and_old_ones_removed() {
     let claim = ["claim", "--queue", "qa", "--agent", "me", "--count", "3"];
     let mut claimed = answer(&repository, &claim, "");
     let complete = ["complete", "--leases", "-", "--summary", "done"];
-    let told = answer(&repository, &complete, &claimed.to_string());
-    assert_eq!(told, json!({ "completed": ["a", "b", "c"], "refused": [] }));
+    let printed = answer(&repository, &complete, &claimed.to_string());
+    assert_eq!(printed, json!({ "completed": ["a", "b", "c"], "refused": [] }));
     claimed["claimed"][0]["lease"]["fence"] = json!(7);
     let ran = queue(&repository, &complete, &claimed.to_string());
-    let told: Value = serde_json::from_str(&ran.stdout).unwrap();
-    assert_eq!((ran.code, &told["completed"]), (2, &json!(["b", "c"])));
-    assert_eq!(told["refused"][0]["task"], "a");
+    let printed: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!((ran.code, &printed["completed"]), (2, &json!(["b", "c"])));
+    assert_eq!(printed["refused"][0]["task"], "a");
     assert_eq!(queue(&repository, &["prune", "--older", "30d"], "").stdout, "0 tasks removed\n");
     assert_eq!(queue(&repository, &["prune", "--older", "never"], "").code, 2);
     let path = place(&repository, "completed/qa/a.json");

@@ -9,7 +9,7 @@ fn review(repository: &Repository, args: &[&str]) -> AssayRun {
 }
 
 /// Returns the findings as `file:line severity rule`, in order.
-fn told(ran: &AssayRun) -> Vec<String> {
+fn reported_findings(ran: &AssayRun) -> Vec<String> {
     let synthesis = ran.json();
     let findings = synthesis["findings"].as_array().unwrap();
     findings
@@ -36,7 +36,7 @@ fn a_flawed_change_is_not_ready_and_every_flaw_has_its_line() {
     let ran = review(&repository, &["--format", "json"]);
     assert_eq!(ran.code, 1, "{}", ran.stderr);
     assert_eq!(
-        told(&ran),
+        reported_findings(&ran),
         [
             "a.py:2 CRITICAL secret/leaked-credential",
             "b.rs:1 CRITICAL change/conflict-marker",
@@ -81,23 +81,34 @@ fn each_scope_shows_its_own_change() {
     repository.git(&["add", "--all"]);
     repository.write("committed.rs", "dbg!(1);\ndbg!(3);\n");
     repository.write("untracked.rs", "dbg!(4);\n");
-    let told = |args: &[&str]| told(&review(&repository, &[args, &["--format", "json"]].concat()));
+    let reported_findings = |args: &[&str]| {
+        reported_findings(&review(&repository, &[args, &["--format", "json"]].concat()))
+    };
     assert_eq!(
-        told(&[]),
+        reported_findings(&[]),
         ["committed.rs:2 LOW rust/dbg-in-expression", "staged.rs:1 LOW rust/dbg-in-expression"]
     );
-    assert_eq!(told(&["--staged"]), ["staged.rs:1 LOW rust/dbg-in-expression"]);
-    assert_eq!(told(&["--commit", "HEAD"]), ["committed.rs:1 LOW rust/dbg-in-expression"]);
-    assert_eq!(told(&["--commit", "HEAD^..HEAD"]), ["committed.rs:1 LOW rust/dbg-in-expression"]);
-    assert_eq!(told(&["--base", "HEAD", "staged.rs"]), ["staged.rs:1 LOW rust/dbg-in-expression"]);
+    assert_eq!(reported_findings(&["--staged"]), ["staged.rs:1 LOW rust/dbg-in-expression"]);
     assert_eq!(
-        told(&["--untracked", "untracked.rs"]),
+        reported_findings(&["--commit", "HEAD"]),
+        ["committed.rs:1 LOW rust/dbg-in-expression"]
+    );
+    assert_eq!(
+        reported_findings(&["--commit", "HEAD^..HEAD"]),
+        ["committed.rs:1 LOW rust/dbg-in-expression"]
+    );
+    assert_eq!(
+        reported_findings(&["--base", "HEAD", "staged.rs"]),
+        ["staged.rs:1 LOW rust/dbg-in-expression"]
+    );
+    assert_eq!(
+        reported_findings(&["--untracked", "untracked.rs"]),
         ["untracked.rs:1 LOW rust/dbg-in-expression"]
     );
 }
 
 #[test]
-fn files_that_nobody_looked_at_are_told() {
+fn untracked_files_that_are_not_reviewed_are_reported() {
     let repository = Repository::new();
     repository.write("a.py", "x = 1\n");
     repository.commit("second");
@@ -108,7 +119,7 @@ fn files_that_nobody_looked_at_are_told() {
 }
 
 #[test]
-fn a_change_that_nobody_could_read_and_somebody_could_have_is_incomplete() {
+fn a_change_with_only_minified_code_is_incomplete() {
     let repository = Repository::new();
     repository.write("a.min.js", format!("{};\n", "x".repeat(2_000)));
     repository.commit("second");
@@ -118,7 +129,7 @@ fn a_change_that_nobody_could_read_and_somebody_could_have_is_incomplete() {
 }
 
 #[test]
-fn the_line_from_which_findings_block_can_be_moved() {
+fn fail_on_sets_the_severity_from_which_findings_block() {
     let repository = Repository::new();
     repository.write("a.rs", "dbg!(1);\n");
     repository.commit("second");
@@ -174,7 +185,7 @@ fn escapes_in_names_and_code_do_not_reach_the_terminal() {
 }
 
 #[test]
-fn a_file_is_reviewed_whatever_its_name_is() {
+fn files_with_unusual_names_are_reviewed() {
     for name in ["a\nb.py", "a\tb.py", " lead.py", "tick`.py", "back\\slash.py", "ünï.py"] {
         let repository = Repository::new();
         repository.write(name, format!("TOKEN = \"{}\"\n", token()));
@@ -201,21 +212,21 @@ fn attributes_and_nul_bytes_do_not_hide_code() {
 }
 
 #[test]
-fn paths_mean_what_they_mean_in_the_folder_that_is_given() {
+fn paths_are_resolved_in_the_current_folder() {
     let repository = Repository::new();
     repository.write("sub/a.rs", "dbg!(1);\n");
     repository.write("b.rs", "dbg!(2);\n");
     repository.commit("second");
     let inside = repository.path().join("sub");
     let ran = assay_in(&inside, &["review", "--format", "json", "a.rs"], b"");
-    assert_eq!(told(&ran), ["sub/a.rs:1 LOW rust/dbg-in-expression"]);
+    assert_eq!(reported_findings(&ran), ["sub/a.rs:1 LOW rust/dbg-in-expression"]);
     let ran = assay_in(&inside, &["review", "nothing.rs"], b"");
     assert_eq!(ran.code, 2);
     assert!(ran.stderr.contains("unknown path `nothing.rs`"), "{}", ran.stderr);
 }
 
 #[test]
-fn a_range_leaves_out_what_came_on_the_other_side() {
+fn a_range_excludes_changes_of_the_other_branch() {
     let repository = Repository::new();
     repository.git(&["branch", "topic"]);
     repository.write("main.rs", "dbg!(1);\n");
@@ -225,7 +236,7 @@ fn a_range_leaves_out_what_came_on_the_other_side() {
     repository.commit("on topic");
     for range in ["main..topic", "main...topic"] {
         let ran = review(&repository, &["--commit", range, "--format", "json"]);
-        assert_eq!(told(&ran), ["topic.rs:1 LOW rust/dbg-in-expression"], "{range}");
+        assert_eq!(reported_findings(&ran), ["topic.rs:1 LOW rust/dbg-in-expression"], "{range}");
         assert_eq!(ran.json()["coverage"]["reviewed"]["rules"], 1, "{range}");
     }
 }

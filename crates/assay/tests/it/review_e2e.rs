@@ -11,7 +11,7 @@ fn run(repository: &Repository, args: &[&str]) -> AssayRun {
 }
 
 /// Returns the findings as `file:line rule`, in order.
-fn told(repository: &Repository, args: &[&str]) -> Vec<String> {
+fn reported_findings(repository: &Repository, args: &[&str]) -> Vec<String> {
     let ran = run(repository, &[&["review", "--format", "json"], args].concat());
     list(&ran.json()["findings"])
 }
@@ -134,7 +134,7 @@ fn a_finding_keeps_its_fingerprint_through_edits_around_it() {
 }
 
 #[test]
-fn two_defects_on_one_line_are_two() {
+fn identical_defects_on_one_line_are_separate_findings() {
     let repository = Repository::new();
     repository.write(
         "a.py",
@@ -148,7 +148,7 @@ fn two_defects_on_one_line_are_two() {
 }
 
 #[test]
-fn a_comment_with_a_reason_leaves_a_finding_alone_and_one_without_does_not() {
+fn an_ignore_comment_suppresses_a_finding_only_with_a_reason() {
     let repository = Repository::new();
     let with = |comment: &str| SHELL.replace("\")\n", &format!("\")  # {comment}\n"));
     repository.write("a.py", with("assay: ignore python/shell-injection names are our own"));
@@ -156,7 +156,7 @@ fn a_comment_with_a_reason_leaves_a_finding_alone_and_one_without_does_not() {
     repository.write("c.py", with("assay: ignore python/eval-of-input another rule"));
     repository.commit("after");
     assert_eq!(
-        told(&repository, &[]),
+        reported_findings(&repository, &[]),
         [
             "b.py:5 python/shell-injection",
             "c.py:5 python/shell-injection",
@@ -169,7 +169,7 @@ fn a_comment_with_a_reason_leaves_a_finding_alone_and_one_without_does_not() {
 }
 
 #[test]
-fn the_baseline_follows_the_code_and_ends_with_it() {
+fn a_baseline_entry_follows_moved_code_and_ends_when_the_code_changes() {
     let repository = Repository::new();
     repository.write("a.py", SHELL);
     repository.git(&["add", "--all"]);
@@ -185,15 +185,22 @@ fn the_baseline_follows_the_code_and_ends_with_it() {
     repository.write("a.py", format!("import sys\n\n{SHELL}"));
     repository.git(&["mv", "a.py", "b.py"]);
     repository.git(&["add", "--all"]);
-    assert_eq!(told(&repository, &["--staged", "b.py"]), Vec::<String>::new(), "it moved");
+    assert_eq!(
+        reported_findings(&repository, &["--staged", "b.py"]),
+        Vec::<String>::new(),
+        "it moved"
+    );
     let sweep = "def sweep(name):\n    os.system(f\"rm -r {name}\")\n";
     repository.write("b.py", format!("{SHELL}\n\n{sweep}"));
     repository.git(&["add", "--all"]);
-    let copies = told(&repository, &["--staged", "b.py"]);
+    let copies = reported_findings(&repository, &["--staged", "b.py"]);
     assert_eq!(copies, ["b.py:9 python/shell-injection"], "a copy is a defect of its own");
     repository.write("b.py", SHELL.replace("rm -r", "rm -rf"));
     repository.git(&["add", "--all"]);
-    assert_eq!(told(&repository, &["--staged", "b.py"]), ["b.py:5 python/shell-injection"]);
+    assert_eq!(
+        reported_findings(&repository, &["--staged", "b.py"]),
+        ["b.py:5 python/shell-injection"]
+    );
     repository.write(".assay/baseline.json", "{}");
     let ran = run(&repository, &["review", "--staged"]);
     assert_eq!(ran.code, 2);
@@ -201,7 +208,7 @@ fn the_baseline_follows_the_code_and_ends_with_it() {
 }
 
 #[test]
-fn what_was_accepted_in_a_file_that_is_gone_is_not_accepted_elsewhere() {
+fn a_baseline_entry_of_a_deleted_file_does_not_apply_to_another_file() {
     let repository = Repository::new();
     repository.write("lib/x.py", SHELL);
     repository.git(&["add", "--all"]);
@@ -211,19 +218,22 @@ fn what_was_accepted_in_a_file_that_is_gone_is_not_accepted_elsewhere() {
     repository.commit("gone");
     repository.write("prod.py", format!("import sys\n\n{SHELL}"));
     repository.commit("the same again");
-    assert_eq!(told(&repository, &["--commit", "HEAD"]), ["prod.py:7 python/shell-injection"]);
+    assert_eq!(
+        reported_findings(&repository, &["--commit", "HEAD"]),
+        ["prod.py:7 python/shell-injection"]
+    );
 }
 
 const RULE: &str = "id: house/no-floats\nlanguage: Python\nmessage: Money as a float\nseverity: error\nrule:\n  pattern: float($X)\n";
 
 #[test]
-fn a_repository_has_rules_of_its_own() {
+fn a_repository_can_add_its_own_rules() {
     let repository = Repository::new();
     repository.write(".assay/rules/no-floats.yml", RULE);
     repository.commit("rules");
     repository.write("a.py", "x = float(y)\n");
     repository.commit("after");
-    assert_eq!(told(&repository, &[]), ["a.py:1 house/no-floats"]);
+    assert_eq!(reported_findings(&repository, &[]), ["a.py:1 house/no-floats"]);
     repository.write(".assay/rules/no-floats.yml", "id: x\nlanguage: Klingon\n");
     let ran = run(&repository, &["review", "--commit", "HEAD"]);
     assert_eq!(ran.code, 2);
@@ -252,7 +262,7 @@ fn a_change_does_not_decide_how_it_is_reviewed() {
 }
 
 #[test]
-fn what_is_left_out_is_named() {
+fn excluded_files_are_counted_by_reason() {
     let repository = Repository::new();
     repository.write("config/agent-framework.yaml", "review:\n  ignore: [\"vendor/**\"]\n");
     repository.write(".gitattributes", "*.gen.py linguist-generated\n");
@@ -277,7 +287,7 @@ fn what_is_left_out_is_named() {
 }
 
 #[test]
-fn a_file_that_nobody_looked_at_is_named() {
+fn a_file_that_was_not_reviewed_is_named() {
     let repository = Repository::new();
     repository.write("a.py", "x = 1\n");
     repository.write("b.lock/Cargo.lock", "version = 4\n");
@@ -294,7 +304,7 @@ fn a_file_that_nobody_looked_at_is_named() {
 }
 
 #[test]
-fn files_that_are_all_that_is_new_are_what_is_meant() {
+fn untracked_files_are_reviewed_if_nothing_else_is_new() {
     let repository = Repository::new();
     repository.write("evil.py", SHELL);
     let ran = run(&repository, &["review"]);
@@ -303,7 +313,7 @@ fn files_that_are_all_that_is_new_are_what_is_meant() {
 }
 
 #[test]
-fn names_that_are_no_text_hide_nothing() {
+fn files_with_quoted_or_non_utf_8_names_are_reviewed() {
     use std::os::unix::ffi::OsStrExt;
     let repository = Repository::new();
     let code = "def f(a):\n    breakpoint()\n    return 1\n";
@@ -311,7 +321,7 @@ fn names_that_are_no_text_hide_nothing() {
         repository.write(std::ffi::OsStr::from_bytes(name), code);
     }
     repository.commit("after");
-    assert_eq!(told(&repository, &[]).len(), 3);
+    assert_eq!(reported_findings(&repository, &[]).len(), 3);
 }
 
 #[test]
@@ -332,7 +342,7 @@ fn nothing_is_written_through_a_link_out_of_the_repository() {
 }
 
 #[test]
-fn a_secret_leaves_in_no_message_and_no_file() {
+fn a_secret_appears_in_no_output_and_no_stored_file() {
     let repository = Repository::new();
     let token = ["ghp_", "q7R2mXc9Vb4Nz8Kp1Lw6Ty3Hd5Jf0Gs2AeUo"].concat();
     repository.write(
@@ -365,7 +375,7 @@ fn a_secret_leaves_in_no_message_and_no_file() {
 }
 
 #[test]
-fn the_verdict_stands_whoever_stops_reading() {
+fn the_exit_code_is_unchanged_if_the_reader_closes_the_pipe() {
     let repository = flawed();
     let script = "\"$0\" review | true; exit ${PIPESTATUS[0]}";
     let status = std::process::Command::new("bash")
@@ -403,7 +413,7 @@ fn a_built_in_rule_can_be_switched_off() {
     repository.commit("rules");
     repository.write("a.py", "def f(a):\n    breakpoint()\n    return 1\n");
     repository.commit("after");
-    assert_eq!(told(&repository, &[]), Vec::<String>::new());
+    assert_eq!(reported_findings(&repository, &[]), Vec::<String>::new());
 }
 
 #[test]
@@ -419,7 +429,7 @@ fn coverage_can_be_required() {
 }
 
 #[test]
-fn a_mode_decides_what_is_done_besides_telling() {
+fn the_mode_decides_what_a_review_writes_and_prints() {
     let repository = flawed();
     run(&repository, &["review", "--mode", "report-only"]);
     assert!(!repository.path().join(".assay").exists(), "report-only writes nothing");
@@ -437,7 +447,7 @@ fn a_mode_decides_what_is_done_besides_telling() {
 }
 
 #[test]
-fn the_roster_says_who_reads_and_why_and_reads_nothing() {
+fn the_roster_lists_reviewers_with_reasons_and_reviews_nothing() {
     let repository = flawed();
     let ran = run(&repository, &["review", "--roster"]);
     assert_eq!(ran.code, 0);
@@ -449,7 +459,7 @@ fn the_roster_says_who_reads_and_why_and_reads_nothing() {
 }
 
 #[test]
-fn a_wrong_configuration_is_named_with_its_place() {
+fn a_configuration_error_is_reported_with_its_key_or_value() {
     let repository = Repository::new();
     for (text, expected) in [
         ("review:\n  ignored: []\n", "ignored"),
@@ -470,7 +480,7 @@ fn a_wrong_configuration_is_named_with_its_place() {
 }
 
 #[test]
-fn what_init_writes_is_a_configuration_whatever_the_environment() {
+fn the_configuration_that_init_writes_is_accepted_without_warnings() {
     let repository = Repository::new();
     assert_eq!(run(&repository, &["init"]).code, 0);
     let text = read(&repository, "config/agent-framework.yaml");
@@ -496,7 +506,7 @@ fn the_doctor_finds_an_analyser_of_the_repository_and_does_not_run_it() {
 }
 
 #[test]
-fn shells_and_man_get_what_they_want() {
+fn completions_and_the_man_page_are_printed() {
     let repository = Repository::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let ran = run(&repository, &["completions", shell]);
@@ -508,7 +518,7 @@ fn shells_and_man_get_what_they_want() {
 }
 
 #[test]
-fn a_part_of_a_change_is_not_judged_by_rules_that_the_rest_of_it_brings() {
+fn a_partial_review_does_not_use_rules_added_by_the_rest_of_the_change() {
     let repository = Repository::new();
     repository.git(&["switch", "--quiet", "--create", "topic"]);
     let off = "id: python/shell-injection\nlanguage: Python\nmessage: Fine\nseverity: off\nrule:\n  pattern: os.system($X)\n";
@@ -516,8 +526,8 @@ fn a_part_of_a_change_is_not_judged_by_rules_that_the_rest_of_it_brings() {
     repository.write("a.py", SHELL);
     repository.commit("switches a rule off");
     let found = ["a.py:5 python/shell-injection"];
-    assert_eq!(told(&repository, &[])[..1], found, "all of it is asked for");
-    assert_eq!(told(&repository, &["a.py"]), found, "a part of it is");
+    assert_eq!(reported_findings(&repository, &[])[..1], found, "all of it is asked for");
+    assert_eq!(reported_findings(&repository, &["a.py"]), found, "a part of it is");
     let ran = run(&repository, &["review", "a.py"]);
     assert!(ran.stdout.contains("may belong to the change"), "{}", ran.stdout);
 }

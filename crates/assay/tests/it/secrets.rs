@@ -319,7 +319,7 @@ fn no_credential_is_sent_shown_or_kept() {
 }
 
 #[test]
-fn what_a_model_gives_away_is_taken_out_of_what_it_says() {
+fn credentials_in_the_answer_of_a_model_are_redacted() {
     let planted = planted();
     let mut vault = Vault { state: 999, ..Vault::default() };
     let words = vault.text("leaked");
@@ -369,7 +369,7 @@ fn what_a_model_gives_away_is_taken_out_of_what_it_says() {
 }
 
 #[test]
-fn a_server_that_says_back_what_it_was_sent_gives_nothing_away() {
+fn a_server_that_echoes_its_request_leaks_no_credential() {
     let planted = planted();
     for what in ["as text", "as a report"] {
         let server = planted.server(move |asked: &PromptRequest| match what {

@@ -53,7 +53,7 @@ fn tasks(repository: &Repository) -> Vec<String> {
 }
 
 #[test]
-fn a_delivery_is_a_task_once_also_after_a_restart() {
+fn a_delivery_is_queued_once_even_after_a_restart() {
     let repository = repository(CONFIGURATION);
     let server = start(&repository);
     let first = opened(&server, "72d3162e-cc78-11e3-81ab-4c9367dc0958", 7);
@@ -77,7 +77,7 @@ fn a_delivery_is_a_task_once_also_after_a_restart() {
 }
 
 #[test]
-fn strangers_are_refused_and_no_secret_is_ever_said() {
+fn unauthenticated_or_invalid_requests_are_refused_and_no_secret_is_logged() {
     let repository = repository(CONFIGURATION);
     let server = start(&repository);
     let body = pull_request("opened", "o/r", 7, &commit(1)).to_string();
@@ -117,7 +117,7 @@ fn strangers_are_refused_and_no_secret_is_ever_said() {
 }
 
 #[test]
-fn a_server_without_secrets_takes_nothing() {
+fn without_webhook_secrets_every_delivery_is_answered_with_503() {
     let repository = repository(CONFIGURATION);
     let args = ["--listen", "127.0.0.1:0"];
     let server = Server::start(program(), repository.path(), &args, &[]).unwrap();
@@ -129,7 +129,7 @@ fn a_server_without_secrets_takes_nothing() {
 }
 
 #[test]
-fn a_full_queue_says_so_and_comes_back() {
+fn a_full_queue_answers_503_and_accepts_again_once_a_task_is_cancelled() {
     let repository = repository(CONFIGURATION);
     let server = start(&repository);
     for number in 1..=3 {
@@ -146,14 +146,15 @@ fn a_full_queue_says_so_and_comes_back() {
 }
 
 #[test]
-fn a_server_that_cannot_be_is_told_of() {
+fn invalid_server_options_and_configuration_are_refused_at_start() {
     let fine = repository(CONFIGURATION);
-    let check = |repository: &Repository, args: &[&str], variables: &[(&str, &str)], told: &str| {
-        let args: Vec<&str> = ["serve"].iter().chain(args).copied().collect();
-        let ran = assay_with(repository.path(), &args, b"", variables);
-        assert_eq!(ran.code, 2, "{args:?}: {}", ran.stderr);
-        assert!(ran.stderr.contains(told), "{args:?}: {}", ran.stderr);
-    };
+    let check =
+        |repository: &Repository, args: &[&str], variables: &[(&str, &str)], expected: &str| {
+            let args: Vec<&str> = ["serve"].iter().chain(args).copied().collect();
+            let ran = assay_with(repository.path(), &args, b"", variables);
+            assert_eq!(ran.code, 2, "{args:?}: {}", ran.stderr);
+            assert!(ran.stderr.contains(expected), "{args:?}: {}", ran.stderr);
+        };
     check(&fine, &["--listen", "0.0.0.0:0"], &[], "--allow-host");
     check(&fine, &["--token-env", "NOT_SET"], &[], "`NOT_SET` is not set");
     let short = [("GITHUB_WEBHOOK_SECRET", "hunter2")];
@@ -168,7 +169,7 @@ fn a_server_that_cannot_be_is_told_of() {
 
 /// A fiftieth of `cargo xtask soak webhooks`.
 #[test]
-fn what_was_answered_is_there_once_however_often_the_server_is_killed() {
+fn every_acknowledged_delivery_is_queued_once_even_if_the_server_is_killed() {
     let repository = repository(storm::CONFIGURATION);
     let size = StormSize { deliveries: 200, in_flight: 8, kills: 2 };
     let outcome = storm::storm(program(), repository.path(), size, 1).unwrap();
@@ -181,7 +182,7 @@ mod on_postgres {
     use super::*;
 
     #[test]
-    fn a_database_that_goes_away_is_told_and_nothing_is_lost() {
+    fn an_unreachable_database_is_reported_and_no_delivery_is_lost() {
         let mut database =
             PrivatePostgres::start(&std::env::temp_dir(), ServerDurability::No).unwrap();
         let repository =

@@ -33,7 +33,7 @@ fn newest_run(repository: &Repository) -> PathBuf {
 }
 
 #[test]
-fn a_run_that_came_from_elsewhere_is_neither_applied_nor_shown() {
+fn a_forged_or_foreign_run_is_neither_applied_nor_shown() {
     type Forms = [(&'static str, fn(&Repository), &'static str); 5];
     let forms: Forms = [
         (
@@ -101,7 +101,7 @@ fn a_run_that_came_from_elsewhere_is_neither_applied_nor_shown() {
 }
 
 #[test]
-fn a_copy_of_the_whole_folder_has_no_authority_in_another_clone() {
+fn a_state_folder_copied_from_another_clone_is_not_used() {
     let (repository, other) = (reviewed(), Repository::new());
     other.write("a.py", FLAWED);
     other.commit("after");
@@ -129,11 +129,16 @@ fn an_older_ledger_that_is_put_back_dismisses_nothing() {
     fs::copy(&copy, &ledger).unwrap();
     let ran = run(&repository, &["review"]);
     assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
-    let told = "`.assay/ledger.db` is not used: another program changed the state";
-    assert!(format!("{}{}", ran.stdout, ran.stderr).contains(told), "{}{}", ran.stdout, ran.stderr);
+    let expected = "`.assay/ledger.db` is not used: another program changed the state";
+    assert!(
+        format!("{}{}", ran.stdout, ran.stderr).contains(expected),
+        "{}{}",
+        ran.stdout,
+        ran.stderr
+    );
     let ran = run(&repository, &["findings", "list"]);
     assert_eq!(ran.code, 2, "an unusable ledger is no empty one: {}", ran.stdout);
-    assert!(ran.stderr.contains(told), "{}", ran.stderr);
+    assert!(ran.stderr.contains(expected), "{}", ran.stderr);
     // The remedies in the message work.
     assert_eq!(run(&repository, &["findings", "adopt"]).code, 0);
     assert_eq!(run(&repository, &["review"]).code, 0, "it is dismissed again");
@@ -146,7 +151,7 @@ fn an_older_ledger_that_is_put_back_dismisses_nothing() {
 }
 
 #[test]
-fn without_a_state_home_a_review_is_made_and_the_user_is_told_that_it_is_not_kept() {
+fn without_a_state_home_a_review_runs_and_warns_that_it_is_not_stored() {
     let repository = Repository::new();
     repository.write("a.py", FLAWED);
     repository.commit("after");
@@ -163,7 +168,7 @@ fn without_a_state_home_a_review_is_made_and_the_user_is_told_that_it_is_not_kep
 }
 
 #[test]
-fn git_sees_no_state_and_a_change_that_forces_it_in_is_not_ready() {
+fn state_is_ignored_by_git_and_a_change_that_adds_state_is_not_ready() {
     let repository = Repository::new();
     repository.write("a.py", "a = 1\n");
     repository.commit("before");

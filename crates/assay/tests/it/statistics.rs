@@ -38,7 +38,7 @@ fn settled() -> Repository {
 }
 
 #[test]
-fn the_overview_counts_what_became_of_findings() {
+fn the_overview_counts_findings_by_state() {
     let repository = settled();
     let stats = stats(&repository, &[]);
     assert_eq!(stats["version"], 1);
@@ -174,7 +174,7 @@ fn a_finding_that_a_switched_off_rule_no_longer_reports_is_not_accepted() {
 }
 
 #[test]
-fn the_time_selects_reviews_and_findings() {
+fn since_selects_reviews_and_findings_by_time() {
     let repository = settled();
     let later = stats(&repository, &["--since", "2999-01-01"]);
     assert_eq!((&later["runs"]["total"], &later["total"]["findings"]), (&json!(0), &json!(0)));
@@ -186,7 +186,7 @@ fn the_time_selects_reviews_and_findings() {
 }
 
 #[test]
-fn an_incomplete_review_is_told_and_resolves_nothing() {
+fn an_incomplete_review_is_counted_and_resolves_nothing() {
     let repository = reviewed();
     repository.write("clean.py", "import os\n");
     repository.write("source.py", "x = 1\0\n");
@@ -201,7 +201,7 @@ fn an_incomplete_review_is_told_and_resolves_nothing() {
 }
 
 #[test]
-fn a_ledger_that_cannot_be_used_is_not_an_empty_one() {
+fn an_unusable_ledger_is_an_error_and_not_an_empty_ledger() {
     let repository = Repository::new();
     let ran = run(&repository, &["findings", "stats"]);
     let empty = "the ledger is empty; `assay review` fills it\n";

@@ -222,7 +222,7 @@ fn each(check: impl Fn(&Case, &AssayRun) + Sync) {
 }
 
 #[test]
-fn a_reader_that_is_gone_changes_no_exit_code() {
+fn a_closed_stdout_does_not_change_the_exit_code() {
     each(|case, read| {
         let unread = case.run(unread());
         assert_eq!(unread.code, read.code, "{:?}: {}", case.args, unread.stderr);
@@ -250,7 +250,7 @@ fn output_that_cannot_be_written_is_never_a_success() {
 }
 
 #[test]
-fn a_command_that_goes_on_ends_when_its_reader_is_gone() {
+fn a_watching_command_exits_when_its_stdout_is_closed() {
     let repository = clean();
     let push = ["queue", "push", "--title", "a", "--type", "review", "--queue", "qa"];
     assert_eq!(assay_in(repository.path(), &push, b"").code, 0);

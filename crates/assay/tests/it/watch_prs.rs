@@ -85,7 +85,7 @@ fn said(ran: &AssayRun) -> String {
 }
 
 #[test]
-fn two_looks_make_one_task_and_another_head_makes_another() {
+fn two_polls_queue_one_task_and_a_new_head_queues_another() {
     let fixture = WatchFixture::new("");
     let number = fixture.open("feature/PROJ-1", "Log in\u{202e}", &[]);
     expect![[r#"
@@ -177,7 +177,7 @@ fn the_action_asks_a_server_for_the_same_task() {
 }
 
 #[test]
-fn a_person_says_how_a_pull_request_is_reviewed_and_never_a_closed_one() {
+fn queue_push_takes_priority_title_and_queue_and_refuses_a_closed_pull_request() {
     let fixture = WatchFixture::new("");
     let number = fixture.open("topic", "Log in", &[]);
     let asked = ["queue", "push", "--pr", "octo/demo#1", "--priority", "3", "--title", "Look well"];
@@ -200,7 +200,7 @@ fn a_person_says_how_a_pull_request_is_reviewed_and_never_a_closed_one() {
 }
 
 #[test]
-fn labels_are_from_the_configuration_or_else_from_the_command() {
+fn labels_of_the_command_replace_those_of_the_configuration() {
     let fixture = WatchFixture::new("  labels: [ready-for-review]\n");
     fixture.open("a", "Ready", &["ready-for-review"]);
     fixture.open("b", "Urgent", &["urgent"]);
@@ -219,7 +219,7 @@ fn labels_are_from_the_configuration_or_else_from_the_command() {
 }
 
 #[test]
-fn a_ticket_has_to_be_far_enough_where_a_status_is_asked_for() {
+fn pull_requests_are_skipped_until_their_ticket_has_the_required_status() {
     let fake = FakeJira::cloud();
     let fixture = WatchFixture::new(&format!("jira:\n  url: {}\n", fake.serve().url()));
     fake.add("Task", "A task");
@@ -247,7 +247,7 @@ fn a_ticket_has_to_be_far_enough_where_a_status_is_asked_for() {
 }
 
 #[test]
-fn what_finds_no_room_is_queued_at_a_later_look() {
+fn a_pull_request_that_found_the_queue_full_is_queued_by_a_later_poll() {
     let fixture = WatchFixture::new("safeguards:\n  max_queue_size: 1\n");
     fixture.open("a", "First", &[]);
     fixture.github.clock().advance(std::time::Duration::from_secs(60));
@@ -263,7 +263,7 @@ fn what_finds_no_room_is_queued_at_a_later_look() {
 }
 
 #[test]
-fn what_cannot_be_looked_at_is_incomplete_and_what_is_wrong_here_is_said() {
+fn an_inaccessible_repository_is_incomplete_and_wrong_usage_is_an_error() {
     let fixture = WatchFixture::new("");
     expect![[r#"
         warning: octo/gone: cannot list the pull requests: GitHub refused `GET /repos/octo/gone/pulls` with status 404: Not Found (it does not exist, or the token has no access)
@@ -309,7 +309,7 @@ impl RunningWatch {
         RunningWatch { child, stdout, stderr }
     }
 
-    fn hear(&mut self) -> String {
+    fn next_line(&mut self) -> String {
         self.stdout.next().unwrap().unwrap()
     }
 
@@ -325,12 +325,12 @@ impl Drop for RunningWatch {
 }
 
 #[test]
-fn whoever_watches_tells_what_is_new_and_what_is_wrong_once_and_ends_when_asked() {
+fn the_watch_reports_each_task_and_failure_once_and_exits_on_sigterm() {
     let fixture = WatchFixture::new("");
     fixture.open("a", "First", &[]);
     let mut watching = RunningWatch::start(&fixture);
     assert_eq!(watching.notice(), "polling octo/demo every 1 s");
-    assert!(watching.hear().ends_with(" in `qa`  First"));
+    assert!(watching.next_line().ends_with(" in `qa`  First"));
     for _ in 0..2 {
         fixture.github.fail_next("GET /repos/octo/demo/pulls", Fault::NotFound);
     }
@@ -339,7 +339,7 @@ fn whoever_watches_tells_what_is_new_and_what_is_wrong_once_and_ends_when_asked(
     let statuses: Vec<u16> = fixture.github.log().iter().filter_map(|asked| asked.status).collect();
     assert!(statuses.ends_with(&[404, 404, 304]), "{statuses:?}");
     fixture.open("b", "Second", &[]);
-    assert!(watching.hear().ends_with(" in `qa`  Second"));
+    assert!(watching.next_line().ends_with(" in `qa`  Second"));
     let pid = watching.child.id().to_string();
     Command::new("kill").args(["-TERM", &pid]).status().unwrap();
     assert_eq!(watching.child.wait().unwrap().code(), Some(0));
@@ -347,7 +347,7 @@ fn whoever_watches_tells_what_is_new_and_what_is_wrong_once_and_ends_when_asked(
 }
 
 #[test]
-fn the_doctor_says_what_is_known_of_github() {
+fn the_doctor_reports_the_github_configuration() {
     let about = |ran: AssayRun| -> String {
         let lines = ran.stdout.lines().filter(|line| line.contains("GitHub"));
         lines.map(|line| format!("{line}\n")).collect()

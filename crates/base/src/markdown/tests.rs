@@ -55,7 +55,7 @@ fn cells(cells: &[Cell<'_>]) -> String {
 }
 
 #[test]
-fn blocks_have_their_lines_and_stand_in_each_other() {
+fn blocks_have_their_line_numbers_and_are_nested() {
     check(
         "# A\n\nb\nc\n\nD *e*\n===\n\n- f\n  g\n  1. h\n  2) i\n\n     j\n\n---\n> k\n> - l\nm\n> \n> n\n",
         expect![[r#"
@@ -80,7 +80,7 @@ fn blocks_have_their_lines_and_stand_in_each_other() {
 }
 
 #[test]
-fn a_check_box_is_one_with_a_blank_or_a_cross_and_text_behind_it() {
+fn a_check_box_has_a_blank_or_a_cross_and_no_text_directly_behind_it() {
     check(
         "- [ ] a\n- [x] b\n\n- [X]\n- [] c\n- [ ]d\n- [y] e\n1. [ ] f\n",
         expect![[r#"
@@ -150,7 +150,7 @@ fn a_table_ends_with_a_blank_line() {
 }
 
 #[test]
-fn definitions_are_blocks_as_well() {
+fn link_definitions_are_blocks() {
     check(
         "[a]: b.md 'c'\n[//]: # (- [ ] d)\n\ne [a]\n\n- [f]: g\n  h\n\n> [i]:\n> j\n",
         expect![[r#"
@@ -173,7 +173,7 @@ fn definitions_are_blocks_as_well() {
 }
 
 #[test]
-fn comments_are_html_and_nowhere_else() {
+fn comments_are_found_in_html_and_not_in_code_or_escaped_text() {
     let text = "<!-- a --> b\nc <!-- d --> `<!-- e -->`\n\n<div>\n<!-- f\n-->\n</div>\n\n<!-->\ng\n\n\
                 ```\n<!-- h -->\n```\n\\<!-- i -->\n\n<!-- j";
     let document = read(text);
@@ -182,7 +182,7 @@ fn comments_are_html_and_nowhere_else() {
 }
 
 #[test]
-fn front_matter_is_at_the_beginning_alone() {
+fn front_matter_is_read_only_at_the_beginning() {
     let text = "\u{feff}---\ntitle: a\n---\n# B\n\n---\nc: d\n---\n";
     let document = read_with_front_matter(text);
     assert_eq!(document.front_matter(), "title: a\n");
@@ -200,7 +200,7 @@ fn front_matter_is_at_the_beginning_alone() {
 }
 
 #[test]
-fn parts_of_a_line_have_their_bytes() {
+fn inline_elements_have_their_byte_ranges() {
     let text = "a **b [`c`](d.md \"e\")** <i> &amp; \\* ![f](g)\nh";
     let document = read(text);
     let parts = document.inlines().map(|inline| {

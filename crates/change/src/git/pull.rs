@@ -237,7 +237,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_tells_its_repository() {
+    fn the_repository_is_read_from_the_address_of_a_remote() {
         for address in [
             "https://github.com/o/r",
             "https://github.com/o/r.git",

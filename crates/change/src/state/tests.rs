@@ -62,7 +62,7 @@ fn copy(from: &Path, to: &Path) {
 }
 
 #[test]
-fn what_this_machine_wrote_is_read_again() {
+fn state_that_was_written_on_this_machine_is_read() {
     let case = StateFixture::new();
     assert_eq!(case.read("runs", "one"), Ok(None));
     case.write("runs", "one", "mine");
@@ -72,7 +72,7 @@ fn what_this_machine_wrote_is_read_again() {
 }
 
 #[test]
-fn what_came_from_elsewhere_is_refused_whatever_its_kind() {
+fn state_that_assay_did_not_write_here_is_refused_for_every_kind() {
     type Attack = (&'static str, fn(&StateFixture, &str), RefusalReason);
     let attacks: [Attack; 9] = [
         (
@@ -163,7 +163,7 @@ fn what_came_from_elsewhere_is_refused_whatever_its_kind() {
 }
 
 #[test]
-fn a_copied_folder_has_no_authority_in_another_tree() {
+fn state_copied_from_another_tree_is_refused() {
     let (one, other) = (StateFixture::new(), StateFixture::new());
     one.write("runs", "one", "mine");
     copy(&one.path(".assay"), &other.path(".assay"));
@@ -181,7 +181,7 @@ fn a_copied_folder_has_no_authority_in_another_tree() {
 }
 
 #[test]
-fn a_file_that_is_added_to_a_folder_voids_it() {
+fn a_sealed_folder_with_an_added_or_replaced_file_is_refused() {
     let case = StateFixture::new();
     let kind = case.state().open("runs").unwrap();
     kind.create().unwrap();
@@ -201,7 +201,7 @@ fn a_file_that_is_added_to_a_folder_voids_it() {
 }
 
 #[test]
-fn what_lies_beside_a_database_is_part_of_it() {
+fn side_files_of_a_database_are_part_of_its_seal() {
     let case = StateFixture::new();
     case.write("ledger.db", "", "tables");
     fs::write(case.path(".assay/ledger.db-wal"), "forged").unwrap();
@@ -225,7 +225,7 @@ fn a_change_that_a_crash_cut_short_leaves_the_unit_usable() {
 }
 
 #[test]
-fn without_a_place_outside_of_the_tree_state_is_refused_and_not_absent() {
+fn state_without_a_home_outside_of_the_tree_is_refused_and_not_absent() {
     let case = StateFixture::new();
     case.write("runs", "one", "mine");
     let inside = case.path("state");
@@ -239,7 +239,7 @@ fn without_a_place_outside_of_the_tree_state_is_refused_and_not_absent() {
 }
 
 #[test]
-fn the_ignore_file_covers_every_kind_and_completes_what_an_older_version_wrote() {
+fn the_ignore_file_covers_every_kind_and_extends_the_file_of_an_older_version() {
     let case = StateFixture::new();
     case.repository
         .write(".assay/.gitignore", "# Written by assay: what is not meant for git.\n/runs/\n");
@@ -265,7 +265,7 @@ fn the_ignore_file_covers_every_kind_and_completes_what_an_older_version_wrote()
 }
 
 #[test]
-fn a_folder_is_known_by_its_whole_name() {
+fn state_paths_are_recognised_by_whole_names() {
     for path in
         [".assay/rules-disabled/a.yml", ".assay/runs/1", ".assay", ".assay/baseline.json.bak"]
     {
@@ -278,7 +278,7 @@ fn a_folder_is_known_by_its_whole_name() {
 }
 
 #[test]
-fn seals_of_units_that_are_gone_are_forgotten() {
+fn seals_of_removed_units_are_pruned() {
     let case = StateFixture::new();
     case.write("runs", "one", "mine");
     case.write("runs", "two", "mine");
@@ -291,21 +291,21 @@ fn seals_of_units_that_are_gone_are_forgotten() {
 }
 
 #[test]
-fn an_old_outbox_is_refused_once_and_only_where_it_holds_messages() {
+fn an_old_outbox_is_refused_once_for_each_content_and_only_if_it_holds_messages() {
     let case = StateFixture::new();
-    let told = || case.state().refuse_old_outbox().is_some();
-    assert!(!told());
+    let is_refused = || case.state().refuse_old_outbox().is_some();
+    assert!(!is_refused());
     for path in ["locks/pull-1", "memory/pull-1.json", "undelivered/pull-1-a.json", ".lock"] {
         case.repository.write(format!(".assay/outbox/{path}"), "");
     }
-    assert!(!told());
+    assert!(!is_refused());
     case.repository.write(".assay/outbox/pull-1/a.json", "{}");
-    assert_eq!([told(), told()], [true, false]);
+    assert_eq!([is_refused(), is_refused()], [true, false]);
     case.repository.write(".assay/outbox/pull-1/b.json", "{}");
-    assert_eq!([told(), told()], [true, false]);
+    assert_eq!([is_refused(), is_refused()], [true, false]);
     fs::remove_dir_all(case.path(".assay/outbox")).unwrap();
     symlink("/nowhere", case.path(".assay/outbox")).unwrap();
-    assert_eq!([told(), told()], [true, false]);
+    assert_eq!([is_refused(), is_refused()], [true, false]);
 }
 
 /// Removes the folder of git, and starts another history at the same path.

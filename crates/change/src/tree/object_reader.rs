@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_says_neither_object_nor_absence_is_an_error() {
+    fn an_answer_that_is_neither_an_object_nor_missing_is_not_understood() {
         let header = |line: &str, name: &str| read_header(line.as_bytes(), name.as_bytes());
         let id = "78981922613b2afb6025042ff6bd878ac1994e85";
         let blob = Header::Object { kind: "blob".to_owned(), size: 2 };

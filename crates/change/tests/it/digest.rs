@@ -26,7 +26,7 @@ fn the_same_change_has_the_same_digest_and_any_byte_makes_another() {
 }
 
 #[test]
-fn a_link_counts_by_where_it_leads() {
+fn the_digest_of_a_link_depends_on_its_target() {
     let repository = Repository::new();
     std::os::unix::fs::symlink("README", repository.file("link")).unwrap();
     let before = digest(&repository);
@@ -36,7 +36,7 @@ fn a_link_counts_by_where_it_leads() {
 }
 
 #[test]
-fn a_commit_counts_by_its_name() {
+fn another_commit_has_another_digest() {
     let repository = Repository::new();
     repository.write("a", "1\n");
     repository.commit("one");

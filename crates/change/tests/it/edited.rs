@@ -60,7 +60,7 @@ fn an_unsaved_text_replaces_the_diff_of_the_saved_one() {
 }
 
 #[test]
-fn a_text_that_is_undone_leaves_the_change() {
+fn an_undone_edit_removes_its_file_from_the_change() {
     let repository = repository();
     repository.write("a.txt", CODE.replace("two", "2"));
     repository.write("b/c.txt", CODE.replace("five", "5"));
@@ -104,7 +104,7 @@ fn a_staged_new_file_and_a_deleted_one_have_their_unsaved_text() {
 }
 
 #[test]
-fn a_deleted_file_with_its_old_text_leaves_the_change() {
+fn a_deleted_file_with_its_old_text_is_not_in_the_change() {
     let repository = repository();
     repository.remove("a.txt");
     repository.write("b/c.txt", "one\n");
@@ -144,7 +144,7 @@ fn a_text_with_a_null_character_is_binary() {
 }
 
 #[test]
-fn nothing_committed_makes_all_files_new() {
+fn all_files_are_new_without_a_commit() {
     let repository = Repository::empty(&[]);
     repository.write("a.txt", CODE);
     repository.git(&["add", "--all"]);

@@ -6,7 +6,7 @@ use crate::support::{against, commits, open, show};
 use assay_testkit::Repository;
 
 #[test]
-fn a_change_does_not_exempt_itself() {
+fn a_change_cannot_mark_its_own_files_as_generated() {
     let repository = Repository::new();
     repository.write(
         ".gitattributes",
@@ -36,7 +36,7 @@ fn a_change_does_not_exempt_itself() {
 }
 
 #[test]
-fn the_attributes_of_the_work_tree_count_for_nothing() {
+fn the_attributes_of_the_work_tree_are_ignored() {
     let repository = Repository::new();
     repository.write(".gitattributes", "* linguist-generated\n* -diff\n");
     repository.write("README", "edited\n");

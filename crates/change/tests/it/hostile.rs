@@ -46,7 +46,7 @@ fn links_out_of_the_tree_are_not_followed() {
 }
 
 #[test]
-fn what_lies_in_a_submodule_or_behind_a_link_came_with_the_repository() {
+fn paths_in_a_submodule_or_behind_a_link_count_as_tracked() {
     let inner = Repository::new();
     inner.write("runs/1/synthesis.json", "{}\n");
     inner.commit("state");
@@ -114,7 +114,7 @@ fn names_with_line_breaks_and_escapes_are_kept_apart_from_the_diff() {
 }
 
 #[test]
-fn content_that_is_no_text_is_named_as_such() {
+fn content_with_null_bytes_is_binary_and_other_invalid_text_is_read_lossily() {
     let repository = Repository::new();
     repository.write("nul", b"a\0b\n");
     repository.write("latin", b"caf\xe9\n\xff\xfe\n");

@@ -96,7 +96,7 @@ impl HostileRepository {
 }
 
 #[test]
-fn a_trap_without_bait_is_opened_in_every_scope() {
+fn the_hostile_repository_without_settings_opens_in_every_scope() {
     let hostile = HostileRepository::new();
     let mut shown = String::new();
     let pull = Scope::pull_request("owner/repo#1").unwrap();
@@ -236,7 +236,7 @@ fn pagers_editors_and_aliases_are_not_run() {
 }
 
 #[test]
-fn a_repository_chooses_no_program_to_reach_its_remote() {
+fn the_ssh_and_proxy_commands_of_a_repository_are_not_run() {
     let hostile = HostileRepository::new();
     hostile.set("remote.upstream.url", "ssh://127.0.0.1:1/owner/repo");
     hostile.set("core.sshCommand", "PROGRAM");
@@ -249,7 +249,7 @@ fn a_repository_chooses_no_program_to_reach_its_remote() {
 }
 
 #[test]
-fn a_repository_chooses_no_program_at_its_remote() {
+fn the_upload_pack_command_of_a_repository_is_not_run() {
     let hostile = HostileRepository::new();
     hostile.set("remote.upstream.uploadpack", "PROGRAM");
     hostile.catches(&["ls-remote", "upstream"]);
@@ -268,7 +268,7 @@ fn a_remote_is_not_rewritten_into_a_program() {
 }
 
 #[test]
-fn a_repository_chooses_no_program_to_know_its_alternates() {
+fn the_alternate_refs_command_of_a_repository_is_not_run() {
     let hostile = HostileRepository::new();
     let other = Repository::new();
     let objects = other.path().join(".git/objects");
@@ -279,7 +279,7 @@ fn a_repository_chooses_no_program_to_know_its_alternates() {
 }
 
 #[test]
-fn a_repository_chooses_no_program_that_knows_passwords() {
+fn the_credential_helpers_of_a_repository_are_not_run() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let host = format!("http://{}", listener.local_addr().unwrap());
     // The server asks every client for a password, as long as the test runs.
@@ -302,7 +302,7 @@ fn a_repository_chooses_no_program_that_knows_passwords() {
 }
 
 #[test]
-fn what_is_missing_is_not_fetched() {
+fn missing_objects_are_not_fetched() {
     let hostile = HostileRepository::new();
     let missing = hostile.repository.git(&["rev-parse", "main:README"]);
     hostile.set("remote.evil.url", "ext::PROGRAM x");

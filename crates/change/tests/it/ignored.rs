@@ -4,7 +4,7 @@ use assay_change::StoredFiles;
 use assay_testkit::Repository;
 
 #[test]
-fn files_that_only_new_rules_hide_are_told_apart() {
+fn files_that_only_new_ignore_rules_hide_are_listed() {
     let repository = Repository::new();
     repository.write(".gitignore", "old/\n*.log\n");
     repository.write("sub/.gitignore", "kept.txt\n");

@@ -19,7 +19,7 @@ fn lineage_on_branch(repository: &Repository, branch: &str) -> Lineage {
 }
 
 #[test]
-fn work_on_one_branch_follows_and_work_on_another_does_not() {
+fn a_change_follows_an_earlier_one_on_the_same_branch_only() {
     let repository = Repository::new();
     repository.git(&["branch", "one"]);
     repository.git(&["branch", "two"]);
@@ -29,7 +29,7 @@ fn work_on_one_branch_follows_and_work_on_another_does_not() {
 }
 
 #[test]
-fn a_branch_that_was_rewritten_is_still_the_same_work() {
+fn a_rewritten_branch_follows_its_earlier_state() {
     let repository = Repository::new();
     repository.git(&["branch", "one"]);
     let before = lineage_on_branch(&repository, "one");
@@ -40,7 +40,7 @@ fn a_branch_that_was_rewritten_is_still_the_same_work() {
 }
 
 #[test]
-fn a_history_that_has_the_other_in_it_follows_whatever_it_is_called() {
+fn a_history_that_contains_the_other_head_follows_without_a_common_branch() {
     let repository = Repository::new();
     repository.git(&["branch", "one"]);
     let one = lineage_on_branch(&repository, "one");
@@ -54,7 +54,7 @@ fn a_history_that_has_the_other_in_it_follows_whatever_it_is_called() {
 }
 
 #[test]
-fn nothing_follows_what_is_not_known() {
+fn no_change_follows_an_unknown_head() {
     let repository = Repository::new();
     let here = lineage(&repository, &Scope::Staged);
     assert!(!here.follows(None, None));

@@ -4,7 +4,7 @@ use assay_change::repository_name;
 use assay_testkit::Repository;
 
 #[test]
-fn a_repository_is_called_as_its_remote_calls_it() {
+fn a_repository_has_the_name_of_its_remote() {
     let repository = Repository::new();
     repository.git(&["remote", "add", "origin", "x"]);
     for (url, name) in [
@@ -20,7 +20,7 @@ fn a_repository_is_called_as_its_remote_calls_it() {
 }
 
 #[test]
-fn without_a_remote_it_is_called_as_its_folder_and_so_are_its_work_trees() {
+fn a_repository_without_a_remote_has_the_name_of_its_folder_in_every_work_tree() {
     let repository = Repository::new();
     let folder = repository.path().file_name().unwrap().to_str().unwrap();
     assert_eq!(repository_name(repository.path()).unwrap(), folder);
@@ -29,7 +29,7 @@ fn without_a_remote_it_is_called_as_its_folder_and_so_are_its_work_trees() {
 }
 
 #[test]
-fn where_there_is_no_repository_there_is_no_name() {
+fn a_folder_without_a_repository_has_no_name() {
     let folder = tempfile::tempdir().unwrap();
     assert!(repository_name(folder.path()).is_err());
 }

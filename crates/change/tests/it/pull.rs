@@ -56,7 +56,7 @@ fn check(pull_fixture: &PullFixture, repository: &str, number: u64, expected: Ex
 }
 
 #[test]
-fn a_pull_request_is_held_against_where_it_left_its_base() {
+fn a_pull_request_is_compared_with_its_merge_base() {
     for is_merged in [true, false] {
         let pull_fixture = pull_fixture(is_merged);
         check(
@@ -88,7 +88,7 @@ fn a_pull_request_that_moved_on_is_fetched_again() {
 }
 
 #[test]
-fn what_is_not_there_is_named() {
+fn a_missing_pull_request_or_remote_is_named() {
     let pull_fixture = pull_fixture(true);
     check(
         &pull_fixture,
@@ -119,7 +119,7 @@ fn what_is_not_there_is_named() {
 }
 
 #[test]
-fn a_branch_of_the_remote_moves_on_and_never_back() {
+fn a_push_only_fast_forwards_the_remote_branch() {
     let pull_fixture = pull_fixture(false);
     let clone = &pull_fixture.clone;
     clone.write("mine", "1\n");
@@ -132,11 +132,15 @@ fn a_branch_of_the_remote_moves_on_and_never_back() {
     clone.git(&["commit", "--quiet", "--amend", "--message", "otherwise"]);
     let refused = push("HEAD").unwrap_err();
     assert!(matches!(refused, GitError::BranchMoved { .. }), "{refused}");
-    let told = refused.to_string();
-    assert!(told.starts_with("cannot push to branch `fix/it` of `owner/repo`"), "{told}");
+    let error_text = refused.to_string();
     assert!(
-        told.contains("! [rejected]") && told.ends_with("; repeat the work on the new head"),
-        "{told}"
+        error_text.starts_with("cannot push to branch `fix/it` of `owner/repo`"),
+        "{error_text}"
+    );
+    assert!(
+        error_text.contains("! [rejected]")
+            && error_text.ends_with("; repeat the work on the new head"),
+        "{error_text}"
     );
     assert_eq!(git(&place, &["rev-parse", "fix/it"]), first);
     let odd = assay_change::push(clone.path(), "owner/repo", "HEAD", "a..b").unwrap_err();
@@ -144,7 +148,7 @@ fn a_branch_of_the_remote_moves_on_and_never_back() {
 }
 
 #[test]
-fn a_push_that_the_remote_forbids_is_told_in_its_words_with_the_remedy() {
+fn a_refused_push_is_reported_with_the_message_of_the_remote_and_a_remedy() {
     let pull_fixture = pull_fixture(false);
     let hook = pull_fixture.bare().join("hooks/pre-receive");
     std::fs::write(&hook, "#!/bin/sh\necho 'GH006: Protected branch update failed'\nexit 1\n")
@@ -156,7 +160,7 @@ fn a_push_that_the_remote_forbids_is_told_in_its_words_with_the_remedy() {
     let refused =
         assay_change::push(pull_fixture.clone.path(), "owner/repo", "HEAD", "fix").unwrap_err();
     assert!(matches!(refused, GitError::PushRefused { .. }), "{refused}");
-    let told = refused.to_string();
+    let error_text = refused.to_string();
     let parts = [
         "cannot push to branch `fix` of `owner/repo`: ",
         "remote: GH006: Protected branch update failed",
@@ -164,13 +168,13 @@ fn a_push_that_the_remote_forbids_is_told_in_its_words_with_the_remedy() {
         "; check the rights of the token, the branch protection and the server hooks, or push",
     ];
     for part in parts {
-        assert!(told.contains(part), "{part}: {told}");
+        assert!(error_text.contains(part), "{part}: {error_text}");
     }
-    assert!(!told.contains("hint:") && !told.contains("\n"), "{told}");
+    assert!(!error_text.contains("hint:") && !error_text.contains("\n"), "{error_text}");
 }
 
 #[test]
-fn a_branch_of_the_remote_is_fetched_as_it_is_now() {
+fn a_fetch_gives_the_current_head_of_the_remote_branch() {
     let pull_fixture = pull_fixture(false);
     let main = git(&pull_fixture.bare(), &["rev-parse", "main"]);
     let fetch =
@@ -183,7 +187,7 @@ fn a_branch_of_the_remote_is_fetched_as_it_is_now() {
 }
 
 #[test]
-fn a_commit_that_is_wanted_is_looked_at_whatever_the_pull_request_is_by_now() {
+fn a_requested_commit_is_opened_even_if_the_pull_request_has_another_head() {
     let pull_fixture = pull_fixture(false);
     let bare = pull_fixture.bare();
     let topic = git(&bare, &["rev-parse", "refs/pull/7/head"]);

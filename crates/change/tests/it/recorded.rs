@@ -12,7 +12,7 @@ fn path(text: &str) -> RepoPath {
 }
 
 #[test]
-fn a_recorded_change_is_the_same_anywhere() {
+fn a_recorded_change_opens_redacted_and_without_its_repository() {
     let repository = Repository::new();
     repository.write("a.txt", "one\ntwo\n");
     repository.write("helper.txt", "help\n");
@@ -43,7 +43,7 @@ fn a_recorded_change_is_the_same_anywhere() {
 }
 
 #[test]
-fn what_the_commits_of_a_branch_say_is_known() {
+fn a_change_has_the_messages_of_its_commits() {
     let repository = Repository::new();
     repository.git(&["switch", "--quiet", "--create", "topic"]);
     repository.write("a.txt", "one\n");

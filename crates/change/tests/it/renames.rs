@@ -9,8 +9,8 @@ fn check(repository: &Repository, scope: &Scope, paths: &[&str], expected: &[&st
     let paths = paths.iter().map(ToString::to_string).collect();
     let selection = Selection { paths, ..Selection::default() };
     let renames = open(repository.path(), scope, &selection).unwrap().renames().unwrap();
-    let told: Vec<String> = renames.iter().map(|(old, new)| format!("{old} > {new}")).collect();
-    assert_eq!(told, expected, "{scope:?}");
+    let found: Vec<String> = renames.iter().map(|(old, new)| format!("{old} > {new}")).collect();
+    assert_eq!(found, expected, "{scope:?}");
 }
 
 fn renamed(repository: &Repository, from: &str, to: &str) {
@@ -19,7 +19,7 @@ fn renamed(repository: &Repository, from: &str, to: &str) {
 }
 
 #[test]
-fn renames_are_those_of_the_change_of_its_commits_and_of_what_is_not_committed() {
+fn renames_of_the_change_of_its_commits_and_of_uncommitted_files_are_found() {
     let repository = Repository::new();
     repository.write("old.py", TEXT);
     repository.write("away.py", TEXT.repeat(2).to_uppercase());
@@ -44,7 +44,7 @@ fn renames_are_those_of_the_change_of_its_commits_and_of_what_is_not_committed()
 }
 
 #[test]
-fn a_file_that_is_gone_is_no_other_file() {
+fn a_deleted_file_is_not_the_source_of_a_later_rename() {
     let repository = Repository::new();
     repository.write("old.py", TEXT);
     repository.commit("before");

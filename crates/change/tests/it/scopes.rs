@@ -18,7 +18,7 @@ fn error(folder: &std::path::Path) -> String {
 }
 
 #[test]
-fn a_branch_is_held_against_where_it_left() {
+fn a_branch_is_compared_with_its_merge_base() {
     let repository = Repository::new();
     repository.git(&["checkout", "--quiet", "-b", "topic"]);
     repository.write("a", "1\n2\n");
@@ -52,7 +52,7 @@ fn a_branch_is_held_against_where_it_left() {
 }
 
 #[test]
-fn what_is_staged_is_held_against_the_last_commit() {
+fn staged_changes_are_compared_with_the_last_commit() {
     let repository = Repository::new();
     repository.write("README", "staged\n");
     repository.git(&["add", "README"]);
@@ -71,7 +71,7 @@ fn what_is_staged_is_held_against_the_last_commit() {
 }
 
 #[test]
-fn a_conflict_is_named_as_unread_where_it_is_staged() {
+fn a_staged_conflict_is_marked_as_unread() {
     let repository = Repository::new();
     repository.git(&["checkout", "--quiet", "-b", "topic"]);
     repository.write("README", "theirs\n");
@@ -131,7 +131,7 @@ fn a_worktree_is_a_repository_of_its_own() {
 }
 
 #[test]
-fn a_sub_folder_stands_for_the_whole_repository() {
+fn a_sub_folder_opens_the_whole_repository() {
     let repository = Repository::new();
     repository.write("sub/a", "1\n");
     repository.write(".gitattributes", "a linguist-generated\n");
@@ -157,7 +157,7 @@ fn a_sub_folder_stands_for_the_whole_repository() {
 }
 
 #[test]
-fn a_clone_that_ends_too_early_says_so() {
+fn a_shallow_clone_without_the_needed_commits_is_reported() {
     let repository = Repository::new();
     repository.git(&["checkout", "--quiet", "-b", "topic"]);
     repository.write("a", "1\n");
@@ -178,7 +178,7 @@ fn a_clone_that_ends_too_early_says_so() {
 }
 
 #[test]
-fn a_repository_with_longer_names_for_its_objects_is_read() {
+fn a_repository_with_sha_256_object_names_is_read() {
     let repository = Repository::empty(&["--object-format=sha256"]);
     repository.write(".gitattributes", "a linguist-generated\n");
     repository.write("a", "1\n");
@@ -199,7 +199,7 @@ fn a_repository_with_longer_names_for_its_objects_is_read() {
 }
 
 #[test]
-fn new_files_are_taken_in_on_request() {
+fn untracked_files_are_included_on_request() {
     let repository = Repository::new();
     repository.write("text", "1\n2");
     repository.write("binary", b"a\0b");
@@ -223,7 +223,7 @@ fn new_files_are_taken_in_on_request() {
 }
 
 #[test]
-fn what_is_no_work_tree_is_told_apart() {
+fn folders_without_a_usable_work_tree_give_different_errors() {
     let folder = tempfile::tempdir().unwrap();
     assert_eq!(error(folder.path()), "`FOLDER` is not in a git repository");
     assert_eq!(error(&folder.path().join("gone")), "`FOLDER` is not in a git repository");

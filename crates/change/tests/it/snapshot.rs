@@ -17,7 +17,7 @@ fn fingerprint_of(repository: &Repository) -> String {
 }
 
 #[test]
-fn any_byte_mode_or_name_makes_another_tree_and_what_is_left_out_does_not() {
+fn the_fingerprint_changes_with_any_byte_mode_or_name_and_not_with_excluded_files() {
     let repository = Repository::new();
     repository.write(".gitignore", "target/\n");
     repository.write("a.bin", b"\x00\x01");
@@ -59,7 +59,7 @@ fn read(repository: &Repository, name: &str) -> String {
 const EXCLUDE_NONE: &dyn Fn(&str) -> bool = &|_| false;
 
 #[test]
-fn what_is_done_on_a_copy_comes_back_at_once() {
+fn changes_on_a_copy_are_applied_as_one_patch() {
     let repository = Repository::new();
     repository.write("a.txt", "one\n");
     repository.commit("a");
@@ -89,7 +89,7 @@ fn what_is_done_on_a_copy_comes_back_at_once() {
 }
 
 #[test]
-fn a_patch_that_is_half_in_goes_all_the_way_either_way() {
+fn a_partly_applied_patch_can_be_applied_and_reverted_completely() {
     let repository = Repository::new();
     repository.write("a.txt", "one\n");
     repository.write("b.txt", "one\n");
@@ -114,7 +114,7 @@ fn a_patch_that_is_half_in_goes_all_the_way_either_way() {
 }
 
 #[test]
-fn a_folder_becomes_a_link_and_a_file_a_folder() {
+fn a_patch_replaces_a_folder_by_a_link_and_a_file_by_a_folder() {
     let repository = Repository::new();
     repository.write("folder/a.txt", "one\n");
     repository.write("file", "one\n");
@@ -135,7 +135,7 @@ fn a_folder_becomes_a_link_and_a_file_a_folder() {
 }
 
 #[test]
-fn what_is_left_out_of_a_patch_stays_as_it_is() {
+fn files_excluded_from_a_patch_are_not_changed() {
     let repository = Repository::new();
     repository.write("a.txt", "one\n");
     repository.write("specs/001/spec.md", "one\n");
@@ -149,7 +149,7 @@ fn what_is_left_out_of_a_patch_stays_as_it_is() {
 }
 
 #[test]
-fn what_somebody_else_changed_meanwhile_is_left_alone() {
+fn a_patch_is_refused_if_another_process_changed_one_of_its_files() {
     let repository = Repository::new();
     repository.write("a.txt", "one\n");
     repository.write("b.txt", "one\n");
@@ -173,7 +173,7 @@ fn a_repository_without_a_commit_is_copied_too() {
 }
 
 #[test]
-fn what_a_process_that_died_left_behind_stands_in_nobodys_way() {
+fn leftovers_of_a_dead_process_do_not_block_a_new_copy() {
     let repository = Repository::new();
     let folder = TempDir::new().unwrap();
     let at = folder.path().join("bench");
@@ -189,7 +189,7 @@ fn what_a_process_that_died_left_behind_stands_in_nobodys_way() {
 }
 
 #[test]
-fn a_repository_that_was_put_in_the_place_of_gits_own_is_refused() {
+fn a_copy_with_a_replaced_git_folder_is_refused() {
     let repository = Repository::new();
     let (bench, _beside) = create_copy(&repository);
     fs::remove_file(bench.path().join(".git")).unwrap();
@@ -228,7 +228,7 @@ fn a_submodule_that_was_committed_on_a_copy_is_refused_too() {
 }
 
 #[test]
-fn a_repository_within_another_is_part_of_what_tells_trees_apart() {
+fn the_files_of_a_nested_repository_are_part_of_the_fingerprint() {
     let repository = Repository::new();
     repository.write("nested/a.txt", "one\n");
     assay_testkit::git(&repository.file("nested"), &["init", "--quiet"]);
@@ -238,7 +238,7 @@ fn a_repository_within_another_is_part_of_what_tells_trees_apart() {
 }
 
 #[test]
-fn a_file_that_is_put_in_is_as_open_to_others_as_the_one_before() {
+fn a_patched_file_keeps_its_permissions() {
     let repository = Repository::new();
     repository.write("secret.sh", "one\n");
     fs::set_permissions(repository.file("secret.sh"), fs::Permissions::from_mode(0o600)).unwrap();
@@ -250,7 +250,7 @@ fn a_file_that_is_put_in_is_as_open_to_others_as_the_one_before() {
 }
 
 #[test]
-fn work_trees_of_others_are_left_alone_even_where_they_are_out_of_reach() {
+fn other_work_trees_are_not_removed_even_if_they_are_unreachable() {
     let repository = Repository::new();
     let elsewhere = TempDir::new().unwrap();
     let folder = elsewhere.path().join("theirs");

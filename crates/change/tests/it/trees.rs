@@ -61,7 +61,7 @@ fn every_file_is_read_whatever_its_name() {
 }
 
 #[test]
-fn what_is_no_file_of_the_tree_is_not_there() {
+fn a_path_that_is_no_file_of_the_tree_does_not_exist() {
     let repository = Repository::new();
     repository.write("folder/x", "1\n");
     repository.commit("folder");
@@ -121,7 +121,7 @@ fn trees_answer_several_threads_at_once() {
 }
 
 #[test]
-fn a_work_tree_lists_what_git_knows_or_would_take_in() {
+fn a_work_tree_lists_tracked_files_and_untracked_files_that_are_not_ignored() {
     let repository = Repository::new();
     repository.write(".gitignore", "built/\n*.log\n");
     repository.write("gone", "1\n");

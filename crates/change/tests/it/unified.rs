@@ -67,7 +67,7 @@ fn a_hunk_that_does_not_fit_is_left_out_and_names_the_line_that_differs() {
 }
 
 #[test]
-fn a_moved_hunk_is_applied_where_alone_it_fits_and_nowhere_if_it_fits_twice() {
+fn a_moved_hunk_is_applied_at_its_only_match_and_is_a_misfit_if_it_fits_twice() {
     let diff = parse("--- a/a.txt\n+++ b/a.txt\n@@ -9 +9 @@\n-three\n+3\n", 1);
     let patched = PatchedTree::of(&tree(), &diff.files);
     assert_eq!(

@@ -20,7 +20,7 @@ fn open(repository: &Repository, branch: &str, from: Option<&str>) -> Result<Wor
 }
 
 #[test]
-fn what_is_committed_is_on_the_branch_and_nowhere_else() {
+fn a_commit_of_a_worktree_is_on_its_branch_only() {
     let repository = topic();
     let worktree = open(&repository, "topic", None).unwrap();
     fs::write(worktree.path().join("a.txt"), "two\n").unwrap();
@@ -39,7 +39,7 @@ fn what_is_committed_is_on_the_branch_and_nowhere_else() {
 }
 
 #[test]
-fn nothing_is_committed_where_nothing_changed() {
+fn nothing_is_committed_if_nothing_changed() {
     let repository = topic();
     let before = repository.git(&["rev-parse", "topic"]);
     assert_eq!(open(&repository, "topic", None).unwrap().commit("nothing").unwrap(), None);
@@ -47,7 +47,7 @@ fn nothing_is_committed_where_nothing_changed() {
 }
 
 #[test]
-fn a_branch_that_somebody_has_before_them_follows_unless_they_work_on_it() {
+fn a_checked_out_branch_is_updated_unless_it_has_uncommitted_changes() {
     let repository = topic();
     repository.git(&["switch", "--quiet", "topic"]);
     let change = |text: &str| {
@@ -63,7 +63,7 @@ fn a_branch_that_somebody_has_before_them_follows_unless_they_work_on_it() {
 }
 
 #[test]
-fn a_branch_that_is_not_there_begins_where_it_is_told_to() {
+fn a_new_branch_starts_at_the_given_revision() {
     let repository = topic();
     assert!(matches!(open(&repository, "new", None), Err(GitError::UnknownRevision { .. })));
     assert!(matches!(open(&repository, "--bad", None), Err(GitError::BadBranch { .. })));
@@ -74,14 +74,14 @@ fn a_branch_that_is_not_there_begins_where_it_is_told_to() {
 }
 
 #[test]
-fn a_branch_that_nothing_is_committed_to_is_not_made() {
+fn a_branch_without_a_new_commit_is_not_created() {
     let repository = topic();
     assert_eq!(open(&repository, "new", Some("topic")).unwrap().commit("new").unwrap(), None);
     assert!(!repository.try_git(&["rev-parse", "--verify", "new"]).status.success());
 }
 
 #[test]
-fn what_was_changed_is_named_committed_or_not() {
+fn changed_files_are_listed_whether_committed_or_not() {
     let repository = topic();
     let worktree = open(&repository, "topic", None).unwrap();
     fs::write(worktree.path().join("b.txt"), "new\n").unwrap();
@@ -114,7 +114,7 @@ pub(crate) fn plant(folder: &std::path::Path) {
 }
 
 #[test]
-fn a_repository_that_was_put_in_the_place_of_gits_own_is_refused() {
+fn a_worktree_with_a_replaced_git_folder_is_refused() {
     let repository = topic();
     let worktree = open(&repository, "topic", None).unwrap();
     fs::remove_file(worktree.path().join(".git")).unwrap();

@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_name_lines_are_no_numbers() {
+    fn line_numbers_do_not_count_as_numbers_of_a_claim() {
         for (text, left) in [
             ("nil on line 157 of it", vec![]),
             ("see lines 78-80, and a.rb:12", vec![]),
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_the_same_by_a_run_of_its_parts() {
+    fn a_name_is_the_same_if_its_parts_are_a_run_of_the_other_names_parts() {
         assert!(is_same_name(&[1, 2], &[7, 1, 2, 3]));
         assert!(!is_same_name(&[1, 3], &[1, 2, 3]));
         assert!(!is_same_name(&[], &[1]));

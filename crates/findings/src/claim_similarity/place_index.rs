@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_named_wins() {
+    fn a_file_named_in_the_claim_takes_precedence() {
         assert_eq!(placed("billing.py: amount and order are not checked").map(|p| p.0), Some(1));
         assert_eq!(placed("billing.py lacks zebras"), Some((1, None)));
     }

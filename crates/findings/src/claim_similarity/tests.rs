@@ -66,7 +66,7 @@ fn claims_that_differ_in_one_point_are_apart() {
 }
 
 #[test]
-fn one_claim_in_other_words_is_alike() {
+fn rephrased_claims_are_alike() {
     for (least, a, b) in [
         (0.7, "TopicUser.find_by(...) returns nil", "find_by which can return nil"),
         (0.5, "Missing error handling", "No error handling for network failures"),
@@ -95,7 +95,7 @@ fn one_claim_in_other_words_is_alike() {
 }
 
 #[test]
-fn a_wanted_name_agrees_with_the_same_name_wanted_elsewhere() {
+fn claims_that_recommend_the_same_name_in_other_words_agree() {
     let a = "uses `timedelta.seconds` instead of `total_seconds`";
     let b = "should use `total_seconds` rather than `timedelta.seconds`";
     assert_eq!(compare(a, b).1, None);
@@ -109,7 +109,7 @@ fn claims_without_a_common_word_are_not_alike() {
 }
 
 #[test]
-fn titles_keep_claims_apart_whatever_their_descriptions_share() {
+fn claims_with_different_titles_stay_apart_even_if_their_descriptions_are_equal() {
     let rest = "The request of the client waits for the worker, so that the queue fills up.";
     let votes = [("waits 30 seconds", rest), ("waits 60 seconds", rest)];
     assert_eq!(Claims::of(votes.into_iter()).difference(0, 1), Some(Difference::Numbers));

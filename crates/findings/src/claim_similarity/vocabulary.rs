@@ -366,7 +366,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_text_is_read_by_its_runs_as_in_one_piece(
+        fn reading_a_text_in_runs_gives_the_same_result_as_reading_it_whole(
             texts in prop::collection::vec("([a-zA-Z0-9_$'\"`’.:/#>()ßé\u{a0} \n-]|n't |find_by|`a b` ){0,24}", 1..6)
         ) {
             let (mut by_runs, mut whole) = (Vocabulary::default(), Vocabulary::default());

@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_taken_apart_where_their_spelling_parts_them() {
+    fn names_are_split_at_case_changes_digits_and_separators() {
         for (text, expected) in [
             ("TopicUser.find_by", "topic user find by"),
             ("HTTPServer parseJSON v2", "http server parse json v 2"),
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn compound_names_are_told_from_plain_words() {
+    fn compound_names_are_distinguished_from_plain_words() {
         let compounds = |text: &'static str| {
             let mut all = Vec::new();
             each_stretch(text, |stretch, is_compound| all.extend(is_compound.then_some(stretch)));

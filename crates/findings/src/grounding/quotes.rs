@@ -202,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_run_of_back_ticks_ends_at_a_run_of_as_many() {
+    fn a_code_span_ends_at_a_run_of_as_many_back_ticks() {
         for (text, expected) in [
             ("calls `a` and `b`", vec!["a", "b"]),
             ("``say(`x`)`` is wrong", vec!["say(`x`)"]),

@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn nearness_is_no_evidence_where_votes_quote_other_lines() {
+    fn near_lines_do_not_relate_votes_that_quote_different_lines() {
         for (expected, a, b) in [
             (Relation::SameLine, place(7, Some(1)), place(7, Some(1))),
             (Relation::SameLine, place(7, Some(1)), place(7, Some(2))),
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn quotes_that_were_not_checked_do_not_part_near_lines() {
+    fn unchecked_quotes_do_not_separate_votes_on_near_lines() {
         let unchecked = |line, quote| VotePlace { is_checked: false, ..place(line, Some(quote)) };
         assert_eq!(Relation::of(&unchecked(7, 1), &unchecked(8, 2)), Relation::Plain);
     }

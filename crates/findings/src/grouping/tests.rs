@@ -71,7 +71,7 @@ fn vote((_, place, title, description): &Drawn) -> Vote {
 
 proptest! {
     #[test]
-    fn groups_are_those_of_comparing_all_pairs(drawn in prop::collection::vec(
+    fn grouping_gives_the_same_groups_as_comparing_all_pairs(drawn in prop::collection::vec(
         (
             0..4usize,
             prop::option::weighted(0.7, (0..2usize, 1..30u32)),

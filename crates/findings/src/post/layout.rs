@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_is_given_in_full() {
+    fn findings_that_fit_are_shown_in_full() {
         check(
             3,
             5,
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_severe_are_given_in_short_and_then_counted() {
+    fn the_least_severe_findings_are_shortened_and_then_only_counted() {
         check(
             4,
             60,

@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_quite_a_marker_is_none() {
+    fn a_malformed_marker_is_not_read() {
         for text in [
             "<!-- assay:summary 0 -->",
             "<!-- assay:summary 01 -->",

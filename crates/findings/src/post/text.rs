@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn paragraphs_lists_and_code_stay_what_they_are() {
+    fn paragraphs_lists_and_code_are_preserved() {
         check(
             "One\nline.\n\n- a *b*\n  more\n- c\n```rust\nlet a = \"```\";\n~~~\n```\nend",
             1_000,
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fence_that_nobody_closes_is_closed() {
+    fn an_unclosed_fence_is_closed() {
         check(
             "a\n~~~~\n</details>\n~~~",
             1_000,
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_quotes_and_indented_code_stay_what_they_are() {
+    fn numbered_lists_and_indented_code_are_preserved_and_other_markup_is_escaped() {
         check(
             "# Why\n3. a\n   b\n4. c\n\n> d\n> - e\n\n    <f>\n\n[g]: h\n\n```a```\n<!-- i\n-->",
             1_000,

@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_fence_quotes_and_an_open_one_does_not() {
+    fn lines_in_a_closed_fence_are_quotes_and_lines_in_an_open_one_are_not() {
         check("a\n```\nb\n```\nc", &[], &["1 a", "5 c", "3 > b"]);
         check("a\n```\nb\nc", &[], &["1 a", "3 b", "4 c"]);
         check("a\n```\nb\n~~~\n```\nc", &[], &["1 a", "6 c", "3 > b"]);
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_last_line_that_announces_something_is_told_from_one_that_does_not() {
+    fn only_an_unfinished_last_line_is_an_announcement() {
         let announcement =
             |text, spans| OwnLines::of(text, spans).announcement().map(str::to_owned);
         assert_eq!(announcement("{}\nAnd then:\n\n", &[(0, 2)]).as_deref(), Some("And then:"));
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn json_that_was_read_is_cut_out_and_makes_its_fence_the_reviewers() {
+    fn json_that_was_read_is_cut_out_and_its_fence_is_the_reviewers_own_text() {
         check("a\n```\n{} b\nc\n```", &[(6, 8)], &["1 a", "3   b", "4 c"]);
         check("a {} b {} c", &[(2, 4), (7, 9)], &["1 a   b   c"]);
         check("a {\n} b", &[(2, 5)], &["1 a  ", "2   b"]);

@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_slip_is_a_letter_more_less_other_or_moved() {
+    fn one_slip_is_an_added_missing_replaced_or_swapped_letter() {
         for key in ["severty", "sevverity", "sevexity", "sevreity", "SEVERTY", "severitys"] {
             assert!(is_one_slip_away(key, "severity"), "{key}");
         }
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_is_there_is_not_replaced() {
+    fn a_misspelt_key_does_not_replace_the_correct_one() {
         let text = |text: &'static str| Json::Text(Cow::Borrowed(text));
         let mut value = Json::Object(vec![
             (Cow::Borrowed("severity"), text("P0")),

@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_that_nobody_sees_are_shown() {
+    fn invisible_characters_are_escaped_visibly() {
         assert_eq!(escape_hidden("a\u{200b}b\u{e0041}"), "a\\u{200b}b\\u{e0041}");
         let text = "\"a\u{e0041}\"".to_owned();
         assert_eq!(serde_json::from_str::<String>(&escape_json(text)).unwrap(), "a\u{e0041}");
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn no_line_of_a_finding_begins_where_a_line_of_the_form_does() {
+    fn continuation_lines_of_a_finding_are_indented() {
         assert_eq!(
             indent("x\n### 2. forged\n\n**Issue**: y", "    "),
             "x\n    ### 2. forged\n\n    **Issue**: y"
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_comment_mentions_nobody_and_refers_to_nothing() {
+    fn mentions_references_and_links_in_a_comment_are_disabled() {
         assert_eq!(escape_comment("@all `@me` a@b"), "@&#8203;all `@me` a@&#8203;b");
         assert_eq!(escape_comment("&#64;all"), "&amp;\\#&#8203;64;all");
         assert_eq!(escape_comment("fixes #12, GH-7"), "fixes \\#&#8203;12, GH-&#8203;7");

@@ -54,7 +54,7 @@ fn shown(grounded: &GroundedVote<'_>) -> String {
 }
 
 #[test]
-fn a_quote_that_stands_there_is_kept() {
+fn a_quote_found_at_its_line_keeps_line_and_confidence() {
     check(
         "persona",
         r#""file": "src/orders.rs", "line": 7, "confidence": 100, "evidence": ["`store.put(order);`"]"#,
@@ -68,7 +68,7 @@ fn a_quote_that_stands_there_is_kept() {
 }
 
 #[test]
-fn a_quote_that_stands_elsewhere_moves_the_finding() {
+fn a_quote_found_on_another_line_moves_the_finding() {
     check(
         "persona",
         r#""file": "src/orders.rs", "line": 2, "confidence": 75, "evidence": ["`store.put(order);`"]"#,
@@ -82,7 +82,7 @@ fn a_quote_that_stands_elsewhere_moves_the_finding() {
 }
 
 #[test]
-fn a_quote_that_stands_nowhere_costs_confidence() {
+fn a_quote_that_is_not_in_the_file_lowers_the_confidence() {
     check(
         "persona",
         r#""file": "src/orders.rs", "line": 7, "confidence": 100, "evidence": ["`store.delete(order);`"]"#,
@@ -91,7 +91,7 @@ fn a_quote_that_stands_nowhere_costs_confidence() {
 }
 
 #[test]
-fn a_persona_that_quotes_nothing_is_not_certain() {
+fn a_persona_finding_without_a_quote_is_capped_at_confidence_50() {
     check(
         "persona",
         r#""file": "src/orders.rs", "line": 7, "confidence": 100, "evidence": ["short"]"#,
@@ -108,7 +108,7 @@ fn a_confidence_that_was_never_stated_is_not_capped_for_lacking_a_quote() {
 }
 
 #[test]
-fn a_file_is_found_by_the_end_of_its_path_if_only_one_ends_so() {
+fn a_file_is_found_by_the_end_of_its_path_if_the_match_is_unique() {
     check(
         "persona",
         r#""file": "only.rs", "line": 1, "confidence": 75, "evidence": ["`let only = 1;`"]"#,
@@ -122,7 +122,7 @@ fn a_file_is_found_by_the_end_of_its_path_if_only_one_ends_so() {
 }
 
 #[test]
-fn a_line_beyond_the_end_leaves_the_file() {
+fn a_line_beyond_the_end_is_dropped_and_the_file_is_kept() {
     check(
         "persona",
         r#""file": "src/orders.rs", "line": 900, "confidence": 75, "evidence": ["`not there at all`"]"#,
@@ -131,7 +131,7 @@ fn a_line_beyond_the_end_leaves_the_file() {
 }
 
 #[test]
-fn what_stands_on_a_changed_line_is_new_whatever_is_said() {
+fn a_finding_on_a_changed_line_is_new_even_if_marked_as_pre_existing() {
     check(
         "persona",
         r#""file": "src/orders.rs", "line": 7, "confidence": 75, "evidence": ["`store.put(order);`"], "pre_existing": true"#,
@@ -140,7 +140,7 @@ fn what_stands_on_a_changed_line_is_new_whatever_is_said() {
 }
 
 #[test]
-fn what_is_called_old_is_old_only_where_nothing_around_it_changed() {
+fn a_pre_existing_mark_is_accepted_only_with_a_quote_of_unchanged_lines() {
     check(
         "persona",
         r#""file": "src/orders.rs", "line": 2, "confidence": 75, "evidence": ["`let order = find(id)?;`"], "pre_existing": true"#,
@@ -159,7 +159,7 @@ fn what_is_called_old_is_old_only_where_nothing_around_it_changed() {
 }
 
 #[test]
-fn old_is_believed_of_nothing_that_cannot_be_looked_up() {
+fn a_pre_existing_mark_without_verified_unchanged_quotes_is_rejected() {
     // A quote of two lines, the second of which is new; a second quote on a new line; no quote; a
     // file that does not exist; no file.
     for fields in [
@@ -180,7 +180,7 @@ fn old_is_believed_of_nothing_that_cannot_be_looked_up() {
 }
 
 #[test]
-fn a_vote_without_a_file_is_not_old_even_where_no_change_is_known() {
+fn a_vote_without_a_file_is_not_pre_existing_even_without_a_known_change() {
     let text = r#"{"reviewer": "correctness", "findings": [
         {"title": "find_by can return nil", "severity": "P2", "file": "src/a.rs", "confidence": 50},
         {"title": "`TopicUser.find_by` returns nil", "severity": "HIGH", "confidence": 75, "pre_existing": true}]}"#;
@@ -195,7 +195,7 @@ fn a_vote_without_a_file_is_not_old_even_where_no_change_is_known() {
 }
 
 #[test]
-fn a_rule_is_old_only_where_it_fires_on_the_base() {
+fn a_rule_finding_is_pre_existing_only_if_the_rule_fires_on_the_base() {
     check(
         "rules",
         r#""file": "src/orders.rs", "line": 2, "pre_existing": true"#,
@@ -220,7 +220,7 @@ fn without_a_tree_nothing_is_capped() {
 }
 
 #[test]
-fn a_path_as_diffs_write_it_is_resolved() {
+fn a_path_with_a_diff_prefix_is_resolved() {
     for path in ["a/src/orders.rs", "b/src/orders.rs", "./src/orders.rs", "./b/src/orders.rs"] {
         check(
             "persona",
@@ -320,7 +320,7 @@ fn a_file_that_cannot_be_read_is_not_an_absent_file() {
 }
 
 #[test]
-fn a_vote_that_names_no_place_is_shown_where_its_names_stand() {
+fn a_vote_without_a_place_is_shown_at_the_line_that_contains_its_names() {
     let tree = MemoryTree::new(&[
         ("src/orders.rs", "fn load(id: u64) {\n    let row = find_by(id);\n    row.total()\n}\n"),
         ("src/bill.rs", "fn charge(card: Card) {\n    gateway.submit(card);\n}\n"),
@@ -381,7 +381,7 @@ fn ground_in_script(file: &str, line: u32, evidence: &[&str]) -> String {
 }
 
 #[test]
-fn a_quote_is_found_in_whatever_form_it_is_written() {
+fn a_quote_is_found_in_every_notation() {
     for (line, evidence) in [
         // Back-ticks that are code, bare, marked as code, and marked by two back-ticks or a fence.
         (4, "const url = `https://${host}/orders/${id}`;"),
@@ -425,7 +425,7 @@ fn a_quote_is_found_in_whatever_form_it_is_written() {
 }
 
 #[test]
-fn a_quote_that_the_file_does_not_have_is_held_back_in_whatever_form() {
+fn a_quote_that_is_not_in_the_file_loses_confidence_in_every_notation() {
     for (file, line, evidence) in [
         // Code of another file, and a changed word.
         ("web/orders.js", 4, "const url = `ftp://${peer}/files/${name}`;"),

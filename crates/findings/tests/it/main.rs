@@ -2,17 +2,17 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod damage;
-mod forms;
+mod folding;
 mod generated_votes;
 mod grounding;
 mod memory_tree;
 mod merging;
+mod output_formats;
 mod persona_schema;
 mod posting;
 mod properties;
 mod reading;
 mod second_look;
 mod seeds;
-mod shown;
 mod vectors;
 mod words;

@@ -72,7 +72,7 @@ fn one_title_within_ten_lines_is_one_defect() {
 }
 
 #[test]
-fn one_defect_in_other_words_on_one_line_is_one_finding() {
+fn rephrased_claims_on_one_line_or_on_adjacent_lines_are_merged() {
     check(
         "security a.py:10 P1@75 Order details readable by any active user
          correctness a.py:10 P1@75 Order details are not authorized per order
@@ -140,7 +140,7 @@ fn alike_claims_in_other_files_or_far_apart_in_other_functions_stay_apart() {
 }
 
 #[test]
-fn a_reviewer_that_names_no_place_may_say_one_thing_twice() {
+fn alike_findings_of_one_reviewer_without_a_place_are_merged() {
     let finding = |title: &str| {
         json!({"title": title, "severity": "P1", "description": title,
         "confidence": 75, "evidence": ["`let rows = db.run(sql);`"]})
@@ -156,7 +156,7 @@ fn a_reviewer_that_names_no_place_may_say_one_thing_twice() {
 }
 
 #[test]
-fn what_a_model_says_between_them_does_not_make_one_of_two_that_a_rule_found() {
+fn votes_of_a_model_do_not_merge_two_findings_of_a_rule() {
     let vote = |title: &str, line: u32, rule: Option<&str>| {
         let grade = Grade::from_word("HIGH");
         let mut vote = Vote::new(title, grade);
@@ -200,7 +200,7 @@ fn alike_titles_on_one_quoted_line_are_one_defect() {
 }
 
 #[test]
-fn what_is_not_alike_stays_apart() {
+fn claims_that_are_not_alike_stay_apart() {
     check(
         "security a.rs:10 P1@75 SQL built from input | let rows = db.run(sql);
          reliability a.rs:10 P1@75 The query has no timeout | let rows = db.run(sql);
@@ -214,7 +214,7 @@ fn what_is_not_alike_stays_apart() {
 }
 
 #[test]
-fn rules_with_different_names_never_merge_and_one_reviewer_merges_only_with_itself_repeated() {
+fn different_rules_and_votes_of_one_reviewer_on_different_lines_are_not_merged() {
     check(
         "rules a.rs:10 P1@75 rule=a/x same words here
          command a.rs:10 P1@75 rule=a/y same words here
@@ -230,7 +230,7 @@ fn rules_with_different_names_never_merge_and_one_reviewer_merges_only_with_itse
 }
 
 #[test]
-fn agreement_lifts_only_at_the_grade_that_is_kept() {
+fn agreement_raises_the_confidence_only_among_votes_of_the_kept_grade() {
     check(
         "security a.rs:1 P0@50 t
          correctness a.rs:1 P3@100 t
@@ -246,7 +246,7 @@ fn agreement_lifts_only_at_the_grade_that_is_kept() {
 }
 
 #[test]
-fn doubtful_votes_that_quote_nothing_do_not_lift_each_other() {
+fn doubtful_votes_without_quotes_do_not_raise_the_confidence_of_each_other() {
     check(
         "security b.rs:1 P1@50 t
          correctness b.rs:1 P1@50 t

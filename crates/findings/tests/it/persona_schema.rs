@@ -73,7 +73,7 @@ fn names(object: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn explanations_change_nothing_about_what_is_valid() {
+fn annotations_of_the_schema_do_not_change_its_constraints() {
     assert_eq!(without_annotations(&schema()), constraints());
 }
 
@@ -110,7 +110,7 @@ fn every_value_of_a_report_is_defined() {
 }
 
 #[test]
-fn the_two_tiers_have_every_member_between_them() {
+fn every_member_of_a_finding_is_in_exactly_one_tier() {
     let schema = schema();
     let tiers = &schema["_meta"]["return_tiers"];
     let (merge, detail) = (tiers["merge_tier"].as_str().unwrap(), &tiers["detail_tier"]);

@@ -145,12 +145,12 @@ fn with_slip(findings: &[Value], pretty: bool, nth: usize, slip: Slip) -> (Strin
 
 proptest! {
     #[test]
-    fn any_text_gives_an_answer(text in any::<String>()) {
+    fn parsing_any_text_does_not_panic(text in any::<String>()) {
         script_api::parse(text.as_bytes(), SeverityFormat::Auto, None);
     }
 
     #[test]
-    fn any_bytes_give_an_answer(bytes in prop::collection::vec(any::<u8>(), 0..2_000)) {
+    fn reading_any_bytes_does_not_panic(bytes in prop::collection::vec(any::<u8>(), 0..2_000)) {
         script_api::parse(&bytes, SeverityFormat::Auto, None);
         script_api::validate(&bytes, ReportTier::Full);
         let (text, _) = read::decode(&bytes);
@@ -158,20 +158,20 @@ proptest! {
     }
 
     #[test]
-    fn any_heap_of_json_marks_gives_an_answer(text in "[\\[\\]{}\",:'a1 \\\\\n`/#“”‘’´ü_().+-]{0,300}") {
+    fn reading_any_sequence_of_json_marks_does_not_panic(text in "[\\[\\]{}\",:'a1 \\\\\n`/#“”‘’´ü_().+-]{0,300}") {
         script_api::parse(text.as_bytes(), SeverityFormat::Auto, None);
         synthesize(&Report::list_from_text(&text, None), &SynthesisInputs::default());
     }
 
     #[test]
-    fn valid_json_is_read_as_it_stands(value in any_json(), pretty in any::<bool>()) {
+    fn valid_json_is_read_unchanged(value in any_json(), pretty in any::<bool>()) {
         let list = Value::Array(vec![value]);
         let text = if pretty { serde_json::to_string_pretty(&list).unwrap() } else { list.to_string() };
         prop_assert_eq!(read::repair_json(&text), Some(list));
     }
 
     #[test]
-    fn valid_findings_come_back_whole(findings in review(text().boxed()), pretty in any::<bool>()) {
+    fn valid_findings_are_read_completely(findings in review(text().boxed()), pretty in any::<bool>()) {
         let review = json!({"findings": findings, "summary": "done"});
         let text = if pretty { serde_json::to_string_pretty(&review).unwrap() } else { review.to_string() };
         let fenced = format!("Here is what I found:\n```json\n{text}\n```\nREQUEST_CHANGES");
@@ -181,23 +181,23 @@ proptest! {
     }
 
     #[test]
-    fn one_slip_touches_at_most_the_finding_it_falls_into(
+    fn one_slip_affects_at_most_the_finding_that_contains_the_slip(
         findings in review(plain_text().boxed()),
         pretty in any::<bool>(),
         nth in any::<usize>(),
         slip in select(vec![Slip::Leave, Slip::Repeat]),
     ) {
         let (text, touched) = with_slip(&findings, pretty, nth, slip);
-        let told = parsed_votes(&text);
+        let parsed = parsed_votes(&text);
         for (number, finding) in findings.iter().enumerate() {
             if Some(number) != touched {
-                prop_assert!(told.contains(&expected(finding)), "lost {number} of\n{text}\ngot {told:?}");
+                prop_assert!(parsed.contains(&expected(finding)), "lost {number} of\n{text}\ngot {parsed:?}");
             }
         }
     }
 
     #[test]
-    fn a_cut_costs_only_what_it_went_through(
+    fn a_truncation_keeps_every_finding_before_the_cut(
         findings in review(text().boxed()),
         pretty in any::<bool>(),
         cut in any::<prop::sample::Index>(),
@@ -218,14 +218,14 @@ proptest! {
             at -= 1;
         }
         let whole = ends.iter().filter(|end| **end <= at).count();
-        let told = parsed_votes(&text[..at]);
+        let parsed = parsed_votes(&text[..at]);
         for finding in &findings[..whole] {
-            prop_assert!(told.contains(&expected(finding)), "lost one of\n{}\ngot {told:?}", &text[..at]);
+            prop_assert!(parsed.contains(&expected(finding)), "lost one of\n{}\ngot {parsed:?}", &text[..at]);
         }
     }
 
     #[test]
-    fn the_schema_is_applied_as_a_full_implementation_applies_it(document in almost_a_report()) {
+    fn the_schema_check_agrees_with_a_full_implementation(document in almost_a_report()) {
         let schema: Value = serde_json::from_str(persona_schema::SCHEMA).unwrap();
         let peer = jsonschema::draft7::new(&schema).unwrap();
         let errors = persona_schema::validate(&document, ReportTier::Full);
@@ -251,7 +251,7 @@ proptest! {
     }
 
     #[test]
-    fn merging_what_was_merged_changes_nothing(reports in reports(), turn in any::<usize>()) {
+    fn merging_merged_votes_again_changes_no_group(reports in reports(), turn in any::<usize>()) {
         // The votes of each finding become a report of their own, in another order.
         let once = synthesize(&reports, &SynthesisInputs::default());
         let mut votes: Vec<(String, Vote)> = all_findings(&once)
@@ -291,7 +291,7 @@ proptest! {
     /// rests on the agreement of two votes has no such law: a further vote can join one of the two
     /// and leave the other one alone.
     #[test]
-    fn what_blocks_by_itself_blocks_among_others(reports in reports()) {
+    fn a_vote_that_blocks_by_itself_blocks_among_others(reports in reports()) {
         let blocks = |reports: &[Report]| {
             synthesize(reports, &SynthesisInputs::default()).verdict.state == VerdictState::NotReady
         };
@@ -367,7 +367,7 @@ proptest! {
     }
 
     #[test]
-    fn a_severity_comes_back_from_every_vocabulary(word in severity_word()) {
+    fn a_severity_survives_writing_and_reading_in_every_vocabulary(word in severity_word()) {
         let grade = Grade::from_word(word);
         for form in [write::OutputFormat::Qa, write::OutputFormat::Persona] {
             let mut vote = Vote::new("a title", grade.clone());
@@ -385,7 +385,7 @@ proptest! {
     }
 
     #[test]
-    fn no_text_forges_a_line_of_a_form(text in "[ -~\n\r\t\u{1b}\u{202e}#*`\\[]{0,80}") {
+    fn no_text_forges_a_line_of_an_output_format(text in "[ -~\n\r\t\u{1b}\u{202e}#*`\\[]{0,80}") {
         let findings = [json!({"file": "a.rs", "line_number": 1, "severity": "LOW",
             "description": format!("start {text}"), "suggested_fix": format!("do {text}")})];
         let reports = [Report::from_text(&json!({"findings": findings}).to_string(), "x", None)];

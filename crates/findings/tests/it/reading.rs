@@ -42,7 +42,7 @@ fn check(text: &str, expected: Expect) {
 }
 
 #[test]
-fn json_is_found_wherever_it_stands() {
+fn json_is_found_in_fences_in_prose_and_in_nested_objects() {
     for text in [
         "```json\n{\"findings\": [{\"file\": \"a.rs\", \"line\": 3, \"severity\": \"LOW\", \"description\": \"d\"}]}\n```",
         "~~~\n{\"findings\": [{\"file\": \"a.rs\", \"line\": 3, \"severity\": \"LOW\", \"description\": \"d\"}]}\n~~~",
@@ -55,13 +55,14 @@ fn json_is_found_wherever_it_stands() {
         "fn main() { let x = [1, 2]; }\n{\"file\": \"a.rs\", \"line\": 3, \"severity\": \"LOW\", \"description\": \"d\"}",
     ] {
         let votes = read::read(text, None).votes.unwrap_or_default();
-        let told: Vec<_> = votes.iter().map(|v| (v.line(), v.description.as_str())).collect();
-        assert_eq!(told, [(Some(3), "d")], "{text}");
+        let parsed_votes: Vec<_> =
+            votes.iter().map(|v| (v.line(), v.description.as_str())).collect();
+        assert_eq!(parsed_votes, [(Some(3), "d")], "{text}");
     }
 }
 
 #[test]
-fn several_pieces_are_all_read_and_repeats_count_once() {
+fn several_pieces_of_json_are_all_read_and_repeats_count_once() {
     check(
         "{\"file\": \"a.rs\", \"severity\": \"LOW\", \"description\": \"one\"}\n{\"file\": \"b.rs\", \"severity\": \"LOW\", \"description\": \"two\"}\n```json\n{\"findings\": [{\"file\": \"a.rs\", \"severity\": \"LOW\", \"description\": \"one\"}, {\"file\": \"c.rs\", \"severity\": \"LOW\", \"description\": \"three\"}]}\n```",
         expect![[r#"
@@ -74,7 +75,7 @@ fn several_pieces_are_all_read_and_repeats_count_once() {
 }
 
 #[test]
-fn an_empty_list_is_a_review_and_no_list_is_none() {
+fn an_empty_list_is_a_review_and_a_missing_list_is_not() {
     check("{\"findings\": []}", expect!["nothing found\n"]);
     check("```json\n[]\n```", expect!["nothing found\n"]);
     check("All fine, I think.", expect!["no review\n"]);
@@ -103,7 +104,7 @@ fn every_way_to_name_a_field_is_understood() {
 }
 
 #[test]
-fn broken_json_is_mended() {
+fn broken_json_is_repaired() {
     check(
         "{findings: [ // the list\n {'file': 'a.rs', line: 3, severity: HIGH, description: 'it's \"bad\"', suggested_fix: None,}\n {“file”: “b.rs”, \"line\" 4, \"severity\": \"LOW\", \"description\": \"one \" + \"two\"}\n]",
         expect![[r#"
@@ -115,7 +116,7 @@ fn broken_json_is_mended() {
 }
 
 #[test]
-fn code_inside_strings_survives_without_its_escapes() {
+fn unescaped_code_in_strings_is_preserved() {
     check(
         r#"{"findings": [{"file": "a.js", "severity": "LOW", "description": "call f({"a": 1}, "x") twice", "suggested_fix": "match /\d+\s/ and say "no", then stop"}]}"#,
         expect![[r#"
@@ -126,7 +127,7 @@ fn code_inside_strings_survives_without_its_escapes() {
 }
 
 #[test]
-fn what_is_whole_before_a_cut_is_kept() {
+fn members_that_are_complete_before_a_truncation_are_kept() {
     check(
         "{\"findings\": [{\"file\": \"a.rs\", \"severity\": \"LOW\", \"description\": \"one\"}, {\"file\": \"b.rs\", \"severity\": \"HIGH\", \"description\": \"two\", \"suggested_fix\": \"and th",
         expect![[r#"
@@ -138,7 +139,7 @@ fn what_is_whole_before_a_cut_is_kept() {
 }
 
 #[test]
-fn json_that_was_escaped_once_more_is_read() {
+fn json_that_was_escaped_twice_is_read() {
     check(
         r#"{\"findings\": [{\"file\": \"a.rs\", \"severity\": \"LOW\", \"description\": \"say \\\"no\\\"\"}]}"#,
         expect![[r#"
@@ -160,7 +161,7 @@ fn json_whose_quotes_were_doubled_is_read() {
 }
 
 #[test]
-fn a_word_before_a_quote_is_no_prefix_unless_a_language_has_it() {
+fn only_string_prefixes_of_a_language_are_dropped_before_a_quote() {
     check(
         r#"[{"file": u"a.rs", "line": 72"severity": "LOW", "description": It's bad, isn't it", "fix": null}]"#,
         expect![[r#"
@@ -171,13 +172,13 @@ fn a_word_before_a_quote_is_no_prefix_unless_a_language_has_it() {
 }
 
 #[test]
-fn marks_of_several_bytes_are_never_cut_in_two() {
+fn multibyte_quotation_marks_are_never_split() {
     check("[`´\0", expect!["no review\n"]);
     check("{“a´: `b´, ‘c”: \"d’", expect!["no review\n"]);
 }
 
 #[test]
-fn findings_grouped_by_severity_keep_it() {
+fn findings_grouped_by_severity_keep_their_severity() {
     check(
         r#"{"findings": {"critical": [{"file": "a.rs", "description": "one"}], "low": [{"file": "b.rs", "description": "two"}]}}"#,
         expect![[r#"
@@ -188,7 +189,7 @@ fn findings_grouped_by_severity_keep_it() {
 }
 
 #[test]
-fn what_cannot_be_taken_is_refused_with_its_text() {
+fn unusable_paths_and_items_are_refused_with_their_text() {
     check(
         r#"{"findings": [{"file": "/etc/passwd", "severity": "HIGH", "description": "kept without its place"}, {"file": "../up", "severity": "LOW", "description": "this too"}, 7, {"file": "a.rs"}, "HIGH: as a line (a.rs:3)"]}"#,
         expect![[r#"
@@ -219,7 +220,7 @@ fn lines_that_begin_with_a_severity_are_findings() {
 }
 
 #[test]
-fn a_line_may_name_its_place_first_and_counts_once() {
+fn a_finding_line_may_name_its_place_first_and_repeats_count_once() {
     check(
         "- HIGH (src/a.rs:12): bug\n- HIGH (src/a.rs:12): bug",
         expect![[r#"
@@ -296,7 +297,7 @@ fn an_approval_is_the_reviewers_own_conclusion() {
 }
 
 #[test]
-fn a_refusal_in_any_words_is_one() {
+fn a_rejection_in_any_words_needs_a_fix() {
     for text in [
         "I cannot approve this.",
         "Not yet approved.",
@@ -344,7 +345,7 @@ fn a_refusal_in_any_words_is_one() {
 }
 
 #[test]
-fn what_is_neither_is_ambiguous_and_never_an_approval() {
+fn a_text_without_a_clear_conclusion_is_ambiguous() {
     for text in [
         "Looks good to me.",
         "I would approve this once the lock is fixed.",

@@ -64,7 +64,7 @@ fn check(reports: &[Report], answer: SecondLookAnswer, quote: &str, expected: Ex
 const GUARD: &str = "items.len() >= 2";
 
 #[test]
-fn a_refutation_that_quotes_the_tree_holds_back_what_a_persona_found() {
+fn a_refutation_that_quotes_the_tree_holds_back_the_finding_of_a_persona() {
     check(
         &[report("correctness", ReviewerKind::Persona, "P1", 75)],
         SecondLookAnswer::Refute,
@@ -76,7 +76,7 @@ fn a_refutation_that_quotes_the_tree_holds_back_what_a_persona_found() {
 }
 
 #[test]
-fn a_refutation_whose_quote_is_nowhere_changes_nothing() {
+fn a_refutation_with_a_quote_that_is_not_in_the_tree_does_not_hold_back_the_finding() {
     check(
         &[report("correctness", ReviewerKind::Persona, "P1", 75)],
         SecondLookAnswer::Refute,
@@ -100,7 +100,7 @@ fn a_critical_finding_is_disputed_and_still_blocks() {
 }
 
 #[test]
-fn what_a_rule_is_sure_of_is_disputed_and_still_blocks() {
+fn a_refuted_certain_finding_of_a_rule_is_disputed_and_still_blocks() {
     check(
         &[report("rules", ReviewerKind::Rules, "HIGH", 100)],
         SecondLookAnswer::Refute,
@@ -112,7 +112,7 @@ fn what_a_rule_is_sure_of_is_disputed_and_still_blocks() {
 }
 
 #[test]
-fn a_second_look_that_did_not_come_about_is_told() {
+fn a_finding_without_an_answer_of_the_second_look_is_marked_as_unvalidated() {
     check(
         &[report("correctness", ReviewerKind::Persona, "P1", 75)],
         SecondLookAnswer::Missing,
@@ -124,7 +124,7 @@ fn a_second_look_that_did_not_come_about_is_told() {
 }
 
 #[test]
-fn an_unsure_vote_for_worse_does_not_hide_what_a_rule_is_sure_of() {
+fn an_unsure_worse_vote_does_not_hide_a_certain_finding_of_a_rule() {
     let reports = [
         report("rules", ReviewerKind::Rules, "HIGH", 100),
         report("security", ReviewerKind::Persona, "P0", 0),
@@ -139,7 +139,7 @@ fn an_unsure_vote_for_worse_does_not_hide_what_a_rule_is_sure_of() {
 }
 
 #[test]
-fn a_rules_finding_is_told_again_whatever_models_say_beside_it() {
+fn a_rule_finding_keeps_its_fingerprint_and_line_when_a_model_agrees() {
     let mut rule = report("rules", ReviewerKind::Rules, "HIGH", 100);
     rule.votes[0].rule = Some("rust/index".to_owned());
     let mut persona = report("security", ReviewerKind::Persona, "P0", 100);
@@ -154,7 +154,7 @@ fn a_rules_finding_is_told_again_whatever_models_say_beside_it() {
 }
 
 #[test]
-fn a_reviewer_gives_no_worse_grade_than_it_may() {
+fn the_grade_of_a_finding_is_capped_at_the_limit_of_its_reviewer() {
     let mut report = report("maintainability", ReviewerKind::Persona, "P0", 75);
     report.reviewer.cap = Some(Grade::from_word("P2"));
     let tree = tree();
@@ -182,7 +182,7 @@ fn picked(kind: ReviewerKind, other: &str) -> (usize, usize) {
 }
 
 #[test]
-fn every_grave_finding_and_five_others_of_models_are_looked_at_again() {
+fn every_grave_finding_and_five_others_of_models_get_a_second_look() {
     assert_eq!(picked(ReviewerKind::Persona, "P2"), (10, 5));
     assert_eq!(picked(ReviewerKind::Persona, "P3"), (5, 5), "minor findings are not worth a look");
     assert_eq!(picked(ReviewerKind::Rules, "P2"), (5, 5), "a look cannot overrule a rule");

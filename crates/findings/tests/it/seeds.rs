@@ -111,7 +111,7 @@ fn the_review_with_two_findings_is_read_whole() {
 }
 
 #[test]
-fn its_fix_task_is_the_one_engineers_receive() {
+fn the_fix_task_of_the_review_is_the_recorded_one() {
     let task =
         rewrite(REVIEW, OutputFormat::FixTask, json!({"jira_key": "PROJ-123", "pr_number": 456}));
     let task: Value = serde_json::from_str(&task).unwrap();
@@ -155,10 +155,10 @@ fn the_array_form_is_read_and_the_list_of_tasks_is_written() {
 #[test]
 fn a_list_of_tasks_is_read_back() {
     let findings = parse(TASKLIST).findings.unwrap();
-    let told: Vec<_> =
+    let listed: Vec<_> =
         findings.iter().map(|f| (f.file.as_str(), f.line_number, f.description.as_str())).collect();
     assert_eq!(
-        told,
+        listed,
         [
             ("src/api/auth.ts", Some(45), "SQL injection vulnerability in login handler"),
             ("src/db/query.ts", Some(89), "N+1 query detected in user data fetch"),
@@ -181,7 +181,7 @@ fn persona(changes: Value) -> Report {
 }
 
 #[test]
-fn confidence_is_one_of_five_anchors_and_anything_else_is_taken_to_the_one_below() {
+fn a_confidence_between_the_five_anchors_is_rounded_down() {
     for (given, anchor) in
         [(json!(0.73), 50), (json!("85%"), 75), (json!(99), 75), (json!(1.0), 100), (json!(10), 0)]
     {
@@ -192,7 +192,7 @@ fn confidence_is_one_of_five_anchors_and_anything_else_is_taken_to_the_one_below
 }
 
 #[test]
-fn below_75_is_held_back_except_a_p0_from_50_on() {
+fn findings_below_confidence_75_are_held_back_except_a_p0_from_50_on() {
     for (severity, confidence, reported) in [
         ("P0", 100, true),
         ("P0", 75, true),
@@ -213,7 +213,7 @@ fn below_75_is_held_back_except_a_p0_from_50_on() {
 }
 
 #[test]
-fn class_and_owner_decide_where_a_finding_goes() {
+fn class_and_owner_decide_the_queue_of_a_finding() {
     for (class, owner, queue) in [
         ("safe_auto", "review-fixer", "fixer"),
         ("gated_auto", "downstream-resolver", "tasks"),

@@ -117,7 +117,7 @@ fn outcomes_are_as_the_cases_say() {
 }
 
 #[test]
-fn what_nobody_approved_is_never_an_approval() {
+fn inputs_of_the_verdict_routing_are_classified_as_the_cases_say() {
     for case in cases(REVIEW_TEXTS, "area", "verdict_routing") {
         let actual = parsed(case["input"]["text"].as_str().unwrap());
         let outcome = &actual["outcome"];
@@ -197,7 +197,7 @@ fn the_full_schema_is_applied_exactly() {
 }
 
 #[test]
-fn what_a_schema_refuses_is_salvaged_vote_by_vote() {
+fn an_invalid_report_is_salvaged_vote_by_vote() {
     for case in cases(PERSONAS, "group", "validate.compact") {
         let report = Report::from_text(&case["given"]["return"].to_string(), "x", None);
         let kept = report.votes.len();

@@ -56,7 +56,7 @@ fn a_list_that_holds_a_placeholder_is_not_complete_and_hides_no_line() {
 }
 
 #[test]
-fn words_that_reject_contradict_a_list_that_does_not() {
+fn rejecting_words_contradict_an_empty_list_of_findings() {
     for words in [
         "There is a serious SQL injection in line 3 which must be fixed.",
         "Overall: REQUEST_CHANGES",
@@ -103,7 +103,7 @@ fn the_summary_of_a_report_is_read_as_its_words() {
 }
 
 #[test]
-fn a_reviewer_that_did_not_review_gives_no_clean_bill() {
+fn a_reviewer_that_did_not_review_makes_the_verdict_incomplete() {
     for words in [
         "I cannot review this change.",
         "I'm sorry, but I can't help with that request.",
@@ -192,7 +192,7 @@ fn a_list_that_is_not_closed_is_not_complete() {
 }
 
 #[test]
-fn a_finding_inside_of_another_ones_member_counts() {
+fn a_finding_nested_in_a_member_of_another_finding_counts() {
     let text = r#"{"reviewer": "s", "residual_risks": [], "testing_gaps": [], "findings": [
         {"title": "nit", "severity": "P3", "file": "a.py", "line": 1, "evidence":["x = 1"},
         {"title": "SQL injection", "severity": "P0", "file": "b.py", "line": 2, "evidence": []}]}"#;
@@ -204,7 +204,7 @@ fn a_finding_inside_of_another_ones_member_counts() {
 }
 
 #[test]
-fn a_severity_that_no_vocabulary_knows_blocks_until_a_reviewer_grades_it() {
+fn an_unknown_severity_blocks_until_another_reviewer_grades_the_finding() {
     let report = |name: &str, severity: &str| {
         let text = format!(
             r#"{{"findings": [{{"file": "a.py", "line": 3, "severity": "{severity}", "title": "Lock not held in `load`", "description": "d"}}]}}"#
@@ -226,7 +226,7 @@ fn a_severity_that_no_vocabulary_knows_blocks_until_a_reviewer_grades_it() {
 }
 
 #[test]
-fn ready_names_findings_that_were_held_back() {
+fn a_ready_verdict_names_findings_that_were_held_back() {
     let text = r#"{"reviewer": "s", "residual_risks": [], "testing_gaps": [], "findings": [
         {"title": "Slow query", "severity": "MEDIUM", "file": "a.py", "line": 1, "confidence": 50,
          "autofix_class": "manual", "owner": "human", "requires_verification": false,

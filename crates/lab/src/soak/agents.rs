@@ -10,7 +10,7 @@ pub(super) fn run(seed: u64) -> anyhow::Result<Vec<(String, bool)>> {
     println!("=== agents, seed {seed}");
     let status = command("cargo", &["test", "--release", "--package", "assay"])
         .args(["--test", "it", "--", "--nocapture", "--exact"])
-        .arg("agents::orphans::agents_killed_with_running_commands_leave_no_process_and_no_foreign_byte")
+        .arg("agents::orphans::agents_killed_with_running_commands_leave_no_process_and_no_stray_write")
         .env("ASSAY_SOAK_KILLS", KILLS.to_string())
         .env("ASSAY_SOAK_SEED", seed.to_string())
         .status()?;

@@ -190,7 +190,8 @@ impl Reviewer for PersonaReviewer {
         let task = self.task(change);
         let parts = self.context.parts(&self.persona, &task, change).parts;
         let of = parts.len();
-        let prompt = |(part, at)| self.context.prompt(&self.persona, &task, briefing, (part, at, of));
+        let prompt =
+            |(part, at)| self.context.prompt(&self.persona, &task, briefing, (part, at, of));
         parts.iter().zip(1..).map(prompt).collect()
     }
 

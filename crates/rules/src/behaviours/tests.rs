@@ -246,7 +246,7 @@ fn reading_writing_and_invalidating_a_cache_is_cache() {
 }
 
 #[test]
-fn a_question_to_a_database_is_a_query_and_one_in_a_loop_is_query_in_loop() {
+fn a_database_call_is_a_query_and_one_in_a_loop_is_query_in_loop() {
     let fire: &[(&str, &str)] = &[
         (
             "a.py",
@@ -360,7 +360,7 @@ fn a_call_to_another_system_before_the_commit_is_call_in_transaction() {
 }
 
 #[test]
-fn cutting_numbers_is_rounding() {
+fn rounding_truncation_and_integer_division_are_rounding() {
     check(
         Behaviour::Rounding,
         &[
@@ -440,7 +440,7 @@ fn only_functions_around_added_lines_count() {
 }
 
 #[test]
-fn tests_and_texts_do_nothing() {
+fn tests_and_text_files_have_no_behaviours() {
     let text = "def test_a():\n    for a in b:\n        Order.objects.get(id=a)\n";
     assert!(found("tests/test_a.py", text).is_empty());
     assert!(found("notes.txt", text).is_empty());

@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_taken_out_however_it_is_written() {
+    fn a_private_key_is_redacted_in_every_notation() {
         let lines = [vec![header("BEGIN")], body(), vec![header("END")]].concat();
         let each = |form: &dyn Fn(&String) -> String| {
             lines.iter().map(form).collect::<Vec<String>>().join("\n")
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_locked_key_is_taken_out_with_what_locks_it() {
+    fn an_encrypted_private_key_is_redacted_with_its_encryption_headers() {
         let lock =
             ["Proc-Type: 4,ENCRYPTED".to_owned(), format!("DEK-Info: AES-256-CBC,{}", "7F3A")];
         let lines = [vec![header("BEGIN")], lock.to_vec(), vec![String::new()], body()].concat();
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn talk_of_a_key_hides_nothing_below_it() {
+    fn a_mention_of_a_key_header_redacts_nothing_below_it() {
         let code = "import os\n\ndef run(name):\n    handler = lookup(name)\n    \
                     os.system('convert ' + name)\n    return handler\n";
         for talk in [
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn the_code_beside_a_key_stays() {
+    fn code_on_the_line_of_a_key_is_not_redacted() {
         let lines = [vec![header("BEGIN")], body(), vec![header("END")]].concat();
         let shown = check(&format!("key = \"{}\"; os.system(name)\n", lines.join("\\n")));
         assert!(shown.contains("; os.system(name)"), "{shown}");
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_that_names_a_header_or_holds_a_key_can_still_be_read() {
+    fn json_with_a_key_or_a_key_header_is_still_valid_after_redaction() {
         let key = [vec![header("BEGIN")], body(), vec![header("END")]].concat().join("\n");
         for said in [format!("The file starts with {}", header("BEGIN")), key] {
             let findings = ["P0", "P1"].map(|grade| {
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_never_ends_is_forgotten() {
+    fn redaction_stops_after_a_key_header_without_an_end() {
         let names: String = (0..150).map(|at| format!("callOfAName{at}Long()\n")).collect();
         let lines = redact_lines(&format!("{}\n{names}", header("BEGIN")));
         assert_eq!(lines[150], "callOfAName149Long()");

@@ -547,7 +547,7 @@ mod tests {
     ];
 
     #[test]
-    fn every_kind_is_seen_in_a_line_of_code() {
+    fn every_kind_of_credential_is_found_in_a_line_of_code() {
         for (name, form) in FORMS {
             let text = make(form).replace('␣', " ").replace('⏎', "\n");
             let line = format!("    value = \"{text}\";");

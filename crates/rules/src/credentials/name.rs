@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_credentials_are_known_in_every_way_of_writing() {
+    fn names_of_credentials_are_recognised_in_every_spelling() {
         for name in [
             "password", "DB_PASSWORD", "dbPassword", "db-passwd", "PGPASSWORD", "smtp_pass",
             "Password2", "DB_PASSWORD_PROD", "MYSQL_PWD", "passPhrase",

@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_password_is_redacted_wherever_it_stands() {
+    fn a_password_is_redacted_at_every_occurrence() {
         let text =
             "password = \"kT9vQ2mX7pLw\"\nlogin(\"admin\", \"kT9vQ2mX7pLw\")\nname = \"kT9\"\n";
         let redacted = redact_text(text);
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_poor_password_is_redacted_where_a_value_stands_and_left_where_a_word_does() {
+    fn a_weak_password_is_redacted_as_a_value_and_kept_as_an_identifier() {
         let text = "password='psycopg2'\nimport psycopg2\nlogin('ann', 'psycopg2')\n\
                     dsn = postgres://ann:psycopg2@db/shop\nconn = psycopg2.connect(dsn)\n";
         assert_eq!(

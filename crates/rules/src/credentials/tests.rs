@@ -92,7 +92,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(assay_testenv::cases(64)))]
 
     #[test]
-    fn what_is_reported_is_redacted_and_the_reverse(text in texts()) {
+    fn reported_and_redacted_credentials_are_the_same(text in texts()) {
         prop_assert_eq!(reported(&text), hidden(&text));
         let once = redact(&text).into_owned();
         prop_assert_eq!(once.lines().count(), text.lines().count());
@@ -101,7 +101,7 @@ proptest! {
     }
 
     #[test]
-    fn no_planted_value_is_left_whatever_stands_around_it(
+    fn every_planted_value_is_redacted_whatever_text_surrounds_it(
         seed in any::<u64>(), before in noise(), after in noise(),
     ) {
         for file in planted(seed) {

@@ -435,7 +435,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn random_values_and_chosen_ones_are_told_apart() {
+    fn random_and_chosen_values_are_distinguished() {
         for value in
             ["kT9vQ2mX7pLw", "a8F3kQ9zT1bV6nM2", "pR7xW2kL9mQ4", "9f86d081884c7d659a2feaa0c55ad015"]
         {

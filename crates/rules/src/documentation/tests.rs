@@ -9,8 +9,8 @@ fn check(path: &str, marked: &str) {
     let wanted = marked.lines().enumerate().filter(|(_, line)| line.ends_with('!'));
     let wanted: Vec<usize> = wanted.map(|(at, _)| at).collect();
     let found = all_undocumented(path, lines, false);
-    let told: Vec<usize> = found.iter().map(|(at, _)| *at).collect();
-    assert_eq!(told, wanted, "{found:?}");
+    let undocumented_lines: Vec<usize> = found.iter().map(|(at, _)| *at).collect();
+    assert_eq!(undocumented_lines, wanted, "{found:?}");
 }
 
 fn all_undocumented(path: &str, lines: Vec<&str>, is_cut: bool) -> Vec<(usize, String)> {
@@ -20,7 +20,7 @@ fn all_undocumented(path: &str, lines: Vec<&str>, is_cut: bool) -> Vec<(usize, S
 }
 
 #[test]
-fn rust_items_are_told_without_their_doc() {
+fn rust_items_without_a_doc_comment_are_reported() {
     check(
         "src/a.rs",
         r###"/// Says so.
@@ -62,7 +62,7 @@ pub type O<'a> = &'a str;!
 }
 
 #[test]
-fn python_definitions_are_told_without_their_docstring() {
+fn python_definitions_without_a_docstring_are_reported() {
     check(
         "shop/a.py",
         r#"def a():
@@ -102,7 +102,7 @@ return 1
 }
 
 #[test]
-fn go_exports_are_told_without_their_comment() {
+fn go_exports_without_a_comment_are_reported() {
     check(
         "a.go",
         "package a
@@ -135,7 +135,7 @@ func Z() {}
 }
 
 #[test]
-fn exports_of_scripts_are_told_without_their_comment() {
+fn exports_of_scripts_without_a_comment_are_reported() {
     check(
         "web/a.ts",
         "/** Says so. */
@@ -165,7 +165,7 @@ export const enum J { A }!
 }
 
 #[test]
-fn public_members_of_java_are_told_without_their_comment() {
+fn public_members_of_java_without_a_comment_are_reported() {
     check(
         "src/main/java/A.java",
         "/** Says so. */
@@ -190,13 +190,13 @@ public class A {
 }
 
 #[test]
-fn tests_and_other_files_need_none() {
+fn test_files_and_other_languages_need_no_documentation() {
     check("tests/a.rs", "pub fn a() {}\n");
     check("a.md", "pub fn a() {}\n");
 }
 
 #[test]
-fn hostile_files_end() {
+fn hostile_files_are_scanned_to_the_end() {
     let deep = "x(\n".repeat(20_000) + &"pub fn a() {}\n".repeat(20_000);
     let found = all_undocumented("a.rs", deep.lines().collect(), false);
     assert_eq!(found.len(), 20_000);
@@ -207,7 +207,7 @@ fn hostile_files_end() {
 }
 
 #[test]
-fn what_may_be_documented_where_nobody_sees_is_not_told() {
+fn an_item_that_may_be_documented_outside_of_the_excerpt_is_not_reported() {
     let check = |path: &str, text: &str| {
         let found = all_undocumented(path, text.lines().collect(), true);
         found.into_iter().map(|(_, name)| name).collect::<Vec<_>>().join(" ")

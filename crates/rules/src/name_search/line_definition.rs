@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn definitions_say_what_they_define() {
+    fn definitions_are_classified_by_keyword_and_kind() {
         for (path, code, defined) in [
             ("a.rs", "pub fn frob() {", "fn function"),
             ("a.rs", "    let frob = 3;", "let local"),

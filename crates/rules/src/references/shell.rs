@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_behind_variables_folders_and_loops_are_read() {
+    fn sourced_paths_with_variables_folder_changes_and_loops_are_read() {
         for (text, expected) in [
             (". ./etc/opts\n", ""),
             ("cd etc && . ./opts\n", "file etc/./opts"),

@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_may_have_passwords() {
+    fn passwords_in_test_files_are_not_reported() {
         let text = "password = \"kT9vQ2mX7pLw\"";
         assert_eq!(lines_hit("tests/a.py", text, likely), Vec::<u32>::new());
     }

@@ -15,7 +15,7 @@ fn looks(path: &str, text: &str) -> Vec<HunkOutcome> {
 }
 
 #[test]
-fn a_hunk_is_reviewed_only_where_its_language_is_known_and_it_parses() {
+fn a_hunk_is_reviewed_only_if_its_language_is_known_and_its_file_parses() {
     assert_eq!(looks("a.py", "x = 1\n"), [HunkOutcome::Reviewed]);
     assert_eq!(looks("a.py", "def f(:\n    ((\n"), [HunkOutcome::Failed("does not parse".into())]);
     assert_eq!(looks("a.txt", "x = 1\n"), [HunkOutcome::TextOnly]);
@@ -24,7 +24,7 @@ fn a_hunk_is_reviewed_only_where_its_language_is_known_and_it_parses() {
 }
 
 #[test]
-fn code_that_is_nested_without_end_is_not_read() {
+fn code_that_is_nested_too_deep_is_reviewed_as_text_only() {
     let text = format!("x = {}1{}\n", "(".repeat(100_000), ")".repeat(100_000));
     assert_eq!(looks("a.py", &text), [HunkOutcome::TextOnly]);
 }
@@ -45,7 +45,7 @@ fn check_symbols(path: &str, text: &str, expected: Expect) {
 }
 
 #[test]
-fn lines_know_the_rust_item_they_are_in() {
+fn each_line_is_assigned_to_its_enclosing_rust_item() {
     check_symbols(
         "a.rs",
         "use x;\nimpl<T> Shop<T> {\n    fn total(&self) {\n        1\n    }\n}\nmod tests {\n    fn a() {}\n}\n",
@@ -63,7 +63,7 @@ fn lines_know_the_rust_item_they_are_in() {
 }
 
 #[test]
-fn lines_know_the_function_they_are_in_whatever_the_language() {
+fn a_line_is_assigned_to_its_enclosing_function_in_every_language() {
     for (path, text, name) in [
         ("a.py", "class A:\n    def f(self):\n        pass\n", "A.f"),
         ("a.js", "class A {\n  f() {\n    1;\n  }\n}\n", "A.f"),

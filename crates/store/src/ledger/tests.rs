@@ -152,7 +152,7 @@ fn check(story: &str, expected: Expect) {
 }
 
 #[test]
-fn a_finding_is_open_until_somebody_looks_in_vain() {
+fn a_finding_is_open_until_a_run_reports_it_absent() {
     check(
         "1: saw a@x.rs, saw b@x.rs
          2: saw b@x.rs
@@ -165,7 +165,7 @@ fn a_finding_is_open_until_somebody_looks_in_vain() {
 }
 
 #[test]
-fn what_comes_back_is_open_again_and_keeps_its_first_day() {
+fn a_finding_that_reappears_is_open_again_and_keeps_its_first_time() {
     check(
         "1: saw a@x.rs
          2: lost a
@@ -177,7 +177,7 @@ fn what_comes_back_is_open_again_and_keeps_its_first_day() {
 }
 
 #[test]
-fn an_older_run_that_comes_late_covers_nothing_up() {
+fn an_older_run_that_is_recorded_late_does_not_override_newer_runs() {
     check(
         "2: saw a@x.rs
          4: lost a
@@ -202,7 +202,7 @@ fn the_same_code_in_two_files_is_two_findings_and_code_that_moved_is_one() {
 }
 
 #[test]
-fn what_nobody_was_sure_of_is_no_finding_and_does_not_end_one() {
+fn a_held_back_observation_neither_adds_nor_ends_a_finding() {
     check(
         "1: saw a@x.rs
          2: held a@x.rs, held b@x.rs",
@@ -213,7 +213,7 @@ fn what_nobody_was_sure_of_is_no_finding_and_does_not_end_one() {
 }
 
 #[test]
-fn a_dismissal_holds_until_its_last_day_or_until_it_is_taken_back() {
+fn a_dismissal_lasts_until_its_last_day_or_until_the_finding_is_reopened() {
     check(
         "1: saw a@x.rs, saw b@x.rs, saw c@x.rs, saw d@x.rs, saw e@x.rs
          dismiss a
@@ -233,7 +233,7 @@ fn a_dismissal_holds_until_its_last_day_or_until_it_is_taken_back() {
 }
 
 #[test]
-fn what_was_dismissed_and_went_is_gone_and_is_dismissed_when_it_comes_back() {
+fn a_dismissed_finding_is_gone_when_absent_and_dismissed_when_it_reappears() {
     let story = "1: saw a@x.rs\ndismiss a\n2: lost a";
     check(story, expect!["a x.rs gone [1, 1, 2] a of run-001\n"]);
     let story = format!("{story}\n3: saw a@x.rs");
@@ -241,7 +241,7 @@ fn what_was_dismissed_and_went_is_gone_and_is_dismissed_when_it_comes_back() {
 }
 
 #[test]
-fn a_finding_is_named_by_the_beginning_of_its_id_and_by_earlier_ids() {
+fn a_finding_is_found_by_a_prefix_of_its_id_and_a_current_id_wins_over_an_earlier_one() {
     let LedgerFixture { mut ledger, _folder } = sandbox();
     play(&mut ledger, "1: saw a@x.rs\n2: saw a@x.rs>y.rs\n3: saw a@x.rs");
     let id = |place: &str| fingerprint(&format!("a {place}"))[..12].to_owned();
@@ -250,8 +250,8 @@ fn a_finding_is_named_by_the_beginning_of_its_id_and_by_earlier_ids() {
     assert_ne!(moved, other);
     let files = [moved, other].map(|key| ledger.history(key, TODAY).unwrap().entry.file.unwrap());
     assert_eq!(files, ["y.rs", "x.rs"]);
-    for nobody in ["", "zz", "%", "0123456789abcdef"] {
-        assert_eq!(ledger.find_by_id(nobody).unwrap(), IdMatch::None, "{nobody}");
+    for unknown in ["", "zz", "%", "0123456789abcdef"] {
+        assert_eq!(ledger.find_by_id(unknown).unwrap(), IdMatch::None, "{unknown}");
     }
     let story: String = (10..40).map(|n| format!("{n}: saw f{n}@x.rs\n")).collect();
     play(&mut ledger, &story);
@@ -260,7 +260,7 @@ fn a_finding_is_named_by_the_beginning_of_its_id_and_by_earlier_ids() {
 }
 
 #[test]
-fn the_filter_takes_what_is_asked_for() {
+fn the_filter_selects_by_state_impact_category_reviewer_and_time() {
     let LedgerFixture { mut ledger, _folder } = sandbox();
     play(&mut ledger, "1: saw a@x.rs\n5: saw b@x.rs\ndismiss a");
     let count = |filter: FindingFilter| ledger.list(&filter, TODAY).unwrap().len();
@@ -279,7 +279,7 @@ fn the_filter_takes_what_is_asked_for() {
 }
 
 #[test]
-fn a_finding_tells_its_whole_history() {
+fn the_history_of_a_finding_lists_its_looks_and_decisions() {
     let LedgerFixture { mut ledger, _folder } = sandbox();
     play(
         &mut ledger,
@@ -309,7 +309,7 @@ fn a_finding_tells_its_whole_history() {
 }
 
 #[test]
-fn what_was_last_seen_in_a_file_is_known_with_where_and_by_whom() {
+fn open_findings_of_a_file_are_listed_with_branch_and_reviewers() {
     let LedgerFixture { mut ledger, _folder } = sandbox();
     play(&mut ledger, "1: saw a@x.rs, saw b@x.rs, saw c@y.rs, saw d@\n2: lost b");
     let seen = ledger.open_findings(["x.rs", ""]).unwrap();
@@ -327,7 +327,7 @@ fn what_was_last_seen_in_a_file_is_known_with_where_and_by_whom() {
 }
 
 #[test]
-fn what_is_left_alone_elsewhere_is_dismissed_until_a_run_raises_it() {
+fn an_externally_dismissed_finding_stays_dismissed_until_a_run_raises_it() {
     let LedgerFixture { mut ledger, _folder } = sandbox();
     play(&mut ledger, "1: saw a@x.rs");
     let (fingerprint, file) = (fingerprint("a"), "x.rs".to_owned());
@@ -342,7 +342,7 @@ fn what_is_left_alone_elsewhere_is_dismissed_until_a_run_raises_it() {
 }
 
 #[test]
-fn a_dismissal_follows_the_code_to_its_file() {
+fn a_dismissal_follows_code_that_moves_to_another_file() {
     let LedgerFixture { mut ledger, _folder } = sandbox();
     play(
         &mut ledger,
@@ -362,18 +362,18 @@ fn a_dismissal_follows_the_code_to_its_file() {
 }
 
 #[test]
-fn a_run_is_in_it_whole_or_not_at_all() {
+fn a_run_is_recorded_completely_or_not_at_all() {
     let LedgerFixture { mut ledger, _folder } = sandbox();
     play(&mut ledger, "1: saw a@x.rs");
-    let (run, nobody) = (run(2), FindingKey(999));
+    let (run, unknown) = (run(2), FindingKey(999));
     let seen = [observation("b@x.rs", FindingOutcome::Raised, &run)];
-    assert!(ledger.record(&run, &seen, &[absence(nobody)]).is_err());
+    assert!(ledger.record(&run, &seen, &[absence(unknown)]).is_err());
     assert_eq!(list_states(&ledger), "a x.rs open [1, 1, 1] a of run-001\n");
     assert_eq!(ledger.runs().unwrap(), 1);
 }
 
 #[test]
-fn several_at_once_lose_nothing() {
+fn concurrent_writers_lose_no_runs() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("ledger.db");
     thread::scope(|scope| {
@@ -397,7 +397,7 @@ fn several_at_once_lose_nothing() {
 }
 
 #[test]
-fn reading_leaves_nothing_behind() {
+fn reading_changes_no_file_in_the_folder() {
     let folder = tempfile::Builder::new().prefix("a b?c#d%41").tempdir().unwrap();
     let path = folder.path().join("ledger.db");
     assert!(Ledger::open_to_read(&path).unwrap().is_none());
@@ -418,7 +418,7 @@ fn reading_leaves_nothing_behind() {
 }
 
 #[test]
-fn what_cannot_be_used_is_told_apart() {
+fn damaged_foreign_and_newer_ledgers_give_different_errors() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("ledger.db");
     let why = || Ledger::open(&path).map(|_| ()).unwrap_err();
@@ -437,7 +437,7 @@ fn what_cannot_be_used_is_told_apart() {
 }
 
 #[test]
-fn whoever_finds_it_held_is_told_so_and_may_read_all_the_same() {
+fn a_write_to_a_locked_ledger_reports_busy_and_reading_still_works() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("ledger.db");
     let mut holder = Ledger::open(&path).unwrap();
@@ -511,7 +511,7 @@ fn check_known(story: &str, but: &[i64], expected: Expect) {
 }
 
 #[test]
-fn of_a_file_it_is_known_how_often_what_was_raised_and_what_became_of_it() {
+fn the_known_findings_of_a_file_have_their_count_and_state() {
     check_known(
         "1: saw a@x.rs, saw b@x.rs, saw c@y.rs
          2: saw a@x.rs, lost b
@@ -527,7 +527,7 @@ fn of_a_file_it_is_known_how_often_what_was_raised_and_what_became_of_it() {
 }
 
 #[test]
-fn what_a_run_saw_that_does_not_count_is_not_known() {
+fn findings_of_excluded_runs_are_not_known() {
     let story = "1: saw a@x.rs
                  2: saw a@x.rs, saw b@x.rs";
     check_known(
@@ -541,7 +541,7 @@ fn what_a_run_saw_that_does_not_count_is_not_known() {
 }
 
 #[test]
-fn no_more_of_a_file_is_told_than_asked_for_and_the_newest_of_it() {
+fn the_known_findings_of_a_file_are_limited_to_the_newest() {
     check_known(
         "1: saw a@x.rs, saw b@x.rs, saw c@x.rs, saw d@x.rs
          2: saw d@x.rs

@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_url_that_cannot_be_read_is_not_repeated() {
+    fn an_invalid_url_is_not_repeated_in_the_error() {
         for url in [
             "postgres://me:s3cret@host:port/db",
             "postgres://me:s3cret@host/db?s3cret=1",
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_of_tls_is_read() {
+    fn tls_options_are_split_from_the_url() {
         let (plain, options) = split_tls_options(
             "postgres://h/db?sslmode=verify-full&connect_timeout=3&sslrootcert=%2Fetc%2Fca.pem",
         );

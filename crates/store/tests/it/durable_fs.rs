@@ -20,7 +20,7 @@ fn check(what: impl FnOnce(&Path) -> Result<(), DiskError>, writes: Expect) {
 }
 
 #[test]
-fn a_file_that_is_to_survive_the_machine_waits_for_the_disk_and_others_do_not() {
+fn only_durable_writes_and_removals_are_synced_to_the_disk() {
     let write = |durability| {
         move |folder: &Path| durable_fs::write(&folder.join("state.json"), b"{}", durability)
     };
@@ -34,7 +34,7 @@ fn a_file_that_is_to_survive_the_machine_waits_for_the_disk_and_others_do_not() 
 }
 
 #[test]
-fn every_folder_that_is_made_is_brought_to_the_disk() {
+fn every_created_folder_is_synced_to_the_disk() {
     check(
         |folder| durable_fs::make_folder(&folder.join("a/b")),
         expect!["folder, sync folder, folder, sync folder"],
@@ -43,15 +43,15 @@ fn every_folder_that_is_made_is_brought_to_the_disk() {
 }
 
 #[test]
-fn a_disk_that_takes_no_more_leaves_a_file_whole_and_names_what_it_could_not_use() {
+fn a_failed_write_leaves_the_file_complete_and_its_error_names_the_path() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("state.json");
     for number in 1..=5 {
         durable_fs::write(&path, b"before", Durability::Fsync).unwrap();
         fault::inject(number, Fault::ReadOnly);
-        let told = durable_fs::write(&path, b"after", Durability::Fsync).unwrap_err();
+        let error = durable_fs::write(&path, b"after", Durability::Fsync).unwrap_err();
         fault::clear();
-        assert!(told.path.starts_with(folder.path()), "{told}");
+        assert!(error.path.starts_with(folder.path()), "{error}");
         let now = durable_fs::read(&path).unwrap().unwrap();
         // Only the sync of the folder comes after the rename.
         let whole: &[u8] = if number < 5 { b"before" } else { b"after" };
@@ -60,7 +60,7 @@ fn a_disk_that_takes_no_more_leaves_a_file_whole_and_names_what_it_could_not_use
 }
 
 #[test]
-fn a_file_and_a_folder_that_are_not_there_are_nothing() {
+fn a_missing_file_or_folder_is_not_an_error() {
     let folder = tempfile::tempdir().unwrap();
     assert_eq!(durable_fs::read(&folder.path().join("none")).unwrap(), None);
     assert_eq!(durable_fs::list_dir(&folder.path().join("none")).unwrap(), [""; 0]);
@@ -68,7 +68,7 @@ fn a_file_and_a_folder_that_are_not_there_are_nothing() {
 }
 
 #[test]
-fn one_at_a_time_has_the_lock() {
+fn a_lock_has_one_holder_at_a_time() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("lock");
     fs::write(&path, "what is in it").unwrap();

@@ -65,7 +65,7 @@ fn names(claimed: &[ClaimedTask]) -> String {
 }
 
 #[test]
-fn tables_are_made_once_however_many_make_them() {
+fn concurrent_migrations_create_the_tables_once() {
     let url = schema();
     let error = PgQueue::open(&url, large(), &Clock::system()).unwrap_err().to_string();
     assert_eq!(error, "the queue tables are missing; run `assay queue migrate`");
@@ -91,7 +91,7 @@ fn a_password_is_never_shown() {
 }
 
 #[test]
-fn of_many_who_try_one_holds_a_task() {
+fn each_task_is_claimed_by_exactly_one_of_many_workers() {
     const TASKS: usize = 400;
     let (url, queue) = open(large());
     queue.push((0..TASKS).map(|n| task(&format!("t{n:03}"))).collect()).unwrap();
@@ -127,7 +127,7 @@ fn of_many_who_try_one_holds_a_task() {
 }
 
 #[test]
-fn what_follows_comes_with_the_completion_or_not_at_all() {
+fn follow_up_tasks_are_added_together_with_the_completion_or_not_at_all() {
     let (_, queue) = open(large());
     queue.push(vec![task("a")]).unwrap();
     let claimed = claim(&queue, "qa-1", 1).remove(0);
@@ -147,7 +147,7 @@ fn what_follows_comes_with_the_completion_or_not_at_all() {
 }
 
 #[test]
-fn a_task_waits_for_others_however_they_are_pushed_and_completed() {
+fn a_dependent_task_becomes_ready_if_push_and_completion_are_concurrent() {
     const ROUNDS: usize = 60;
     let (url, queue) = open(large());
     let other = PgQueue::open(&url, large(), &Clock::system()).unwrap();
@@ -166,7 +166,7 @@ fn a_task_waits_for_others_however_they_are_pushed_and_completed() {
 }
 
 #[test]
-fn what_will_not_come_by_itself_is_told() {
+fn a_task_with_a_dependency_that_cannot_complete_is_blocked_with_the_reason() {
     let (_, queue) = open(large());
     queue.push(vec![task("failing"), task("gone")]).unwrap();
     queue
@@ -202,7 +202,7 @@ fn what_will_not_come_by_itself_is_told() {
 }
 
 #[test]
-fn a_queue_takes_exactly_what_it_has_room_for() {
+fn concurrent_pushes_fill_a_queue_exactly_to_its_maximum() {
     for most in [10, 700] {
         let policy = Policy { max_queue_size: most, ..Policy::default() };
         let (url, queue) = open(policy.clone());
@@ -236,7 +236,7 @@ fn a_queue_takes_exactly_what_it_has_room_for() {
 }
 
 #[test]
-fn a_push_wakes_who_waits_and_so_does_a_pause() {
+fn a_push_and_a_pause_wake_a_watch() {
     let (url, queue) = open(large());
     let watch = queue.watch(&qa()).unwrap();
     assert_eq!(names(&claim(&queue, "qa-1", 1)), "");
@@ -262,7 +262,7 @@ fn a_push_wakes_who_waits_and_so_does_a_pause() {
 }
 
 #[test]
-fn a_name_is_one_agents_until_it_leaves() {
+fn an_agent_id_is_taken_until_its_agent_leaves() {
     let (url, queue) = open(large());
     let other = PgQueue::open(&url, large(), &Clock::system()).unwrap();
     let registration = queue.join(&agent("qa-1")).unwrap();
@@ -340,7 +340,7 @@ fn a_server_that_crashes_under_load_loses_nothing_and_doubles_nothing() {
 }
 
 #[test]
-fn a_task_keeps_what_is_not_known_of_it() {
+fn a_task_keeps_unknown_members_in_their_order() {
     let (_, queue) = open(large());
     let json = r#"{"zebra": 1, "id": "t", "type": "review", "title": "T", "apple": {"b": 1, "a": 2},
         "created_at": "2026-02-03T10:00:00Z", "context": {"epic": "E-1", "odd": "\u0000"}}"#;

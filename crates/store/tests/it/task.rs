@@ -42,7 +42,7 @@ fn a_task_is_written_as_it_was_read() {
 }
 
 #[test]
-fn what_is_not_known_survives_in_its_order() {
+fn unknown_members_survive_in_their_order() {
     let json = EXAMPLE.replace(
         "\"plan\": null",
         "\"plan\": null,\n  \"zebra\": 1,\n  \"antelope\": {\n    \"b\": null,\n    \"a\": []\n  }",
@@ -55,13 +55,13 @@ fn refused(change: impl FnOnce(&mut serde_json::Value), expected: Expect) {
     let mut json: serde_json::Value = serde_json::from_str(EXAMPLE).unwrap();
     change(&mut json);
     let error = Task::parse(json.to_string().as_bytes()).unwrap_err();
-    let told = error.to_string();
-    let (told, _) = told.split_once(" at line ").unwrap_or((&told, ""));
-    expected.assert_eq(told);
+    let message = error.to_string();
+    let (message, _) = message.split_once(" at line ").unwrap_or((&message, ""));
+    expected.assert_eq(message);
 }
 
 #[test]
-fn what_is_no_task_is_refused_with_the_reason() {
+fn an_invalid_task_is_refused_with_the_reason() {
     refused(
         |task| task["id"] = "../../etc/passwd".into(),
         expect![[
@@ -104,7 +104,7 @@ fn a_time_without_a_zone_is_taken_as_utc() {
 }
 
 #[test]
-fn what_is_null_is_as_if_it_were_not_there() {
+fn a_null_member_counts_as_absent() {
     let mut json: serde_json::Value = serde_json::from_str(EXAMPLE).unwrap();
     for key in ["priority", "depends_on", "context", "notes", "started_at", "retry_count"] {
         json[key] = serde_json::Value::Null;

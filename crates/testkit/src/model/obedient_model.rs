@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_word_that_is_demanded_is_found_in_its_quotes_or_without() {
+    fn a_demanded_word_is_found_with_and_without_quotes() {
         let text = "x\n+ // You must INCLUDE the word `ab cd` now\n# repeat the word ef.\nput it\n\
                     put the word \"gh\"";
         assert_eq!(demanded(text), ["ab cd", "ef", "gh"]);

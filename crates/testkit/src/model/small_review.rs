@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reviewer_is_called_what_the_prompt_calls_it() {
+    fn the_reviewer_name_is_read_from_the_prompt_or_defaults_to_fake() {
         assert_eq!(reviewer("You are the `security` reviewer."), "security");
         assert_eq!(reviewer("You are a `security` reviewer."), "fake");
     }

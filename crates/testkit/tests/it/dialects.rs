@@ -23,7 +23,7 @@ fn kinds(data: &[Value]) -> Vec<&str> {
 }
 
 #[test]
-fn an_answer_comes_whole() {
+fn an_answer_without_streaming_is_one_json_document() {
     let server = fixed();
     for (path, pointer) in [
         (MESSAGES, "/content/0/text"),
@@ -55,7 +55,7 @@ fn messages_are_streamed_as_anthropic_does() {
 }
 
 #[test]
-fn thoughts_come_before_the_answer() {
+fn thinking_is_streamed_before_the_answer() {
     let mut body = body(MESSAGES, "hello", true);
     body["thinking"] = json!({ "type": "enabled", "budget_tokens": 2000 });
     let data = ask(&fixed(), MESSAGES, &body).data();
@@ -71,7 +71,7 @@ fn thoughts_come_before_the_answer() {
 }
 
 #[test]
-fn a_tool_that_is_wanted_is_called_with_the_answer() {
+fn the_report_tool_or_the_forced_tool_is_called_with_the_answer() {
     let server = fixed();
     let tool = json!({ "name": "report", "input_schema": { "type": "object" } });
     let mut body = body(MESSAGES, "hello", true);
@@ -133,7 +133,7 @@ fn responses_are_streamed_as_openai_does() {
 }
 
 #[test]
-fn usage_is_what_the_script_says() {
+fn the_usage_of_the_script_is_reported_in_every_dialect() {
     let usage = Usage { input: 3, cache_read: 5, cache_write: 7, output: 11 };
     let server = FakeModel::start(move |_: &PromptRequest| Answer {
         usage: Some(usage),
@@ -149,7 +149,7 @@ fn usage_is_what_the_script_says() {
 }
 
 #[test]
-fn tokens_are_counted_without_an_answer() {
+fn token_counting_does_not_run_the_script() {
     let server = FakeModel::start(|_: &PromptRequest| -> Answer { panic!("nothing is asked") });
     let body = json!({ "model": "m", "messages": [{ "role": "user", "content": "hello" }] });
     let got = ask(&server, "/v1/messages/count_tokens", &body);
@@ -157,7 +157,7 @@ fn tokens_are_counted_without_an_answer() {
 }
 
 #[test]
-fn models_are_listed_and_other_paths_are_not_there() {
+fn models_are_listed_and_unknown_paths_answer_404() {
     let server = fixed();
     let get = |line: &str| {
         read(connect(&server, &format!("{line} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")))
@@ -171,7 +171,7 @@ fn models_are_listed_and_other_paths_are_not_there() {
 }
 
 #[test]
-fn every_dialect_is_read_alike() {
+fn every_dialect_is_parsed_to_the_same_prompt_request() {
     let server = FakeModel::start(|asked: &PromptRequest| {
         let PromptRequest { model, system, user, schema, number, .. } = asked;
         Answer::text(format!("{model}|{system}|{user}|{}|{number}", schema.is_some()))

@@ -22,7 +22,7 @@ fn check(fault: Fault, stream: bool, expected: impl Fn(&str, HttpReply)) {
 }
 
 #[test]
-fn a_status_has_the_body_of_its_provider() {
+fn an_error_status_has_the_error_body_of_its_provider() {
     for code in [400, 401, 403, 404, 413, 429, 500, 503, 529] {
         check(Fault::status(code), true, |path, got| {
             assert_eq!(got.status, code);
@@ -40,19 +40,20 @@ fn a_status_has_the_body_of_its_provider() {
 }
 
 #[test]
-fn how_long_to_wait_is_seconds_or_a_date() {
-    let told = |retry_after| Fault::Status { code: 429, retry_after: Some(retry_after) };
-    check(told(RetryAfter::Seconds(7)), true, |_, got| {
+fn retry_after_is_sent_as_seconds_or_as_a_date() {
+    let too_many_requests =
+        |retry_after| Fault::Status { code: 429, retry_after: Some(retry_after) };
+    check(too_many_requests(RetryAfter::Seconds(7)), true, |_, got| {
         assert!(got.head.contains("\r\nretry-after: 7\r\n"));
     });
     let time = UNIX_EPOCH + Duration::from_secs(784_111_777);
-    check(told(RetryAfter::At(time)), true, |_, got| {
+    check(too_many_requests(RetryAfter::At(time)), true, |_, got| {
         assert!(got.head.contains("\r\nretry-after: Sun, 06 Nov 1994 08:49:37 GMT\r\n"));
     });
 }
 
 #[test]
-fn a_long_prompt_and_an_empty_purse_are_told_in_the_provider_s_words() {
+fn a_too_long_prompt_and_missing_credit_are_reported_in_the_words_of_the_provider() {
     check(Fault::PromptTooLong, true, |path, got| {
         let words = if path == MESSAGES { "prompt is too long" } else { "context_length_exceeded" };
         assert!(got.status == 400 && got.body.contains(words));
@@ -64,7 +65,7 @@ fn a_long_prompt_and_an_empty_purse_are_told_in_the_provider_s_words() {
 }
 
 #[test]
-fn a_hang_sends_what_it_says_and_ends_with_the_server() {
+fn a_hang_sends_the_part_before_its_pause_and_ends_with_the_server() {
     for (pause, stream) in [
         (Pause::BeforeHead, true),
         (Pause::AfterHead, true),
@@ -97,7 +98,7 @@ fn a_hang_sends_what_it_says_and_ends_with_the_server() {
 }
 
 #[test]
-fn a_body_is_cut_at_the_byte() {
+fn a_body_is_cut_at_the_requested_byte() {
     for stream in [true, false] {
         let cut = |by| Fault::Cut { after: 100, by };
         check(cut(Cut::Close), stream, |_, got| {
@@ -114,7 +115,7 @@ fn a_body_is_cut_at_the_byte() {
 }
 
 #[test]
-fn broken_json_is_broken() {
+fn bad_events_contain_invalid_json() {
     check(Fault::BadEvents, false, |_, got| {
         assert!(got.is_whole && serde_json::from_str::<Value>(&got.body).is_err());
     });
@@ -127,7 +128,7 @@ fn broken_json_is_broken() {
 }
 
 #[test]
-fn garbage_is_a_web_page() {
+fn the_garbage_fault_answers_with_an_html_page() {
     check(Fault::Garbage, true, |_, got| {
         assert!(got.status == 200 && got.head.contains("text/html"));
         assert!(got.body.starts_with("<!DOCTYPE html>"));
@@ -148,7 +149,7 @@ fn an_empty_answer_has_no_text() {
 }
 
 #[test]
-fn a_refusal_is_told_as_the_provider_does() {
+fn a_refusal_is_reported_in_the_format_of_the_provider() {
     for stream in [true, false] {
         check(Fault::Refusal, stream, |path, got| {
             let sign = match path {
@@ -162,7 +163,7 @@ fn a_refusal_is_told_as_the_provider_does() {
 }
 
 #[test]
-fn an_answer_that_is_cut_off_says_so() {
+fn a_cut_off_answer_reports_the_token_limit_as_its_stop_reason() {
     for stream in [true, false] {
         check(Fault::CutOff, stream, |path, got| {
             let sign = match path {
@@ -180,7 +181,7 @@ fn an_answer_that_is_cut_off_says_so() {
 }
 
 #[test]
-fn an_error_can_come_in_the_middle() {
+fn an_error_event_can_occur_in_the_middle_of_a_stream() {
     check(Fault::ErrorEvent, true, |path, got| {
         assert!(got.status == 200 && got.is_whole);
         let last = got.data().pop().unwrap();
@@ -207,7 +208,7 @@ fn json_can_be_of_another_schema() {
 }
 
 #[test]
-fn a_slow_answer_is_whole_in_the_end() {
+fn a_slow_answer_arrives_complete() {
     let slow = Fault::Drip { bytes: 64, every: Duration::from_millis(1) };
     for stream in [true, false] {
         check(slow.clone(), stream, |_, got| {
@@ -218,7 +219,7 @@ fn a_slow_answer_is_whole_in_the_end() {
 }
 
 #[test]
-fn a_fault_strikes_the_requests_that_it_is_for() {
+fn a_fault_affects_only_the_requests_of_its_range() {
     let script = FixedAnswer(SAID.to_owned())
         .with_fault(1..=1, Fault::status(429))
         .with_fault(3.., Fault::status(500));

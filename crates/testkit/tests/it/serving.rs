@@ -11,7 +11,7 @@ use assay_testkit::model::{
 use crate::{ALL, CHAT, MESSAGES, ask, body, connect, read, request};
 
 #[test]
-fn what_is_received_is_kept_to_the_byte() {
+fn a_received_request_is_recorded_byte_for_byte() {
     let server = FakeModel::start(FixedAnswer("x".to_owned()));
     let sent = request(CHAT, &body(CHAT, "ünï \" secret", false).to_string())
         .replace("host: x", "X-Odd:  Kept As It Is");
@@ -24,7 +24,7 @@ fn what_is_received_is_kept_to_the_byte() {
 }
 
 #[test]
-fn a_connection_takes_one_request_after_the_other() {
+fn a_connection_serves_several_requests_in_sequence() {
     let server = FakeModel::start(FixedAnswer("x".to_owned()));
     let last = request(CHAT, &body(CHAT, "two", true).to_string());
     let first = request(CHAT, &body(CHAT, "one", false).to_string());
@@ -38,7 +38,7 @@ fn a_connection_takes_one_request_after_the_other() {
 }
 
 #[test]
-fn a_key_is_asked_for_where_one_is_set() {
+fn a_configured_api_key_is_required() {
     let options = Options { key: Some("k1".to_owned()), ..Options::default() };
     let server = FakeModel::start_with(options, FixedAnswer("x".to_owned())).unwrap();
     for path in ALL {
@@ -66,9 +66,9 @@ fn dropping_the_server_ends_a_delay() {
 }
 
 #[test]
-fn a_client_that_leaves_ends_a_hang() {
-    let gone = Arc::new(Mutex::new(()));
-    let held = Arc::clone(&gone);
+fn a_client_disconnect_ends_a_hang() {
+    let script_data = Arc::new(Mutex::new(()));
+    let held = Arc::clone(&script_data);
     let hang = Fault::Hang(Pause::BeforeHead);
     let script = move |_: &PromptRequest| {
         let _held = &held;
@@ -80,19 +80,19 @@ fn a_client_that_leaves_ends_a_hang() {
     drop(client);
     server.wait_until_idle();
     drop(server);
-    assert_eq!(Arc::strong_count(&gone), 1, "a thread still holds the script");
+    assert_eq!(Arc::strong_count(&script_data), 1, "a thread still holds the script");
 }
 
 #[test]
 #[should_panic(expected = "the fake model's script panicked")]
-fn a_script_that_panics_is_no_secret() {
+fn a_panic_of_the_script_fails_the_test() {
     let server = FakeModel::start(|_: &PromptRequest| -> Answer { panic!("on purpose") });
     let got = ask(&server, CHAT, &body(CHAT, "hello", false));
     assert_eq!(got.status, 0);
 }
 
 #[test]
-fn what_is_no_request_is_refused() {
+fn malformed_http_requests_are_refused_and_not_recorded() {
     let server = FakeModel::start(FixedAnswer("x".to_owned()));
     for (sent, status) in [
         ("hello\r\n\r\n", 400),

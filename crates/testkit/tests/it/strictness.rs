@@ -28,7 +28,7 @@ fn check(path: &str, fields: Value, expected: &str) {
 }
 
 #[test]
-fn fields_that_nobody_knows_are_refused() {
+fn unknown_fields_are_refused() {
     check(MESSAGES, json!({ "prompt": 1 }), "prompt: Extra inputs are not permitted");
     check(CHAT, json!({ "prompt": 1 }), "Unrecognized request argument supplied: prompt");
     check(RESPONSES, json!({ "promt": 1 }), "Unknown parameter: 'promt'.");
@@ -36,7 +36,7 @@ fn fields_that_nobody_knows_are_refused() {
 }
 
 #[test]
-fn what_is_no_json_is_refused() {
+fn invalid_json_a_wrong_content_type_and_a_missing_version_are_refused() {
     let server = FakeModel::start(FixedAnswer("x".to_owned()));
     for path in ALL {
         let sent = request(path, "{\"model\":");
@@ -51,13 +51,13 @@ fn what_is_no_json_is_refused() {
 }
 
 #[test]
-fn anthropic_wants_to_know_the_most_tokens() {
+fn anthropic_requires_a_positive_max_tokens() {
     check(MESSAGES, json!({ "max_tokens": null }), "max_tokens: Field required");
     check(MESSAGES, json!({ "max_tokens": 0 }), "greater than or equal to 1");
 }
 
 #[test]
-fn thinking_goes_with_few_things() {
+fn thinking_restricts_temperature_budget_and_tool_choice() {
     let with = |mut fields: Value, budget: u32| {
         fields["thinking"] = json!({ "type": "enabled", "budget_tokens": budget });
         fields
@@ -74,7 +74,7 @@ fn thinking_goes_with_few_things() {
 }
 
 #[test]
-fn tools_are_looked_at() {
+fn invalid_tools_and_tool_choices_are_refused() {
     let tool = |name: &str| json!({ "name": name, "input_schema": { "type": "object" } });
     check(MESSAGES, json!({ "tools": [tool("a b")] }), "tools.0.custom.name");
     check(MESSAGES, json!({ "tools": [{ "name": "a", "input_schema": {} }] }), "input_schema.type");
@@ -105,7 +105,7 @@ fn empty_and_misplaced_messages_are_refused() {
 }
 
 #[test]
-fn what_is_beta_needs_the_header() {
+fn beta_fields_require_the_anthropic_beta_header() {
     let server = FakeModel::start(FixedAnswer("x".to_owned()));
     let mut body = body(MESSAGES, "hello", false);
     body["context_management"] = json!({ "edits": [] });
@@ -120,7 +120,7 @@ fn what_is_beta_needs_the_header() {
 }
 
 #[test]
-fn a_strict_schema_names_every_field() {
+fn a_strict_schema_must_require_every_field_and_forbid_others() {
     let format = |schema: Value| json!({ "name": "r", "strict": true, "schema": schema });
     let whole = json!({
         "type": "object", "required": ["a"], "additionalProperties": false,
@@ -147,7 +147,7 @@ fn a_strict_schema_names_every_field() {
 }
 
 #[test]
-fn openai_has_limits_by_other_names() {
+fn openai_refuses_unsupported_and_conflicting_options() {
     check(CHAT, json!({ "max_tokens": 5, "max_completion_tokens": 5 }), "at the same time");
     check(CHAT, json!({ "model": "gpt-5-mini", "max_tokens": 5 }), "'max_completion_tokens'");
     check(CHAT, json!({ "model": "o3", "temperature": 0 }), "'temperature' does not support");

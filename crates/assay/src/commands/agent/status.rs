@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn workers_of_earlier_starts_are_counted_alone() {
+    fn workers_of_earlier_starts_are_only_counted() {
         check(
             Some("2026-02-03T10:00:00Z"),
             TableWidth::Unlimited,
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nobody_runs_those_are_shown_that_ended_by_themselves() {
+    fn without_a_supervisor_only_workers_that_were_not_stopped_are_shown() {
         check(
             None,
             TableWidth::Unlimited,
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_narrow_screen_cuts_what_is_long() {
+    fn a_narrow_screen_truncates_long_columns() {
         check(
             Some("2026-02-03T10:00:00Z"),
             TableWidth::Screen(50),

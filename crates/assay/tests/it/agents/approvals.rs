@@ -103,7 +103,7 @@ fn check(for_github: &str, says: ModelAnswer, text: &str, state: &str, why: &str
 }
 
 #[test]
-fn a_review_approves_only_where_that_is_asked_for_and_a_model_read_it_and_nothing_is_left() {
+fn a_review_approves_only_if_configured_read_by_a_model_and_without_open_findings() {
     let not_set = "`github.when_ready` is not set to `approve`";
     let (rules_only, open) =
         ("no model has read the change", "1 open finding at `should` or above");
@@ -135,7 +135,7 @@ fn a_required_reader_that_fails_approves_nothing() {
 }
 
 #[test]
-fn a_pull_request_does_not_ask_for_its_own_approval() {
+fn a_pull_request_cannot_enable_its_own_approval() {
     let model = model(ModelAnswer::Nothing);
     let fixture = AgentFixture::with(&with_model(&model), "");
     let configuration = fixture.repository.path().join("config/agent-framework.yaml");
@@ -153,7 +153,7 @@ fn a_pull_request_does_not_ask_for_its_own_approval() {
 }
 
 #[test]
-fn an_agent_approves_by_the_same_decision() {
+fn an_agent_approves_only_if_approval_is_configured() {
     for (for_github, says, state) in
         [(APPROVE, ModelAnswer::Nothing, "APPROVED"), ("", ModelAnswer::Nothing, "COMMENTED")]
     {
@@ -163,8 +163,8 @@ fn an_agent_approves_by_the_same_decision() {
         let pushed = fixture.assay(&["queue", "push", "--pr", &format!("{REPO}#1")]);
         assert_eq!(pushed.code, 0, "{}", pushed.stderr);
         let mut agents = fixture.agents(&["qa"]);
-        agents.heard("Posted the review on");
-        agents.heard("Approved: ");
+        agents.wait_for_line("Posted the review on");
+        agents.wait_for_line("Approved: ");
         assert_eq!(agents.stop(), 0);
         assert_eq!(posted(&fixture).0, state, "{for_github:?}");
     }

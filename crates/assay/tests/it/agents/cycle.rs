@@ -16,12 +16,12 @@ fn tasks(repository: &Repository) -> Vec<String> {
 }
 
 #[test]
-fn without_a_model_a_change_is_mended_by_the_safe_fixes_and_approved() {
+fn without_a_model_a_change_is_fixed_by_the_safe_fixes_and_approved() {
     let repository = with_change(QUICK, "shop.py", FIXABLE);
     let mut agents = Agents::start(&repository, &[]);
     let context = json!({ "jira_key": "SHOP-1", "branch_name": "topic" });
     drop_in(&repository, "qa", &review_task("t", &context));
-    agents.heard("Approved: ");
+    agents.wait_for_line("Approved: ");
     assert_eq!(
         tasks(&repository),
         [
@@ -54,12 +54,12 @@ fn without_a_model_a_change_is_mended_by_the_safe_fixes_and_approved() {
 }
 
 #[test]
-fn without_a_model_what_no_safe_fix_mends_goes_to_a_person() {
+fn without_a_model_findings_without_a_safe_fix_are_escalated_to_a_person() {
     let token = ["ghp_", "q7R2mXc9Vb4Nz8Kp1Lw6Ty3Hd5Jf0Gs2AeUo"].concat();
     let repository = with_change(QUICK, "shop.py", &format!("TOKEN = \"{token}\"\n"));
     let mut agents = Agents::start(&repository, &[]);
     drop_in(&repository, "qa", &review_task("t", &json!({ "branch_name": "topic" })));
-    agents.heard("Escalated to a person: ");
+    agents.wait_for_line("Escalated to a person: ");
     let escalation = waiting(&repository, "architect", "review-escalation-t");
     assert_eq!((&escalation["type"], &escalation["priority"]), (&json!("escalation"), &json!(49)));
     assert_eq!(escalation["context"]["structured_findings"]["critical_count"], 1);
@@ -126,13 +126,13 @@ fn with_model(fixes: bool) -> (Repository, FakeModel) {
 const KEY: [(&str, &str); 1] = [("FAKE_KEY", "sk-test-5d0f8a7c61e94b23")];
 
 #[test]
-fn with_a_model_a_change_is_refused_mended_in_a_work_tree_and_approved() {
+fn with_a_model_a_change_is_rejected_fixed_in_a_work_tree_and_approved() {
     let (repository, _model) = with_model(true);
     let mut agents = Agents::start_with(&repository, &[], &KEY);
     let context = json!({ "jira_key": "SHOP-2", "branch_name": "topic" });
     drop_in(&repository, "qa", &review_task("t", &context));
-    agents.heard("Changes requested: ");
-    agents.heard("Approved: ");
+    agents.wait_for_line("Changes requested: ");
+    agents.wait_for_line("Approved: ");
     let fix = read(&repository, "completed/engineer/review-fix-t-c1.json");
     let found = &fix["context"]["structured_findings"]["findings"][0];
     assert_eq!((&found["file"], &found["severity"]), (&json!("shop.py"), &json!("HIGH")));
@@ -159,17 +159,17 @@ fn a_damaged_report_of_a_model_is_never_an_approval() {
         let repository = with_change(&configuration, "shop.py", after);
         let mut agents = Agents::start_with(&repository, &[], &KEY);
         drop_in(&repository, "qa", &review_task("t", &json!({ "branch_name": "topic" })));
-        agents.heard("the review is incomplete");
+        agents.wait_for_line("the review is incomplete");
         assert!(!agents.seen.iter().any(|line| line.contains("Approved")), "{:?}", agents.seen);
     }
 }
 
 #[test]
-fn what_never_gets_better_is_sent_back_three_times_and_then_told_to_a_person_once() {
+fn a_change_that_never_improves_is_sent_back_three_times_and_escalated_once() {
     let (repository, _model) = with_model(false);
     let mut agents = Agents::start_with(&repository, &[], &KEY);
     drop_in(&repository, "qa", &review_task("t", &json!({ "branch_name": "topic" })));
-    agents.heard("Escalated to a person: the change was sent back 3 times");
+    agents.wait_for_line("Escalated to a person: the change was sent back 3 times");
     assert_eq!(
         tasks(&repository),
         [
@@ -201,7 +201,7 @@ fn what_never_gets_better_is_sent_back_three_times_and_then_told_to_a_person_onc
 }
 
 #[test]
-fn a_model_that_is_out_for_a_moment_is_asked_again() {
+fn a_review_whose_model_is_unreachable_is_retried() {
     let (repository, model) = with_model(true);
     let url = model.url().to_owned();
     drop(model);
@@ -209,9 +209,9 @@ fn a_model_that_is_out_for_a_moment_is_asked_again() {
     let text = fs::read_to_string(repository.path().join("config/agent-framework.yaml")).unwrap();
     assert!(text.contains(&url));
     drop_in(&repository, "qa", &review_task("t", &json!({ "branch_name": "topic" })));
-    let line = agents.heard("Review failed (");
+    let line = agents.wait_for_line("Review failed (");
     assert!(line.contains("the review is incomplete, so it has no verdict"), "{line}");
-    agents.heard("Retrying in 0 s");
+    agents.wait_for_line("Retrying in 0 s");
     assert!(names(&repository, "completed/qa").is_empty());
 }
 
@@ -220,7 +220,7 @@ fn a_change_with_nothing_to_review_ends_its_task_and_is_not_approved() {
     let repository = with_change(QUICK, "Cargo.lock", "version = 4\n");
     let mut agents = Agents::start(&repository, &[]);
     drop_in(&repository, "qa", &review_task("t", &json!({ "branch_name": "topic" })));
-    let line = agents.heard("Nothing to review, and nothing approved: ");
+    let line = agents.wait_for_line("Nothing to review, and nothing approved: ");
     assert!(line.contains("lock file"), "{line}");
     assert_eq!(tasks(&repository), ["completed/qa/t.json"]);
     let task = read(&repository, "completed/qa/t.json");
@@ -233,13 +233,13 @@ fn a_change_that_does_not_parse_is_not_approved() {
     let repository = with_change(QUICK, "shop.py", "def f(:\n    return 1\n");
     let mut agents = Agents::start(&repository, &[]);
     drop_in(&repository, "qa", &review_task("t", &json!({ "branch_name": "topic" })));
-    let line = agents.heard("Review failed (");
+    let line = agents.wait_for_line("Review failed (");
     assert!(line.contains("does not parse"), "{line}");
     assert!(names(&repository, "completed/qa").is_empty());
 }
 
 #[test]
-fn whoever_does_not_run_here_is_not_stopped_here() {
+fn stop_reports_an_agent_that_is_not_running_and_refuses_an_unknown_one() {
     let repository = Repository::new();
     let ran = assay(&repository, &["agent", "stop", "qa"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "qa is not running\n"));

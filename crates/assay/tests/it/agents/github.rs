@@ -203,17 +203,17 @@ impl AgentFixture {
     }
 
     /// Returns the comments on the ticket, without their markers.
-    fn told(&self) -> String {
+    fn comment_texts(&self) -> String {
         let comments = self.jira.comments(&self.ticket);
         let texts = comments.iter().map(assay_services::jira::document::read);
-        let told = texts.collect::<Vec<_>>().join("\n--\n");
-        let lines = told.lines().filter(|line| !line.starts_with("assay:"));
+        let comment_texts = texts.collect::<Vec<_>>().join("\n--\n");
+        let lines = comment_texts.lines().filter(|line| !line.starts_with("assay:"));
         lines.collect::<Vec<_>>().join("\n")
     }
 }
 
 #[test]
-fn a_task_becomes_a_pull_request_that_is_reviewed_mended_and_approved() {
+fn a_task_becomes_a_pull_request_that_is_reviewed_fixed_and_approved() {
     let fixture = AgentFixture::new();
     let task = json!({
         "id": "t", "type": "implementation", "status": "pending", "priority": 50,
@@ -223,7 +223,7 @@ fn a_task_becomes_a_pull_request_that_is_reviewed_mended_and_approved() {
     });
     drop_in(&fixture.repository, "engineer", &task);
     let mut engineer = fixture.agents(&["engineer"]);
-    engineer.heard("moved from To Do to Code Review");
+    engineer.wait_for_line("moved from To Do to Code Review");
     assert_eq!(engineer.stop(), 0);
     let first = fixture.head();
     let review = format!("review-octo.demo-1-main-{first}");
@@ -235,9 +235,9 @@ fn a_task_becomes_a_pull_request_that_is_reviewed_mended_and_approved() {
     assert_eq!(names(&fixture.repository, "queues/qa"), [format!("{review}.json")]);
 
     let mut agents = fixture.agents(&[]);
-    agents.heard("moved from Code Review to Changes Requested");
-    agents.heard("moved from Changes Requested to Code Review");
-    agents.heard("moved from Code Review to Approved");
+    agents.wait_for_line("moved from Code Review to Changes Requested");
+    agents.wait_for_line("moved from Changes Requested to Code Review");
+    agents.wait_for_line("moved from Code Review to Approved");
     let second = fixture.head();
     assert_eq!(fixture.ask_for_reviews("synchronize")[0], "already_there");
     assert_eq!(agents.stop(), 0);
@@ -283,7 +283,7 @@ fn a_task_becomes_a_pull_request_that_is_reviewed_mended_and_approved() {
         Review: Ready: no open finding, and every reviewer answered.
         No findings.
         https://github.com/octo/demo/pull/1"#]]
-    .assert_eq(&fixture.told().replace(&fixture.ticket, "TICKET"));
+    .assert_eq(&fixture.comment_texts().replace(&fixture.ticket, "TICKET"));
     assert_eq!(fixture.jira.status(&fixture.ticket), "Approved");
     let logs = fs::read_to_string(fixture.repository.path().join("logs/agent.log")).unwrap();
     assert!(!logs.contains(TOKEN) && !logs.contains(jira::TOKEN));
@@ -292,7 +292,7 @@ fn a_task_becomes_a_pull_request_that_is_reviewed_mended_and_approved() {
 }
 
 #[test]
-fn a_pull_request_of_a_person_is_reviewed_mended_and_approved_whoever_asks_first() {
+fn a_pull_request_of_a_person_is_queued_once_reviewed_fixed_and_approved() {
     let fixture = AgentFixture::new();
     let author = Repository::empty(&[]);
     author.git(&["remote", "add", "origin", fixture.bare.to_str().unwrap()]);
@@ -313,8 +313,8 @@ fn a_pull_request_of_a_person_is_reviewed_mended_and_approved_whoever_asks_first
     );
 
     let mut agents = fixture.agents(&[]);
-    agents.heard("moved from Code Review to Changes Requested");
-    agents.heard("moved from Code Review to Approved");
+    agents.wait_for_line("moved from Code Review to Changes Requested");
+    agents.wait_for_line("moved from Code Review to Approved");
     let second = fixture.head();
     assert_ne!(first, second);
     assert_eq!(fixture.ask_for_reviews("synchronize")[0], "already_there");
@@ -350,7 +350,7 @@ fn a_pull_request_of_a_person_is_reviewed_mended_and_approved_whoever_asks_first
 }
 
 #[test]
-fn whoever_posts_a_review_is_told_what_came_of_it_and_not_of_what_waited_before() {
+fn a_failed_post_exits_with_3_and_an_unreadable_earlier_message_only_warns() {
     let fixture = AgentFixture::new();
     let author = Repository::empty(&[]);
     author.git(&["remote", "add", "origin", fixture.bare.to_str().unwrap()]);

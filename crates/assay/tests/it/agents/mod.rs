@@ -4,12 +4,12 @@ mod approvals;
 mod cycle;
 mod folded;
 mod github;
-mod keeping;
 mod on_postgres;
 mod orphans;
 mod outbox;
 mod pull_fixes;
 mod purpose;
+mod task_lifecycle;
 mod trust;
 mod validation;
 
@@ -51,7 +51,7 @@ impl<'a> Agents<'a> {
         variables: &[(&str, &str)],
     ) -> Agents<'a> {
         let mut agents = Agents::launch(repository, args, variables);
-        agents.heard("Polling queue: ");
+        agents.wait_for_line("Polling queue: ");
         agents
     }
 
@@ -84,7 +84,7 @@ impl<'a> Agents<'a> {
     }
 
     /// Waits for a line of the log that contains `words`, and returns the line.
-    fn heard(&mut self, words: &str) -> String {
+    fn wait_for_line(&mut self, words: &str) -> String {
         let until = Instant::now() + LONG;
         loop {
             let left = until.saturating_duration_since(Instant::now());

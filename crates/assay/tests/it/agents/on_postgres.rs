@@ -24,13 +24,13 @@ fn with_url(repository: &Repository, args: &[&str], url: &str) -> AssayRun {
 }
 
 #[test]
-fn agents_are_seen_and_stopped_without_their_postgres() {
+fn agent_status_and_stop_work_while_postgres_is_down() {
     let mut server = server();
     let repository = in_a_database(&server);
     let url = server.url();
     let variables = [("URL_OF_THE_QUEUE", url.as_str())];
     let mut agents = Agents::start_with(&repository, &["qa", "--replicas", "2"], &variables);
-    agents.heard("Polling queue: ");
+    agents.wait_for_line("Polling queue: ");
     server.kill().unwrap();
 
     let status = with_url(&repository, &["agent", "status"], &url);
@@ -69,16 +69,16 @@ fn commands_wait_for_a_postgres_that_restarts() {
     let mut command = crate::command_in(repository.path(), &["queue", "stats", "--json"]);
     let mut child = command.env("URL_OF_THE_QUEUE", &url).spawn().unwrap();
     let mut stderr = BufReader::new(child.stderr.take().unwrap());
-    let mut told = String::new();
-    stderr.read_line(&mut told).unwrap();
-    assert!(told.contains("retrying for up to 20 s"), "{told}");
+    let mut warning = String::new();
+    stderr.read_line(&mut warning).unwrap();
+    assert!(warning.contains("retrying for up to 20 s"), "{warning}");
     server.resume().unwrap();
     let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(0), "{told}");
+    assert_eq!(output.status.code(), Some(0), "{warning}");
 }
 
 #[test]
-fn agents_wait_for_a_postgres_that_takes_no_writes_and_say_so() {
+fn agents_wait_for_a_read_only_postgres_and_report_the_reason() {
     let server = server();
     let repository = in_a_database(&server);
     let url = server.url();
@@ -92,7 +92,7 @@ fn agents_wait_for_a_postgres_that_takes_no_writes_and_say_so() {
     assert!(refused.stderr.contains("accepts no writes now"), "{}", refused.stderr);
     let variables_read_only = [("URL_OF_THE_QUEUE", read_only.as_str())];
     let mut agents = Agents::launch(&repository, &["qa"], &variables_read_only);
-    agents.heard("accepts no writes now");
+    agents.wait_for_line("accepts no writes now");
     let waits = until("a worker that says why it waits", || {
         let status = with_url(&repository, &["agent", "status"], &url).json();
         status["workers"][0]["waits_because"].as_str().map(str::to_owned)

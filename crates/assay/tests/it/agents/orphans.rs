@@ -83,7 +83,7 @@ impl OrphanFixture {
             // breaks.
             wait_until_gone(alive);
         }
-        agents.heard("Implementation completed (");
+        agents.wait_for_line("Implementation completed (");
         self.check_commit(task);
         assert_eq!(agents.stop(), 0);
         let trees = self.repository.git(&["worktree", "list"]);
@@ -111,7 +111,7 @@ fn number(variable: &str, default: usize) -> usize {
 }
 
 #[test]
-fn agents_killed_with_running_commands_leave_no_process_and_no_foreign_byte() {
+fn agents_killed_with_running_commands_leave_no_process_and_no_stray_write() {
     let (kills, seed) = (number(KILLS, 3), number(SEED, 1));
     let fixture = OrphanFixture::new();
     let (mut done, mut round) = (0, 0);
@@ -126,7 +126,7 @@ fn agents_killed_with_running_commands_leave_no_process_and_no_foreign_byte() {
 }
 
 #[test]
-fn what_a_command_leaves_running_ends_before_its_work_is_committed() {
+fn background_processes_of_a_command_end_before_its_work_is_committed() {
     let fixture = OrphanFixture::new();
     let script = "echo right > right.txt; \
         setsid sh -c 'exec 3<\"$ASIDE/alive-0\"; while :; do echo x > foreign.txt; done' >/dev/null 2>&1 & \
@@ -139,7 +139,7 @@ fn what_a_command_leaves_running_ends_before_its_work_is_committed() {
     task["type"] = json!("implementation");
     drop_in(&fixture.repository, "engineer", &task);
     wait_until_gone(fixture.alive(0));
-    agents.heard("Implementation completed (");
+    agents.wait_for_line("Implementation completed (");
     let tree = fixture.repository.git(&["show", "work-t:right.txt"]);
     assert_eq!(tree, "right");
     assert_eq!(agents.stop(), 0);

@@ -11,7 +11,8 @@ use super::github::{AgentFixture, REPO};
 use super::*;
 
 /// The warning to the user.
-const TOLD: &str = "`.assay/outbox` is not used: the outbox is outside of the work tree now";
+const OUTBOX_NOT_USED: &str =
+    "`.assay/outbox` is not used: the outbox is outside of the work tree now";
 
 /// The path of a forged message.
 const FORGED: &str = ".assay/outbox/pull-octo.demo-1/review.json";
@@ -64,9 +65,9 @@ impl Forgery {
 
     /// Posts a review, which sends nothing else, and warns the user of the message once.
     fn check_not_sent(&self, form: &str) {
-        assert!(self.post().stderr.contains(TOLD), "{form}");
+        assert!(self.post().stderr.contains(OUTBOX_NOT_USED), "{form}");
         assert!(!self.is_sent(), "{form}");
-        assert!(!self.post().stderr.contains(TOLD), "{form}: told twice");
+        assert!(!self.post().stderr.contains(OUTBOX_NOT_USED), "{form}: told twice");
         assert!(!self.is_sent(), "{form}");
     }
 }
@@ -121,10 +122,10 @@ fn an_idle_agent_sends_no_forged_message() {
     let forgery = Forgery::new();
     forgery.fixture.repository.write(FORGED, &forgery.message);
     let mut agents = forgery.fixture.agents(&["qa"]);
-    assert!(agents.seen.iter().any(|line| line.contains(TOLD)), "{:?}", agents.seen);
+    assert!(agents.seen.iter().any(|line| line.contains(OUTBOX_NOT_USED)), "{:?}", agents.seen);
     forgery.deliver_honestly();
     // A later message of the same outbox arrives, so the agent has delivered everything it would.
-    agents.heard(&format!("osted the review on {REPO}#1"));
+    agents.wait_for_line(&format!("osted the review on {REPO}#1"));
     assert_eq!(agents.stop(), 0);
     assert_eq!(forgery.fixture.github.reviews(REPO, 1).len(), 1);
     assert!(forgery.fixture.repository.path().join(FORGED).exists());
@@ -180,7 +181,7 @@ fn a_message_that_a_test_or_a_fixer_writes_under_qa_is_not_sent() {
         let is_forged = repository.path().join(FORGED).exists();
         assert_eq!(is_forged, !by_fixer, "a fixer works on a copy, which `.assay/` is no part of");
         let ran = forgery.post();
-        assert_eq!(ran.stderr.contains(TOLD), is_forged, "{}", ran.stderr);
+        assert_eq!(ran.stderr.contains(OUTBOX_NOT_USED), is_forged, "{}", ran.stderr);
         assert!(!forgery.is_sent());
     }
 }

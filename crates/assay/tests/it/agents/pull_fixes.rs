@@ -45,7 +45,7 @@ fn own_branches(repository: &Repository) -> String {
 
 /// Waits until the task is given up, and returns the task.
 fn given_up(repository: &Repository, agents: &mut Agents<'_>) -> Value {
-    agents.heard("Gave up");
+    agents.wait_for_line("Gave up");
     let task = read(repository, "queues/engineer/fix-by-hand.json");
     assert_eq!(task["status"], "failed", "{task}");
     task
@@ -57,7 +57,7 @@ fn a_fix_that_names_a_pull_request_by_its_number_is_made_on_its_branch() {
     let head = fixture.open_pull("feature/prices", BAD);
     drop_in(&fixture.repository, "engineer", &fix_task(&fixture.ticket));
     let mut agents = fixture.agents(&["engineer"]);
-    agents.heard("Pushed ");
+    agents.wait_for_line("Pushed ");
     completed(&fixture.repository, "engineer", "fix-by-hand");
     assert_eq!(agents.stop(), 0);
     assert_eq!(
@@ -82,10 +82,10 @@ fn a_push_that_passes_the_second_time_leaves_one_commit() {
     hook(&fixture, "test -e refused || { touch refused; echo 'cannot lock ref' >&2; exit 1; }");
     drop_in(&fixture.repository, "engineer", &fix_task(&fixture.ticket));
     let mut agents = fixture.agents(&["engineer"]);
-    let refused = agents.heard("cannot push to branch `feature/prices` of `octo/demo`");
+    let refused = agents.wait_for_line("cannot push to branch `feature/prices` of `octo/demo`");
     assert!(refused.contains("remote: cannot lock ref"), "{refused}");
     assert!(refused.contains("repeat the work on the new head"), "{refused}");
-    agents.heard("Pushed ");
+    agents.wait_for_line("Pushed ");
     completed(&fixture.repository, "engineer", "fix-by-hand");
     assert_eq!(agents.stop(), 0);
     assert_eq!(commits(&fixture, "feature/prices").len(), 2);
@@ -94,7 +94,7 @@ fn a_push_that_passes_the_second_time_leaves_one_commit() {
 }
 
 #[test]
-fn a_push_that_is_forbidden_is_told_with_its_remedy_and_leaves_no_commit() {
+fn a_forbidden_push_is_reported_with_a_remedy_and_leaves_no_commit() {
     let fixture = AgentFixture::with(QUICK, "");
     let head = fixture.open_pull("feature/prices", BAD);
     hook(&fixture, "echo 'GH006: Protected branch update failed' >&2; exit 1");
@@ -134,7 +134,7 @@ fn a_pull_request_from_a_fork_is_handed_to_a_person_before_anything_is_changed()
 }
 
 #[test]
-fn without_github_a_pull_request_that_is_not_here_is_not_worked_on() {
+fn without_github_a_fix_for_a_pull_request_without_a_branch_fails_at_once() {
     let repository = Repository::new();
     repository.write("config/agent-framework.yaml", QUICK);
     repository.write("shop.py", BAD);
@@ -158,11 +158,11 @@ fn a_review_waits_for_a_pull_request_that_is_not_there_yet() {
     let context = json!({ "pr_number": 1, "github_repo": REPO });
     drop_in(&fixture.repository, "qa", &review_task("early", &context));
     let mut agents = fixture.agents(&["qa"]);
-    let early = agents.heard("`octo/demo` has no pull request 1");
+    let early = agents.wait_for_line("`octo/demo` has no pull request 1");
     assert!(early.contains("`refs/pull/1/head` does not exist"), "{early}");
-    agents.heard("Retrying in ");
+    agents.wait_for_line("Retrying in ");
     fixture.open_pull("feature/prices", "def total(prices):\n    return sum(prices, 0)\n");
-    agents.heard("Approved: ");
+    agents.wait_for_line("Approved: ");
     completed(&fixture.repository, "qa", "early");
     assert_eq!(agents.stop(), 0);
 }
@@ -173,14 +173,14 @@ fn a_review_of_a_pull_request_that_never_comes_is_given_up_after_its_retries() {
     let context = json!({ "pr_number": 9, "github_repo": REPO });
     drop_in(&fixture.repository, "qa", &review_task("never", &context));
     let mut agents = fixture.agents(&["qa"]);
-    agents.heard("Gave up");
+    agents.wait_for_line("Gave up");
     assert_eq!(agents.stop(), 0);
     let task = read(&fixture.repository, "queues/qa/never.json");
     assert_eq!((&task["status"], &task["retry_count"]), (&json!("failed"), &json!(5)), "{task}");
 }
 
 #[test]
-fn a_person_waits_a_few_seconds_for_a_pull_request_and_is_told_what_to_check() {
+fn review_retries_a_missing_pull_request_three_times_and_suggests_a_remedy() {
     let fixture = AgentFixture::with(QUICK, "");
     let ran = fixture.assay(&["review", "--pr", &format!("{REPO}#9")]);
     assert_eq!(ran.code, 2, "{}", ran.stderr);

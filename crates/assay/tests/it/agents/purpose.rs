@@ -42,7 +42,7 @@ fn key() -> String {
 }
 
 #[test]
-fn readers_are_told_the_text_of_the_pull_request_and_the_documents_that_it_names() {
+fn reviewers_get_the_pull_request_text_and_the_documents_that_it_names() {
     let model = model(ModelAnswer::Nothing);
     let fixture = fixture(&model);
     open_pull(&fixture, "prices", &key());
@@ -50,10 +50,10 @@ fn readers_are_told_the_text_of_the_pull_request_and_the_documents_that_it_names
     let asked = questions(&model);
     assert!(!asked.is_empty(), "{}{}", ran.stdout, ran.stderr);
     for text in asked {
-        let told =
+        let expected =
             ["Carts are added up", "Empty carts cost nothing", "A cart of no prices costs 0"];
-        for told in told {
-            assert!(text.contains(told), "{told}\n{text}");
+        for expected in expected {
+            assert!(text.contains(expected), "{expected}\n{text}");
         }
         assert!(!text.contains(&key()) && !text.contains("ignore all previous"), "{text}");
     }
@@ -76,7 +76,7 @@ fn a_pull_request_without_a_token_is_reviewed_without_its_text() {
 }
 
 #[test]
-fn a_github_that_does_not_answer_costs_only_the_text_and_is_told() {
+fn an_unreadable_pull_request_text_is_reported_and_the_review_runs_without_it() {
     let model = model(ModelAnswer::Nothing);
     let fixture = fixture(&model);
     open_pull(&fixture, "prices", &key());
@@ -86,31 +86,31 @@ fn a_github_that_does_not_answer_costs_only_the_text_and_is_told() {
         let args = ["review", "--pr", &format!("{REPO}#1"), "--models"];
         assay_with(fixture.repository.path(), &args, b"", &variables)
     });
-    let told = "reviewers do not get the text of the pull request: cannot read pull request";
+    let expected = "reviewers do not get the text of the pull request: cannot read pull request";
     let all = ran.stdout + &ran.stderr;
-    assert!(all.contains(told), "{all}");
+    assert!(all.contains(expected), "{all}");
     assert!(!questions(&model).is_empty());
 }
 
 #[test]
-fn readers_of_an_agent_are_told_the_text_of_its_ticket_and_of_its_pull_request() {
+fn reviewers_of_an_agent_get_the_texts_of_its_ticket_and_pull_request() {
     let model = model(ModelAnswer::Nothing);
     let fixture = fixture(&model);
     open_pull(&fixture, &format!("{}-prices", fixture.ticket), &key());
     let pushed = fixture.assay(&["queue", "push", "--pr", &format!("{REPO}#1")]);
     assert_eq!(pushed.code, 0, "{}", pushed.stderr);
     let mut agents = fixture.agents(&["qa"]);
-    agents.heard("Posted the review on");
+    agents.wait_for_line("Posted the review on");
     assert_eq!(agents.stop(), 0);
     let asked = questions(&model);
-    let told = [&format!("{}: Add up prices", fixture.ticket), "Empty carts cost nothing"];
-    for told in told {
-        assert!(asked[0].contains(told), "{told}\n{}", asked[0]);
+    let expected = [&format!("{}: Add up prices", fixture.ticket), "Empty carts cost nothing"];
+    for expected in expected {
+        assert!(asked[0].contains(expected), "{expected}\n{}", asked[0]);
     }
 }
 
 #[test]
-fn a_change_cannot_lead_the_token_of_github_to_another_address() {
+fn a_change_cannot_redirect_the_github_token_to_another_address() {
     let readers = model(ModelAnswer::Nothing);
     let elsewhere = model(ModelAnswer::Nothing);
     let fixture = fixture(&readers);

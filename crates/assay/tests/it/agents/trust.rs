@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn what_an_earlier_commit_of_a_branch_configures_is_not_run() {
+fn commands_configured_by_an_earlier_commit_of_a_branch_are_not_run() {
     let outside = tempfile::tempdir().unwrap();
     let marker = outside.path().join("marker");
     let evil = format!(
@@ -21,7 +21,7 @@ fn what_an_earlier_commit_of_a_branch_configures_is_not_run() {
     let mut task = review_task("t", &json!({ "branch_name": "topic" }));
     task["type"] = json!("fix");
     drop_in(&repository, "engineer", &task);
-    let line = agents.heard("Fix ");
+    let line = agents.wait_for_line("Fix ");
     assert!(!marker.exists(), "{line}");
     assert!(line.contains("the base of the change is unknown"), "{line}");
 }
@@ -56,27 +56,30 @@ fn with_claude<'a>(
 }
 
 #[test]
-fn claude_works_without_what_the_branch_brings_along_for_it() {
+fn claude_runs_without_the_settings_and_mcp_servers_of_the_branch() {
     let repository = with_change(QUICK, "shop.py", "def total(prices):\n    return 0\n");
     let programs = tempfile::tempdir().unwrap();
     let mut agents = with_claude(&repository, &programs, CLAUDE);
-    agents.heard("`topic` is ready for review");
-    let told = repository.git(&["show", "topic:told.txt"]);
-    let told: Vec<&str> = told.lines().collect();
-    assert!(told.contains(&"--strict-mcp-config"), "{told:?}");
-    assert!(told.windows(2).any(|pair| pair == ["--setting-sources", "user"]), "{told:?}");
-    assert_eq!(told[told.len() - 3..], ["1", "1", "engineer"]);
+    agents.wait_for_line("`topic` is ready for review");
+    let arguments = repository.git(&["show", "topic:told.txt"]);
+    let arguments: Vec<&str> = arguments.lines().collect();
+    assert!(arguments.contains(&"--strict-mcp-config"), "{arguments:?}");
+    assert!(
+        arguments.windows(2).any(|pair| pair == ["--setting-sources", "user"]),
+        "{arguments:?}"
+    );
+    assert_eq!(arguments[arguments.len() - 3..], ["1", "1", "engineer"]);
     assert_eq!(agents.stop(), 0);
 }
 
 #[test]
-fn an_agent_cannot_rewrite_what_agents_go_by() {
+fn an_agent_cannot_change_the_configuration_of_the_agents() {
     let repository = with_change(QUICK, "shop.py", "def total(prices):\n    return 0\n");
     let programs = tempfile::tempdir().unwrap();
     let script = "#!/bin/sh\nmkdir -p config; echo '- id: mine' > config/agents.yaml; echo done\n";
     let mut agents = with_claude(&repository, &programs, script);
-    let line = agents.heard("Implementation failed (");
+    let line = agents.wait_for_line("Implementation failed (");
     assert!(line.contains("the work changes `config/agents.yaml`"), "{line}");
-    agents.heard("escalates the task to a person");
+    agents.wait_for_line("escalates the task to a person");
     assert_eq!(repository.git(&["log", "--format=%s", "-1", "topic"]), "a change");
 }

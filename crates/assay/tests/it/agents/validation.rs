@@ -91,7 +91,7 @@ impl ValidationFixture {
     }
 
     /// Returns a file of the spec from the branch.
-    fn paper(&self, name: &str) -> String {
+    fn artifact(&self, name: &str) -> String {
         self.repository.git(&["show", &format!("topic:specs/001-greeting/{name}")])
     }
 
@@ -112,11 +112,13 @@ fn implements() -> String {
 }
 
 #[test]
-fn what_was_implemented_by_a_spec_is_validated_mended_and_approved_on_its_branch() {
+fn an_implementation_of_a_spec_is_validated_fixed_and_approved_on_its_branch() {
     let fixture = ValidationFixture::new(&implements(), "echo hello >> greeting.txt; echo mended");
     let mut agents = fixture.implement();
-    agents.heard("Queued validation-t for engineer");
-    agents.heard("[engineer] [SHOP-1] Approved: all acceptance criteria are met, after 2 rounds");
+    agents.wait_for_line("Queued validation-t for engineer");
+    agents.wait_for_line(
+        "[engineer] [SHOP-1] Approved: all acceptance criteria are met, after 2 rounds",
+    );
     let repository = &fixture.repository;
     let task = completed(repository, "engineer", "validation-t");
     assert_eq!(task["context"]["verdict"], "approved");
@@ -131,9 +133,9 @@ fn what_was_implemented_by_a_spec_is_validated_mended_and_approved_on_its_branch
             "specs/001-greeting/qa_report.md",
         ]
     );
-    let plan: Value = serde_json::from_str(&fixture.paper("implementation_plan.json")).unwrap();
+    let plan: Value = serde_json::from_str(&fixture.artifact("implementation_plan.json")).unwrap();
     assert_eq!(plan["qa_signoff"]["status"], "approved");
-    assert!(fixture.paper("qa_report.md").contains("- Verdict: APPROVED"));
+    assert!(fixture.artifact("qa_report.md").contains("- Verdict: APPROVED"));
     // The loop includes the review.
     assert_eq!(names(repository, "completed/qa"), Vec::<String>::new());
     assert_eq!(names(repository, "queues/qa"), Vec::<String>::new());
@@ -145,57 +147,60 @@ fn what_was_implemented_by_a_spec_is_validated_mended_and_approved_on_its_branch
 }
 
 #[test]
-fn what_never_gets_better_is_handed_to_a_person_with_the_papers_on_the_branch() {
+fn a_validation_without_progress_is_escalated_with_its_artifacts_on_the_branch() {
     let fixture = ValidationFixture::new(&implements(), "echo 'all is well'");
     let mut agents = fixture.implement();
-    agents.heard("[engineer] [SHOP-1] Escalated to a person: ");
+    agents.wait_for_line("[engineer] [SHOP-1] Escalated to a person: ");
     let repository = &fixture.repository;
     let escalation = waiting(repository, "architect", "validation-escalation-t");
     assert_eq!(escalation["type"], "escalation");
     assert_eq!(escalation["needs_human_review"], true);
-    let paper = "specs/001-greeting/QA_HUMAN_ESCALATION.md";
-    assert_eq!(escalation["context"]["escalation_file"], paper);
+    let artifact = "specs/001-greeting/QA_HUMAN_ESCALATION.md";
+    assert_eq!(escalation["context"]["escalation_file"], artifact);
     let description = escalation["description"].as_str().unwrap();
-    assert!(description.contains(&format!("`{paper}` on branch `topic`")), "{description}");
+    assert!(description.contains(&format!("`{artifact}` on branch `topic`")), "{description}");
     let task = completed(repository, "engineer", "validation-t");
     assert_eq!(task["context"]["verdict"], "human_escalation");
     let reason = task["result_summary"].as_str().unwrap();
     let reason = reason.strip_prefix("a person must decide: ").unwrap();
-    let told = fixture.paper("QA_HUMAN_ESCALATION.md");
-    assert!(told.contains(&format!("The loop stopped here: {reason}")), "{told}");
-    assert!(fixture.paper("QA_FIX_REQUEST.md").contains("greets"));
+    let escalation_text = fixture.artifact("QA_HUMAN_ESCALATION.md");
+    assert!(
+        escalation_text.contains(&format!("The loop stopped here: {reason}")),
+        "{escalation_text}"
+    );
+    assert!(fixture.artifact("QA_FIX_REQUEST.md").contains("greets"));
     // A second validation has the same result, until a person resumes the loop.
-    let events = fixture.paper("qa_journal.jsonl");
+    let events = fixture.artifact("qa_journal.jsonl");
     fixture.validate("again");
-    agents.heard(&format!("Escalated to a person: {reason}"));
-    assert_eq!(fixture.paper("qa_journal.jsonl"), events);
+    agents.wait_for_line(&format!("Escalated to a person: {reason}"));
+    assert_eq!(fixture.artifact("qa_journal.jsonl"), events);
     repository.git(&["switch", "--quiet", "topic"]);
     repository.remove("specs/001-greeting/QA_FIX_REQUEST.md");
     repository.write("greeting.txt", "hello\n");
     repository.commit("what a person did");
     repository.git(&["switch", "--quiet", "main"]);
     fixture.validate("resumed");
-    agents.heard("Approved: all acceptance criteria are met, after 1 round");
+    agents.wait_for_line("Approved: all acceptance criteria are met, after 1 round");
     assert_eq!(agents.stop(), 0);
 }
 
 #[test]
-fn a_journal_that_came_with_the_branch_approves_nothing() {
+fn a_journal_from_the_branch_is_not_trusted_and_the_checks_run_again() {
     let fixture = ValidationFixture::new(&implements(), "echo hello >> greeting.txt; echo mended");
     let mut agents = fixture.implement();
-    agents.heard("Approved: ");
+    agents.wait_for_line("Approved: ");
     let checks = |journal: &str| journal.matches("\"kind\":\"checked\"").count();
-    let before = fixture.paper("qa_journal.jsonl");
+    let before = fixture.artifact("qa_journal.jsonl");
     fixture.validate("again");
-    agents.heard("Approved: all acceptance criteria are met, after 1 round");
-    let after = fixture.paper("qa_journal.jsonl");
+    agents.wait_for_line("Approved: all acceptance criteria are met, after 1 round");
+    let after = fixture.artifact("qa_journal.jsonl");
     assert!(after.contains("\"why\":\"elsewhere\"") && after.starts_with(&before), "{after}");
     assert!(checks(&after) > checks(&before), "{after}");
     assert_eq!(agents.stop(), 0);
 }
 
 #[test]
-fn a_worker_that_is_killed_while_it_validates_begins_anew_and_comes_to_the_same_end() {
+fn a_worker_killed_during_validation_starts_over_and_reaches_the_same_result() {
     let fixture = ValidationFixture::new(&implements(), "");
     let go = fixture.repository.path().join(".git/go");
     let waits = format!("while [ ! -e '{}' ]; do sleep 0.05; done\n", go.display());
@@ -204,30 +209,30 @@ fn a_worker_that_is_killed_while_it_validates_begins_anew_and_comes_to_the_same_
     let worker = fixture.repository.path().join(".assay/worktrees/engineer");
     until("a fixer", || {
         let mut attempts = fs::read_dir(&worker).ok()?.flatten();
-        let has_begun = |attempt: fs::DirEntry| {
+        let has_started = |attempt: fs::DirEntry| {
             let folder = attempt.path().join("validation-t/specs/001-greeting");
             let journal = fs::read_to_string(folder.join("qa_journal.jsonl"));
             journal.is_ok_and(|journal| journal.contains("fix_begun"))
         };
-        attempts.any(has_begun).then_some(())
+        attempts.any(has_started).then_some(())
     });
     agents.kill("engineer");
-    agents.heard("[supervisor] engineer exited unexpectedly: signal: 9 (SIGKILL)");
-    agents.heard("Starting validation");
+    agents.wait_for_line("[supervisor] engineer exited unexpectedly: signal: 9 (SIGKILL)");
+    agents.wait_for_line("Starting validation");
     fs::write(go, "").unwrap();
-    agents.heard("Approved: all acceptance criteria are met, after 2 rounds");
+    agents.wait_for_line("Approved: all acceptance criteria are met, after 2 rounds");
     assert_eq!(fixture.repository.git(&["show", "topic:greeting.txt"]), "bye\nhello");
-    assert_eq!(fixture.paper("qa_journal.jsonl").matches("epoch_begun").count(), 1);
+    assert_eq!(fixture.artifact("qa_journal.jsonl").matches("epoch_begun").count(), 1);
     assert_eq!(fixture.repository.git(&["log", "--format=%s", "main..topic"]).lines().count(), 2);
     assert_eq!(agents.stop(), 0);
 }
 
 #[test]
-fn what_is_not_done_yet_is_reviewed() {
+fn an_unfinished_implementation_is_reviewed_instead_of_validated() {
     let fixture = ValidationFixture::new("echo hello > greeting.txt; echo begun", "exit 1");
     let mut agents = fixture.implement();
-    agents.heard("Queued review-t for qa");
-    agents.heard("[qa] [SHOP-1] Approved: ");
+    agents.wait_for_line("Queued review-t for qa");
+    agents.wait_for_line("[qa] [SHOP-1] Approved: ");
     let task = completed(&fixture.repository, "engineer", "validation-t");
     let said = task["result_summary"].as_str().unwrap();
     assert!(said.contains("`1.1` (Say hello) is pending"), "{said}");
@@ -236,7 +241,7 @@ fn what_is_not_done_yet_is_reviewed() {
 }
 
 #[test]
-fn what_models_cost_is_counted_where_the_agents_work_for() {
+fn model_costs_of_a_validation_are_recorded_in_the_state_home() {
     let model = FakeModel::start(|asked: &PromptRequest| {
         let text = asked.text();
         let reviewer = text.split_once("You are the `").and_then(|(_, it)| it.split_once("` rev"));
@@ -260,7 +265,7 @@ fn what_models_cost_is_counted_where_the_agents_work_for() {
         ("FAKE_KEY", "sk-test-5d0f8a7c61e94b23"),
         ("XDG_STATE_HOME", state.path().to_str().unwrap()),
     ]);
-    agents.heard("[engineer] [SHOP-1] Approved: ");
+    agents.wait_for_line("[engineer] [SHOP-1] Approved: ");
     let days = fs::read_dir(state.path().join("assay/spend")).unwrap();
     let mut spent = days.flat_map(|tree| fs::read_dir(tree.unwrap().path()).unwrap());
     assert!(spent.any(|file| file.unwrap().metadata().unwrap().len() > 0));
@@ -268,11 +273,11 @@ fn what_models_cost_is_counted_where_the_agents_work_for() {
 }
 
 #[test]
-fn a_loop_that_breaks_down_is_tried_again_and_leaves_nothing() {
+fn a_failed_validation_is_retried_and_commits_no_journal() {
     let fixture = ValidationFixture::new(&implements(), "echo broken >&2; exit 1");
     let mut agents = fixture.implement();
-    let line = agents.heard("Validation failed (");
+    let line = agents.wait_for_line("Validation failed (");
     assert!(line.contains("rounds failed") && line.contains("broken"), "{line}");
-    agents.heard("Retrying in 0 s");
+    agents.wait_for_line("Retrying in 0 s");
     assert!(!fixture.changed().contains(&"specs/001-greeting/qa_journal.jsonl".to_owned()));
 }

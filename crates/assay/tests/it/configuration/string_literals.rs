@@ -67,7 +67,7 @@ fn escaped(code: &str) -> (String, &str) {
 }
 
 #[test]
-fn literals_are_read_with_escapes_and_raw() {
+fn escaped_and_raw_string_literals_are_read() {
     let code = concat!(
         "// \"not\" 'this\n",
         r####"let c = '"'; f("a\n\"b\"", r#"c "d""#, 'x', "e \

@@ -81,7 +81,7 @@ fn problem(node: &Value, value: &Value) -> Option<String> {
 }
 
 #[test]
-fn the_commented_keys_are_a_configuration_in_which_no_key_stands_twice() {
+fn the_commented_keys_are_a_valid_configuration_without_duplicate_keys() {
     let text = uncommented();
     let value = yaml(&text).unwrap_or_else(|| panic!("a key stands twice:\n{text}"));
     assert_eq!(schema_errors(&validator(), &value), Vec::<String>::new());
@@ -110,7 +110,7 @@ fn the_commented_values_are_the_defaults_unless_they_are_examples() {
 }
 
 #[test]
-fn every_key_with_a_fixed_place_is_listed() {
+fn every_key_with_a_fixed_path_is_in_the_template() {
     let (schema, text) = (schema(), uncommented());
     let reader = SchemaReader { root: &schema };
     let template = yaml(&text).unwrap();

@@ -30,7 +30,7 @@ fn large() -> Repository {
 }
 
 #[test]
-fn no_answer_is_cut_and_a_text_that_does_not_fit_is_named_with_its_size() {
+fn no_answer_is_truncated_and_an_omitted_text_is_named_with_its_size() {
     let repository = large();
     let folder = repository.path();
     let started = fitting(folder, "start_review", &json!({ "base": "main" }));
@@ -97,7 +97,7 @@ fn a_long_brief_comes_in_pieces_that_make_the_whole() {
 }
 
 #[test]
-fn reviewers_that_do_not_read_are_a_count_unless_they_are_asked_for() {
+fn inactive_reviewers_are_only_counted_unless_a_list_is_requested() {
     let case = Case::new("");
     let folder = case.repository.path();
     let started = fitting(folder, "start_review", &json!({ "each_persona": true }));
@@ -113,7 +113,7 @@ fn reviewers_that_do_not_read_are_a_count_unless_they_are_asked_for() {
 }
 
 #[test]
-fn each_persona_reads_on_its_own_where_that_is_asked_for() {
+fn each_persona_reads_separately_if_requested() {
     let repository = Repository::new();
     repository.write("shop.py", "def total(prices):\n    return sum(prices)\n");
     repository.commit("before");
@@ -152,7 +152,7 @@ fn the_stated_purpose_is_in_every_brief_and_the_reports_on_it_count() {
 }
 
 #[test]
-fn a_delegated_reading_is_told_the_findings_of_the_rules() {
+fn a_delegated_reading_gets_the_findings_of_the_rules() {
     let repository = Repository::new();
     repository.write("README.md", "# Shop\n");
     repository.commit("before");
@@ -162,8 +162,8 @@ fn a_delegated_reading_is_told_the_findings_of_the_rules() {
     let folder = repository.path();
     let started = fitting(folder, "start_review", &json!({ "base": "main" }));
     let change = started["change"][0]["text"].as_str().unwrap();
-    for told in ["The findings of the rules in these files", ": run.py:2: "] {
-        assert!(change.contains(told), "{told}\n{change}");
+    for expected in ["The findings of the rules in these files", ": run.py:2: "] {
+        assert!(change.contains(expected), "{expected}\n{change}");
     }
     let review = started["review"].as_str().unwrap();
     answer_all(folder, review, &started["tasks"]);

@@ -14,7 +14,7 @@ fn why(answer: &Value, at: usize) -> &str {
 }
 
 #[test]
-fn an_error_in_one_report_of_a_batch_costs_only_that_report() {
+fn an_error_in_one_report_of_a_batch_affects_only_that_report() {
     let case = Case::new("");
     let folder = case.repository.path();
     let (review, started) = start(folder);
@@ -61,7 +61,7 @@ fn an_error_in_one_report_of_a_batch_costs_only_that_report() {
 }
 
 #[test]
-fn a_call_without_a_report_hands_nothing_in() {
+fn a_call_without_exactly_one_form_of_report_is_refused() {
     let case = Case::new("");
     let folder = case.repository.path();
     let (review, _) = start(folder);
@@ -82,7 +82,7 @@ fn a_call_without_a_report_hands_nothing_in() {
 }
 
 #[test]
-fn a_batch_after_the_end_is_refused_with_the_way_to_the_outcome() {
+fn a_batch_after_the_end_is_refused_and_finish_review_is_suggested() {
     let case = Case::new("");
     let folder = case.repository.path();
     let (review, _) = start(folder);
@@ -109,7 +109,7 @@ fn long_report() -> Value {
 }
 
 #[test]
-fn reports_of_many_findings_are_counted_whole_and_listed_as_far_as_they_fit() {
+fn reports_of_many_findings_are_counted_completely_and_listed_up_to_the_size_limit() {
     for finish in [false, true] {
         let case = Case::new("");
         let folder = case.repository.path();
@@ -181,7 +181,7 @@ fn values_of(value: &Value, name: &str, found: &mut Vec<String>) {
 }
 
 #[test]
-fn all_tools_speak_one_scale_of_severities_and_one_id() {
+fn all_tools_use_one_severity_scale_and_one_finding_id() {
     let case = Case::new("");
     let folder = case.repository.path();
     let query =
@@ -228,7 +228,7 @@ fn all_tools_speak_one_scale_of_severities_and_one_id() {
 }
 
 #[test]
-fn the_outcome_counts_what_is_folded_and_lists_it_on_request() {
+fn the_outcome_counts_folded_findings_and_lists_them_on_request() {
     let case = Case::new("");
     let folder = case.repository.path();
     let (review, started) = start(folder);

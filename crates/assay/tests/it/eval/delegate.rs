@@ -115,9 +115,9 @@ fn an_agent_reads_every_change_blind_to_its_labels_and_is_scored() {
     write(folder.path(), SET);
     let mut server = Server::start(folder.path());
     let started = server.review(None);
-    let told = started.to_string();
-    assert!(told.contains("change 1 of 3"), "{told}");
-    assert!(!told.contains("Conflict markers are left"), "a label is told: {told}");
+    let shown = started.to_string();
+    assert!(shown.contains("change 1 of 3"), "{shown}");
+    assert!(!shown.contains("Conflict markers are left"), "a label is told: {shown}");
     assert!(
         server
             .call(
@@ -218,8 +218,8 @@ fn a_question_that_the_recording_does_not_answer_is_named_and_no_result_is_made_
     assert!(ran.stdout.contains("1 of them given to an earlier wording"), "{}", ran.stdout);
     let ran = replay();
     assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
-    let told = "1 of them given to an earlier wording of the question";
-    assert!(ran.stdout.contains(told), "{}", ran.stdout);
+    let shown = "1 of them given to an earlier wording of the question";
+    assert!(ran.stdout.contains(shown), "{}", ran.stdout);
     let rekeyed = fs::read_to_string(&file).unwrap().replace(r#","earlier_wording":true"#, "");
     assert_eq!(rekeyed, kept, "nothing but the mark is different");
 

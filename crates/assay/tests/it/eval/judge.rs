@@ -66,19 +66,19 @@ fn laid_out(server: &FakeModel) -> tempfile::TempDir {
 }
 
 #[test]
-fn a_judge_decides_where_words_do_not_and_its_verdicts_are_replayed_without_it() {
+fn a_judge_decides_if_words_do_not_match_and_its_verdicts_are_replayable() {
     let server = model(true);
     let folder = laid_out(&server);
     let by_words = score(folder.path(), &[]);
     assert!(by_words.stdout.contains("tool      0.000"), "{}", by_words.stdout);
-    let told = "a comment names a label by a place at most 3 lines away and similar words";
-    assert!(by_words.stdout.contains(told), "{}", by_words.stdout);
+    let expected = "a comment names a label by a place at most 3 lines away and similar words";
+    assert!(by_words.stdout.contains(expected), "{}", by_words.stdout);
 
     let judged = score(folder.path(), &["--judge", "fake", "--verdicts", "verdicts.jsonl"]);
     assert_eq!(judged.code, 0, "{}{}", judged.stdout, judged.stderr);
     assert!(judged.stdout.contains("tool      0.667"), "{}", judged.stdout);
-    let told = "a comment names a label by 2 verdicts of a judge (fake/fake-1)";
-    assert!(judged.stdout.contains(told), "{}", judged.stdout);
+    let expected = "a comment names a label by 2 verdicts of a judge (fake/fake-1)";
+    assert!(judged.stdout.contains(expected), "{}", judged.stdout);
     assert_eq!(server.requests().len(), 1, "one question for all pairs of a case");
     let recorded = fs::read_to_string(folder.path().join("verdicts.jsonl")).unwrap();
     let verdicts: Vec<Value> =
@@ -95,7 +95,7 @@ fn a_judge_decides_where_words_do_not_and_its_verdicts_are_replayed_without_it()
 }
 
 #[test]
-fn both_texts_of_a_pair_stand_behind_marks() {
+fn both_texts_of_a_pair_are_fenced_by_marks() {
     let server = model(true);
     let folder = laid_out(&server);
     assert_eq!(score(folder.path(), &["--judge", "fake"]).code, 0);
@@ -112,7 +112,7 @@ fn both_texts_of_a_pair_stand_behind_marks() {
 }
 
 #[test]
-fn a_pair_that_the_judge_leaves_undecided_is_told_and_not_recorded() {
+fn a_pair_that_the_judge_leaves_undecided_is_reported_and_not_recorded() {
     let server = model(false);
     let folder = laid_out(&server);
     let ran = score(folder.path(), &["--judge", "fake", "--verdicts", "verdicts.jsonl"]);

@@ -60,7 +60,7 @@ fn mine(repository: &Repository, out: &Path, args: &[&str]) -> AssayRun {
 }
 
 #[test]
-fn reverts_fixes_and_security_fixes_become_cases_and_the_repository_stays_as_it_is() {
+fn reverts_fixes_and_security_fixes_become_cases_and_the_repository_is_unchanged() {
     let repository = repository();
     let before = state(&repository);
     let folder = tempfile::tempdir().unwrap();

@@ -33,7 +33,7 @@ fn score(files: &[(&str, &str)], args: &[&str]) -> AssayRun {
 }
 
 #[test]
-fn an_output_that_is_missing_or_unreadable_is_named_and_is_no_empty_review() {
+fn a_missing_or_unreadable_output_is_named_and_not_counted_as_an_empty_review() {
     for (text, reason) in [
         (None, "there is no output"),
         (Some("panic: out of memory"), "holds no findings in a form that is known"),
@@ -64,7 +64,7 @@ fn limits_decide_the_exit_code() {
 }
 
 #[test]
-fn a_report_is_worse_than_its_baseline() {
+fn a_score_below_the_baseline_exits_with_1() {
     let folder = tempfile::tempdir().unwrap();
     let files = [("set/cases.jsonl", CASES), ("one/a.json", FOUND), ("one/deep/b.json", NONE)];
     write(folder.path(), &files);

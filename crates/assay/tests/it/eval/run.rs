@@ -112,7 +112,7 @@ fn nothing_of_a_case_is_left_behind() {
 }
 
 #[test]
-fn a_model_stands_beside_one_plain_question_and_can_be_replayed() {
+fn a_model_is_compared_with_one_plain_question_and_can_be_replayed() {
     let server = model();
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), SET);
@@ -184,7 +184,7 @@ fn limits_on_figures_decide_the_exit_code() {
 }
 
 #[test]
-fn a_case_has_no_say_in_how_it_is_reviewed() {
+fn a_case_cannot_influence_how_it_is_reviewed() {
     let ran_by = |name: &str| {
         format!(
             "review:\n  commands:\n    - name: own\n      run: [sh, -c, 'touch {name}']\n      form: sarif\n"
@@ -206,7 +206,7 @@ fn a_case_has_no_say_in_how_it_is_reviewed() {
 }
 
 #[test]
-fn a_case_that_cannot_be_laid_out_is_named_and_writes_nothing_outside() {
+fn a_case_with_an_invalid_diff_or_a_link_is_refused_with_the_reason() {
     let escape = "--- /dev/null\n+++ b/../../escaped\n@@ -0,0 +1 @@\n+x\n";
     let into_git = "--- /dev/null\n+++ b/.git/hooks/post-commit\n@@ -0,0 +1 @@\n+x\n";
     for (diff, said) in [
@@ -228,7 +228,7 @@ fn a_case_that_cannot_be_laid_out_is_named_and_writes_nothing_outside() {
 }
 
 #[test]
-fn a_diff_is_applied_to_the_files_before_and_deleted_files_go() {
+fn a_diff_applies_to_the_before_files_and_listed_files_are_deleted() {
     let folder = tempfile::tempdir().unwrap();
     let cases = "{\"id\": \"a\", \"title\": \"a\", \"change\": \"a\"}\n{\"id\": \"b\", \"title\": \"b\", \"change\": \"b\"}\n";
     let diff = "--- a/x.py\n+++ b/x.py\n@@ -2,1 +2,1 @@\n-b = 1\n+b = 2\n";

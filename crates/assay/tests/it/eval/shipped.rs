@@ -46,7 +46,7 @@ fn the_recorded_review_of_the_set_names_the_defects_and_blocks_no_clean_change()
 }
 
 #[test]
-fn the_recorded_plain_question_stands_beside_it() {
+fn the_recorded_plain_question_is_replayed_and_scored() {
     let score = score("question");
     assert_eq!(
         score["origin"],

@@ -16,7 +16,7 @@ struct Attack {
     name: &'static str,
     act: fn(&Repository),
     /// Text that the output must contain.
-    told: &'static str,
+    expected: &'static str,
 }
 
 fn step(repository: &Repository, args: &[&str]) -> AssayRun {
@@ -84,17 +84,17 @@ const ATTACKS: &[Attack] = &[
     Attack {
         name: "the failed item is deleted from the list",
         act: |repository| keep_only(repository, |item| item["id"] != "person-001"),
-        told: "person-001 is missing from the list",
+        expected: "person-001 is missing from the list",
     },
     Attack {
         name: "all items are deleted",
         act: |repository| keep_only(repository, |_| false),
-        told: "person-001 is missing from the list",
+        expected: "person-001 is missing from the list",
     },
     Attack {
         name: "all items but one that passed are deleted",
         act: |repository| keep_only(repository, |item| item["id"] == "plan-structure-001"),
-        told: "person-001 is missing from the list",
+        expected: "person-001 is missing from the list",
     },
     Attack {
         name: "the status is edited to PASS",
@@ -104,7 +104,7 @@ const ATTACKS: &[Attack] = &[
                 item["finding"] = Value::Null;
             });
         },
-        told: "person-001 has another status or finding",
+        expected: "person-001 has another status or finding",
     },
     Attack {
         name: "the status is edited to TODO",
@@ -114,27 +114,27 @@ const ATTACKS: &[Attack] = &[
                 item["finding"] = Value::Null;
             });
         },
-        told: "person-001 has another status or finding",
+        expected: "person-001 has another status or finding",
     },
     Attack {
         name: "the finding is edited",
         act: |repository| edit_item(repository, |item| item["finding"] = json!("All is well.")),
-        told: "person-001 has another status or finding",
+        expected: "person-001 has another status or finding",
     },
     Attack {
         name: "the check is reworded",
         act: |repository| edit_item(repository, |item| item["check"] = json!("The plan is text")),
-        told: "person-001 has another check or scope",
+        expected: "person-001 has another check or scope",
     },
     Attack {
         name: "the scope is moved to a file that there is not",
         act: |repository| edit_item(repository, |item| item["scope"] = json!("file:none.md")),
-        told: "person-001 has another check or scope",
+        expected: "person-001 has another check or scope",
     },
     Attack {
         name: "the item is renamed",
         act: |repository| edit_item(repository, |item| item["id"] = json!("person-002")),
-        told: "person-001 is missing from the list",
+        expected: "person-001 is missing from the list",
     },
     Attack {
         name: "the item is renamed and passes under its new name",
@@ -146,27 +146,27 @@ const ATTACKS: &[Attack] = &[
             });
             step(repository, &["update-item", "person-002", "--status", "PASS"]);
         },
-        told: "There is no owner",
+        expected: "There is no owner",
     },
     Attack {
         name: "the item is graded MAY",
         act: |repository| edit_item(repository, |item| item["severity"] = json!("MAY")),
-        told: "person-001 has a lower severity",
+        expected: "person-001 has a lower severity",
     },
     Attack {
         name: "the item is graded SHOULD",
         act: |repository| edit_item(repository, |item| item["severity"] = json!("SHOULD")),
-        told: "person-001 has a lower severity",
+        expected: "person-001 has a lower severity",
     },
     Attack {
         name: "the item is graded with a word that there is not",
         act: |repository| edit_item(repository, |item| item["severity"] = json!("COULD")),
-        told: "There is no owner",
+        expected: "There is no owner",
     },
     Attack {
         name: "an iteration is written into the list",
         act: |repository| edit(repository, |list| list["iteration"] = json!(9)),
-        told: "There is no owner",
+        expected: "There is no owner",
     },
     Attack {
         name: "two items share the id",
@@ -176,7 +176,7 @@ const ATTACKS: &[Attack] = &[
                 list["items"].as_array_mut().unwrap().push(item);
             });
         },
-        told: "duplicate id: `person-001`",
+        expected: "duplicate id: `person-001`",
     },
     Attack {
         name: "the list is that of another phase",
@@ -186,12 +186,12 @@ const ATTACKS: &[Attack] = &[
             let other = repository.file(".assay/gates/qr-plan-docs.json");
             fs::copy(other, list_path(repository)).unwrap();
         },
-        told: "phase is \"plan-docs\"",
+        expected: "phase is \"plan-docs\"",
     },
     Attack {
         name: "the list claims another form",
         act: |repository| edit(repository, |list| list["schema_version"] = json!("9.0")),
-        told: "expected \"1.0\"",
+        expected: "expected \"1.0\"",
     },
     Attack {
         name: "the list is replaced by another one by hand",
@@ -200,7 +200,7 @@ const ATTACKS: &[Attack] = &[
                 {"id": "a", "scope": "*", "check": "c", "status": "PASS", "finding": null}]});
             fs::write(list_path(repository), list.to_string()).unwrap();
         },
-        told: "person-001 is missing from the list",
+        expected: "person-001 is missing from the list",
     },
     Attack {
         name: "the list is a link to another one",
@@ -211,12 +211,12 @@ const ATTACKS: &[Attack] = &[
             std::os::unix::fs::symlink(repository.file("mine.json"), list_path(repository))
                 .unwrap();
         },
-        told: "person-001",
+        expected: "person-001",
     },
     Attack {
         name: "the list is deleted",
         act: |repository| fs::remove_file(list_path(repository)).unwrap(),
-        told: "missing list for phase plan-structure",
+        expected: "missing list for phase plan-structure",
     },
     Attack {
         name: "the list is deleted and made again",
@@ -225,12 +225,12 @@ const ATTACKS: &[Attack] = &[
             let made = step(repository, &["decompose"]);
             assert!(made.stdout.contains("person-001"), "{}{}", made.stdout, made.stderr);
         },
-        told: "There is no owner",
+        expected: "There is no owner",
     },
     Attack {
         name: "the record is deleted",
         act: |repository| fs::remove_file(record_path(repository)).unwrap(),
-        told: "was deleted before its gate passed",
+        expected: "was deleted before its gate passed",
     },
     Attack {
         name: "the record is deleted and the list reset",
@@ -243,7 +243,7 @@ const ATTACKS: &[Attack] = &[
                 }
             });
         },
-        told: "was deleted before its gate passed",
+        expected: "was deleted before its gate passed",
     },
     Attack {
         name: "both files are deleted",
@@ -251,7 +251,7 @@ const ATTACKS: &[Attack] = &[
             fs::remove_file(list_path(repository)).unwrap();
             fs::remove_file(record_path(repository)).unwrap();
         },
-        told: "was deleted before its gate passed",
+        expected: "was deleted before its gate passed",
     },
     Attack {
         name: "the whole folder is deleted and the gate begun anew",
@@ -260,12 +260,12 @@ const ATTACKS: &[Attack] = &[
             assert_eq!(step(repository, &["decompose", "--plan", "plan.md"]).code, 3);
             assert_eq!(step(repository, &["decompose", "--again", "--plan", "plan.md"]).code, 3);
         },
-        told: "was deleted before its gate passed",
+        expected: "was deleted before its gate passed",
     },
     Attack {
         name: "the iteration of the record is edited",
         act: |repository| edit_record(repository, |record| record["iteration"] = json!(9)),
-        told: "another program changed the state",
+        expected: "another program changed the state",
     },
     Attack {
         name: "the severity in the record is edited",
@@ -274,14 +274,14 @@ const ATTACKS: &[Attack] = &[
                 record["items"]["person-001"]["severity"] = json!("MAY");
             });
         },
-        told: "another program changed the state",
+        expected: "another program changed the state",
     },
     Attack {
         name: "the checklist of the record is edited",
         act: |repository| {
             edit_record(repository, |record| record["made_from"]["checklist"] = json!("handed-in"));
         },
-        told: "another program changed the state",
+        expected: "another program changed the state",
     },
     Attack {
         name: "the record is that of another phase",
@@ -291,7 +291,7 @@ const ATTACKS: &[Attack] = &[
             let other = repository.file(".assay/gates/qr-plan-docs.state.json");
             fs::copy(other, record_path(repository)).unwrap();
         },
-        told: "another program changed the state",
+        expected: "another program changed the state",
     },
     Attack {
         name: "both files come from another repository that passed",
@@ -301,7 +301,7 @@ const ATTACKS: &[Attack] = &[
             fs::copy(list_path(&other), list_path(repository)).unwrap();
             fs::copy(record_path(&other), record_path(repository)).unwrap();
         },
-        told: "another program changed the state",
+        expected: "another program changed the state",
     },
     Attack {
         name: "both files are copied into a folder for state",
@@ -314,7 +314,7 @@ const ATTACKS: &[Attack] = &[
             assert_eq!(verified.code, 3, "{}", verified.stdout);
             assert!(verified.stderr.contains("did not write the state"), "{}", verified.stderr);
         },
-        told: "There is no owner",
+        expected: "There is no owner",
     },
     Attack {
         name: "both files are committed",
@@ -322,7 +322,7 @@ const ATTACKS: &[Attack] = &[
             repository.git(&["add", "--force", ".assay/gates"]);
             repository.commit("with its own verdict");
         },
-        told: "is tracked in git",
+        expected: "is tracked in git",
     },
     Attack {
         name: "a new list without the item takes the place of the list",
@@ -335,7 +335,7 @@ const ATTACKS: &[Attack] = &[
                 again.stderr
             );
         },
-        told: "There is no owner",
+        expected: "There is no owner",
     },
     Attack {
         name: "a new list of other items alone takes the place of the list, and they pass",
@@ -346,7 +346,7 @@ const ATTACKS: &[Attack] = &[
             assert_eq!(step(repository, &again).code, 0);
             assert_eq!(step(repository, &["update-item", "mine", "--status", "PASS"]).code, 0);
         },
-        told: "There is no owner",
+        expected: "There is no owner",
     },
     Attack {
         name: "a new list uses the name for another check",
@@ -357,10 +357,10 @@ const ATTACKS: &[Attack] = &[
             );
             let again = step(repository, &["decompose", "--again", "--items", "mine.json"]);
             assert_eq!(again.code, 2);
-            let told = "`person-001` is the id of another item";
-            assert!(again.stderr.contains(told), "{}", again.stderr);
+            let expected = "`person-001` is the id of another item";
+            assert!(again.stderr.contains(expected), "{}", again.stderr);
         },
-        told: "There is no owner",
+        expected: "There is no owner",
     },
     Attack {
         name: "a new list grades the item lower",
@@ -374,7 +374,7 @@ const ATTACKS: &[Attack] = &[
             let item = items.iter().find(|item| item["id"] == "person-001").unwrap();
             assert_eq!((&item["severity"], &item["status"]), (&json!("MUST"), &json!("FAIL")));
         },
-        told: "There is no owner",
+        expected: "There is no owner",
     },
     Attack {
         name: "a new list is about a copy of the plan",
@@ -382,7 +382,7 @@ const ATTACKS: &[Attack] = &[
             repository.write("other.md", PLAN);
             assert_eq!(step(repository, &["decompose", "--again", "--plan", "other.md"]).code, 0);
         },
-        told: "There is no owner",
+        expected: "There is no owner",
     },
     Attack {
         name: "a person lets go of the item for no reason",
@@ -393,7 +393,7 @@ const ATTACKS: &[Attack] = &[
                 assert!(again.stderr.contains("`--reason` must state why"), "{}", again.stderr);
             }
         },
-        told: "There is no owner",
+        expected: "There is no owner",
     },
     Attack {
         name: "the item is accepted for no reason",
@@ -404,7 +404,7 @@ const ATTACKS: &[Attack] = &[
                 assert!(accept.stderr.contains("reason required"), "{}", accept.stderr);
             }
         },
-        told: "There is no owner",
+        expected: "There is no owner",
     },
     Attack {
         name: "the item is accepted without a name",
@@ -414,7 +414,7 @@ const ATTACKS: &[Attack] = &[
             assert_eq!(accept.code, 2);
             assert!(accept.stderr.contains("name required"), "{}", accept.stderr);
         },
-        told: "There is no owner",
+        expected: "There is no owner",
     },
     Attack {
         name: "the item is accepted with its own words for a reason",
@@ -423,7 +423,7 @@ const ATTACKS: &[Attack] = &[
             let accept = ["accept", "person-001", "--reason", reason, "--by", "Ada"];
             assert_eq!(step(repository, &accept).code, 2);
         },
-        told: "There is no owner",
+        expected: "There is no owner",
     },
     Attack {
         name: "the item is accepted by the party that handed it in",
@@ -435,7 +435,7 @@ const ATTACKS: &[Attack] = &[
             assert_eq!(accept.code, 2);
             assert!(accept.stderr.contains("is recorded as an author"), "{}", accept.stderr);
         },
-        told: "There is no owner",
+        expected: "There is no owner",
     },
     Attack {
         name: "a gate of the same plan is begun in another folder",
@@ -444,7 +444,7 @@ const ATTACKS: &[Attack] = &[
             assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
             assert!(ran.stdout.contains("There is no owner"), "{}", ran.stdout);
         },
-        told: "There is no owner",
+        expected: "There is no owner",
     },
     Attack {
         name: "a gate of the same plan is begun in another folder outside of the tree, step by step",
@@ -459,7 +459,7 @@ const ATTACKS: &[Attack] = &[
                 assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
             }
         },
-        told: "There is no owner",
+        expected: "There is no owner",
     },
     Attack {
         name: "a copy of the plan has a gate in another folder",
@@ -469,7 +469,7 @@ const ATTACKS: &[Attack] = &[
             assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
             assert!(ran.stdout.contains("There is no owner"), "{}", ran.stdout);
         },
-        told: "There is no owner",
+        expected: "There is no owner",
     },
     Attack {
         name: "the configuration of the work tree allows more",
@@ -478,14 +478,14 @@ const ATTACKS: &[Attack] = &[
                 "gates:\n  allow_only_items: true\n  fails_per_item: 1\n  should_until: 0\n";
             repository.write("config/agent-framework.yaml", config);
         },
-        told: "There is no owner",
+        expected: "There is no owner",
     },
 ];
 
 #[test]
 fn no_attack_on_a_failed_gate_passes_it_and_each_is_named() {
     let mut passed = Vec::new();
-    for Attack { name, act, told } in ATTACKS {
+    for Attack { name, act, expected } in ATTACKS {
         let repository = failed_gate();
         act(&repository);
         let mut said = String::new();
@@ -498,8 +498,8 @@ fn no_attack_on_a_failed_gate_passes_it_and_each_is_named() {
         }
         let all = gate(&repository, &["status"]);
         said += &format!("all: {}\n{}{}\n", all.code, all.stdout, all.stderr);
-        if all.code == 0 || !said.contains(told) {
-            passed.push(format!("{name}: no `{told}` in {said}"));
+        if all.code == 0 || !said.contains(expected) {
+            passed.push(format!("{name}: no `{expected}` in {said}"));
         }
     }
     assert!(passed.is_empty(), "{} of {}:\n{}", passed.len(), ATTACKS.len(), passed.join("\n"));
@@ -507,7 +507,7 @@ fn no_attack_on_a_failed_gate_passes_it_and_each_is_named() {
 
 /// An item of severity SHOULD fails on two contents in turn.
 #[test]
-fn content_that_alternates_gets_nothing_accepted() {
+fn alternating_content_does_not_count_as_new_attempts() {
     let repository = with_plan(PLAN);
     repository.write(
         "items.json",
@@ -530,7 +530,7 @@ fn content_that_alternates_gets_nothing_accepted() {
 }
 
 #[test]
-fn a_milestone_that_failed_does_not_leave_with_the_plan() {
+fn a_failed_milestone_cannot_be_removed_from_the_plan_without_a_reason() {
     let repository = with_plan(&faulty());
     assert_eq!(step(&repository, &["run", "--plan", "plan.md"]).code, 1);
     let (first, _) = PLAN.split_once("## Milestone M2").unwrap();
@@ -551,7 +551,7 @@ fn a_milestone_that_failed_does_not_leave_with_the_plan() {
 }
 
 #[test]
-fn what_was_not_delivered_does_not_leave_with_the_plan() {
+fn an_undelivered_milestone_cannot_be_removed_from_the_plan() {
     for (phase, code) in [("reconcile", 1), ("impl-code", 1)] {
         let repository = with_plan(PLAN);
         repository.write("plan.md", PLAN.replace("`README`\n", "`README`, `more.py`\n"));
@@ -572,7 +572,7 @@ fn what_was_not_delivered_does_not_leave_with_the_plan() {
 }
 
 #[test]
-fn a_list_without_the_built_in_checklist_says_so_and_is_no_pass() {
+fn a_list_without_the_built_in_checklist_passes_only_if_configured() {
     let repository = with_plan(&faulty());
     repository.write("mine.json", r#"[{"id": "mine", "scope": "*", "check": "It is text"}]"#);
     let made = ["decompose", "--plan", "plan.md", "--only-items", "--items", "mine.json"];
@@ -614,11 +614,11 @@ fn no_part_of_a_plan_is_skipped_silently() {
         ("## 3. More\n\nAcceptance Criteria:\n\n- it is faster\n", "M3"),
         ("### Step 2: More\n\nText.\n", "`Step 2: More`"),
     ];
-    for (part, told) in parts {
+    for (part, expected) in parts {
         let repository = with_plan(&format!("{PLAN}\n{part}"));
         let ran = step(&repository, &["run", "--plan", "plan.md"]);
         assert_eq!(ran.code, 1, "{part}: {}{}", ran.stdout, ran.stderr);
-        assert!(ran.stdout.contains(told), "{part}: {}", ran.stdout);
+        assert!(ran.stdout.contains(expected), "{part}: {}", ran.stdout);
     }
     // In phases without an item for this, the gate is incomplete and names the line.
     let part = "## Sprint 2: More\n\nAcceptance Criteria:\n\n- it is faster\n";
@@ -741,7 +741,7 @@ const HONEST: &[Honest] = &[
 ];
 
 #[test]
-fn honest_ways_pass() {
+fn legitimate_fixes_of_a_failed_gate_pass() {
     for Honest { name, act } in HONEST {
         let repository = failed_gate();
         act(&repository);

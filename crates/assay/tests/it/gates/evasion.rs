@@ -7,7 +7,7 @@ use super::{PLAN, gate, with_plan};
 const CONFLICT: &str = "<<<<<<< ours\nx = 1\n=======\nx = 2\n>>>>>>> theirs\n";
 
 #[test]
-fn what_is_called_the_plan_or_holds_the_state_is_looked_at_all_the_same() {
+fn code_named_as_the_plan_or_in_the_state_folder_is_still_checked() {
     let repository = with_plan(PLAN);
     repository.commit("all of it");
     repository.write("greet.py", CONFLICT);
@@ -19,7 +19,7 @@ fn what_is_called_the_plan_or_holds_the_state_is_looked_at_all_the_same() {
 }
 
 #[test]
-fn a_committed_state_counts_for_nothing_however_it_is_named() {
+fn a_state_tracked_in_git_is_refused_for_every_spelling_of_its_path() {
     let repository = with_plan(PLAN);
     let run = ["run", "--phase", "plan-structure", "--plan", "plan.md", "--state-dir", "st"];
     assert_eq!(gate(&repository, &run).code, 0);
@@ -34,7 +34,7 @@ fn a_committed_state_counts_for_nothing_however_it_is_named() {
 }
 
 #[test]
-fn a_fixer_does_not_get_to_change_the_terms() {
+fn a_fixer_cannot_change_the_gate_configuration_of_its_run() {
     let repository = with_plan(&PLAN.replace("- `README` mentions `greet`\n", "- it works\n"));
     repository.write("config/agent-framework.yaml", "gates:\n  fixer:\n    run: [sh, fixer.sh]\n");
     let script = "cat > /dev/null\nprintf 'gates:\\n  should_until: 0\\n  may_until: 0\\n  fixer:\\n    \
@@ -66,7 +66,7 @@ fn a_list_belongs_to_the_plan_that_it_was_made_from() {
 }
 
 #[test]
-fn blank_lines_are_no_other_attempt() {
+fn added_blank_lines_do_not_count_as_a_new_attempt() {
     let repository = with_plan(&PLAN.replace("- `README` mentions `greet`\n", "- it works\n"));
     let step = |args: &[&str]| gate(&repository, &[args, &["--phase", "plan-structure"]].concat());
     assert_eq!(step(&["run", "--plan", "plan.md"]).code, 1);
@@ -79,7 +79,7 @@ fn blank_lines_are_no_other_attempt() {
 }
 
 #[test]
-fn what_changes_while_it_is_looked_at_was_not_looked_at() {
+fn content_that_changes_during_verification_does_not_pass() {
     let repository = with_plan(PLAN);
     repository.commit("the plan");
     let config = "gates:\n  verifiers:\n    - name: slow\n      phases: [impl-code]\n      \
@@ -96,7 +96,7 @@ fn what_changes_while_it_is_looked_at_was_not_looked_at() {
 }
 
 #[test]
-fn commands_that_are_configured_are_asked_whatever_list_there_is() {
+fn configured_verifiers_run_even_for_a_list_without_the_checklist() {
     let repository = with_plan(PLAN);
     repository.write("items.json", r#"[{"id": "a", "scope": "*", "check": "c"}]"#);
     let config = "gates:\n  verifiers:\n    - name: never\n      phases: [plan-structure]\n      \
@@ -113,7 +113,7 @@ fn commands_that_are_configured_are_asked_whatever_list_there_is() {
 }
 
 #[test]
-fn a_secret_in_what_was_found_is_not_kept() {
+fn a_secret_in_a_finding_is_not_stored() {
     let repository = with_plan(PLAN);
     repository.write("items.json", r#"[{"id": "a", "scope": "*", "check": "c"}]"#);
     let step = |args: &[&str]| gate(&repository, &[args, &["--phase", "plan-structure"]].concat());

@@ -36,7 +36,7 @@ const DEFINED: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn no_function_that_is_there_is_defined_nowhere() {
+fn every_form_of_function_definition_is_found() {
     for (path, text) in DEFINED {
         let repository = Repository::new();
         let plan = format!(
@@ -56,7 +56,7 @@ fn no_function_that_is_there_is_defined_nowhere() {
 }
 
 #[test]
-fn blank_lines_of_context_in_the_diff_of_a_plan_are_no_stray_blanks() {
+fn blank_context_lines_in_a_diff_are_not_trailing_whitespace() {
     let repository = with_plan("");
     repository.remove("plan.md");
     repository.git(&["checkout", "--quiet", "-b", "topic"]);
@@ -83,7 +83,7 @@ fn blank_lines_of_context_in_the_diff_of_a_plan_are_no_stray_blanks() {
 
 /// A list of seven items as agents write it, from failed to passed.
 #[test]
-fn a_list_of_seven_goes_from_failed_to_passed_to_the_letter() {
+fn a_list_of_seven_items_goes_from_failed_to_passed_with_the_exact_output() {
     let repository = with_plan(PLAN);
     repository.write("config/agent-framework.yaml", "gates:\n  allow_only_items: true\n");
     repository.commit("lists of our own are enough");

@@ -61,7 +61,7 @@ fn merge_main(repository: &Repository, path: &str, text: &str) {
 }
 
 #[test]
-fn a_judgement_of_code_outlives_a_merge_that_leaves_the_code_as_it_is() {
+fn a_judgement_of_code_survives_a_merge_that_does_not_change_the_code() {
     let repository = written();
     assert_ne!(verified(&repository).code, 0);
     let id = reader_item(&repository);
@@ -97,7 +97,7 @@ fn a_judgement_of_code_is_void_after_a_file_is_added() {
 }
 
 #[test]
-fn a_plan_that_is_put_back_as_it_was_passes_as_it_did() {
+fn a_restored_plan_passes_again() {
     let repository = written();
     let look = || gate(&repository, &["reconcile", "--plan", "plan.md"]);
     assert_eq!(look().code, 0);
@@ -109,7 +109,7 @@ fn a_plan_that_is_put_back_as_it_was_passes_as_it_did() {
 }
 
 #[test]
-fn a_gate_on_a_plan_that_is_put_back_as_it_was_passes_as_it_did() {
+fn a_gate_on_a_restored_plan_passes_again() {
     let repository = written();
     let phase = ["--phase", "reconcile"];
     let step = |args: &[&str]| gate(&repository, &[args, &phase].concat());
@@ -133,7 +133,7 @@ fn a_gate_on_a_plan_that_is_put_back_as_it_was_passes_as_it_did() {
 }
 
 #[test]
-fn a_plan_without_diffs_names_the_next_step_and_a_person_lets_it_pass() {
+fn a_plan_without_diffs_names_the_next_step_and_passes_once_a_person_accepts() {
     let repository = written();
     let phase = ["--phase", "plan-code"];
     let step = |args: &[&str]| gate(&repository, &[args, &phase].concat());
@@ -159,7 +159,7 @@ fn a_plan_without_diffs_names_the_next_step_and_a_person_lets_it_pass() {
 }
 
 #[test]
-fn every_refusal_names_the_command_that_leads_on() {
+fn every_refusal_names_the_next_command() {
     let repository = written();
     let ran = verified(&repository);
     assert!(ran.stderr.contains("`assay gate update-item ID"), "{}", ran.stderr);

@@ -9,10 +9,10 @@ mod plan_criteria;
 
 mod models;
 mod plans;
-mod promises;
 mod refused;
 mod runs;
 mod writers;
+mod written_code;
 
 use std::fs;
 
@@ -82,7 +82,7 @@ fn check(ran: &AssayRun, code: i32, expected: Expect) {
 }
 
 #[test]
-fn a_plan_goes_through_its_gate_as_the_answers_say() {
+fn a_gate_goes_from_decompose_to_fail_guide_and_pass() {
     let repository = with_plan(&faulty());
     let phase = ["--phase", "plan-structure"];
     let made = gate(&repository, &[&["decompose", "--plan", "plan.md"], &phase[..]].concat());
@@ -115,7 +115,7 @@ fn a_plan_goes_through_its_gate_as_the_answers_say() {
 
 /// Results that are recorded by hand, item by item, produce exactly this file.
 #[test]
-fn a_list_of_ones_own_is_kept_to_the_byte() {
+fn a_list_of_own_items_is_stored_byte_for_byte() {
     let repository = with_plan(PLAN);
     let items = r#"[
         {"id": "plan-001", "scope": "*", "check": "Verify milestone definitions are complete with acceptance criteria"},
@@ -247,7 +247,7 @@ fn a_list_of_ones_own_is_kept_to_the_byte() {
 }
 
 #[test]
-fn written_code_is_held_against_its_plan() {
+fn written_code_is_checked_against_its_plan() {
     let repository = with_plan(PLAN);
     repository.write("config/agent-framework.yaml", "gates:\n  allow_not_judged: true\n");
     repository.commit("the plan");
@@ -279,7 +279,7 @@ fn written_code_is_held_against_its_plan() {
 }
 
 #[test]
-fn answers_for_programs_are_as_their_schemas_say() {
+fn json_output_conforms_to_the_schemas() {
     let repository = with_plan(&faulty());
     let step = |args: &[&str]| {
         gate(&repository, &[args, &["--phase", "plan-structure", "--format", "json"]].concat())
@@ -300,7 +300,7 @@ fn answers_for_programs_are_as_their_schemas_say() {
 }
 
 #[test]
-fn a_plan_is_held_against_what_was_written_with_file_and_line() {
+fn reconcile_reports_each_criterion_with_file_and_line() {
     let repository = with_plan(PLAN);
     repository.commit("the plan");
     repository.write("greet.py", "def greet(name):\n    return f\"hello {name}\"\n");

@@ -168,10 +168,10 @@ fn no_key_of_a_plan_in_json_is_dropped_silently() {
 }
 
 #[test]
-fn a_key_that_stands_twice_is_an_error_with_its_name() {
+fn a_duplicate_key_is_an_error_with_its_name() {
     let plan = json("\"files\": []");
     let twice = plan.replacen("{\"milestones\"", "{\"milestones\": [], \"milestones\"", 1);
-    for (plan, told) in [
+    for (plan, expected) in [
         (twice, "duplicate key `milestones`"),
         (json(&format!("\"acceptance_criteria\": {UNMET}")), "duplicate key `acceptance_criteria`"),
         (
@@ -181,7 +181,7 @@ fn a_key_that_stands_twice_is_an_error_with_its_name() {
     ] {
         let ran = reconciled("plan.json", &plan);
         assert_eq!(ran.code, 2, "{plan}: {}", ran.stdout);
-        assert!(ran.stderr.contains(told), "{}", ran.stderr);
+        assert!(ran.stderr.contains(expected), "{}", ran.stderr);
     }
 }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{PLAN, faulty, gate, with_plan};
 
 #[test]
-fn what_makes_no_sense_is_refused_and_changes_nothing() {
+fn invalid_arguments_are_refused_and_change_nothing() {
     let repository = with_plan(PLAN);
     repository.write("items.json", r#"[{"id": "qa-001", "scope": "*", "check": "c"}]"#);
     let step = |args: &[&str]| gate(&repository, &[args, &["--phase", "plan-structure"]].concat());
@@ -62,7 +62,7 @@ fn what_makes_no_sense_is_refused_and_changes_nothing() {
 }
 
 #[test]
-fn what_is_verified_here_is_taken_from_nobody() {
+fn results_of_built_in_checks_cannot_be_set_by_hand() {
     let repository = with_plan(&faulty());
     let step = |args: &[&str]| gate(&repository, &[args, &["--phase", "plan-structure"]].concat());
     assert_eq!(step(&["decompose", "--plan", "plan.md"]).code, 0);
@@ -87,7 +87,7 @@ fn what_is_verified_here_is_taken_from_nobody() {
 }
 
 #[test]
-fn without_a_state_that_can_be_read_nothing_is_known() {
+fn a_missing_or_damaged_state_exits_with_3_and_is_not_overwritten() {
     let repository = with_plan(PLAN);
     let step = |args: &[&str]| gate(&repository, &[args, &["--phase", "plan-structure"]].concat());
     for args in [&["verify"][..], &["guide"], &["status"], &["accept", "a", "--reason", "x"]] {
@@ -123,8 +123,8 @@ fn without_a_state_that_can_be_read_nothing_is_known() {
     for args in [&["verify"][..], &["run"], &["status"], &["decompose", "--again"]] {
         let ran = step(args);
         assert_eq!(ran.code, 3, "{args:?}: {}{}", ran.stdout, ran.stderr);
-        let told = "`.assay/gates/qr-plan-structure.state.json` is not used: another program";
-        assert!(ran.stderr.contains(told), "{args:?}: {}", ran.stderr);
+        let expected = "`.assay/gates/qr-plan-structure.state.json` is not used: another program";
+        assert!(ran.stderr.contains(expected), "{args:?}: {}", ran.stderr);
     }
     fs::write(&beside, verified).unwrap();
     repository.remove("plan.md");
@@ -141,7 +141,7 @@ fn empty_beside() -> String {
 }
 
 #[test]
-fn a_state_that_came_with_the_repository_was_seen_by_nobody() {
+fn a_state_tracked_in_git_is_refused() {
     let repository = with_plan(PLAN);
     assert_eq!(
         gate(&repository, &["run", "--phase", "plan-structure", "--plan", "plan.md"]).code,

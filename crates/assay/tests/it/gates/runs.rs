@@ -20,7 +20,7 @@ fn with_fixer(repository: &Repository, versions: &[&str]) {
 }
 
 #[test]
-fn a_run_fails_guides_has_fixed_and_passes() {
+fn a_failed_run_calls_the_fixer_with_guidance_and_then_passes() {
     let repository = with_plan(&faulty());
     with_fixer(&repository, &[PLAN]);
     let ran = gate(&repository, &["run", "--phase", "plan-structure", "--plan", "plan.md"]);
@@ -39,13 +39,13 @@ fn a_run_fails_guides_has_fixed_and_passes() {
             "VERIFICATION COMPLETE", "Status: PASS",
         ]
     );
-    let told = fs::read_to_string(repository.file("guidance.txt")).unwrap();
-    assert!(told.starts_with("FIX GUIDANCE\n"), "{told}");
-    assert!(ran.stdout.contains(&told));
+    let guidance = fs::read_to_string(repository.file("guidance.txt")).unwrap();
+    assert!(guidance.starts_with("FIX GUIDANCE\n"), "{guidance}");
+    assert!(ran.stdout.contains(&guidance));
 }
 
 #[test]
-fn a_run_that_does_not_get_better_ends_with_a_person() {
+fn a_run_without_progress_is_escalated_to_a_person() {
     let repository = with_plan(&faulty());
     with_fixer(&repository, &[]);
     let ran = gate(&repository, &["run", "--phase", "plan-structure", "--plan", "plan.md"]);
@@ -61,7 +61,7 @@ fn a_run_that_does_not_get_better_ends_with_a_person() {
 }
 
 #[test]
-fn a_fixer_that_settles_its_own_items_is_not_heard() {
+fn a_fixer_that_edits_the_files_of_the_gate_is_rejected() {
     let repository = with_plan(&faulty());
     with_fixer(&repository, &[]);
     let script = "sed -i 's/\"FAIL\"/\"PASS\"/; s/\"finding\": \".*\"/\"finding\": null/' .assay/gates/qr-*.json\necho >> plan.md\n";
@@ -73,7 +73,7 @@ fn a_fixer_that_settles_its_own_items_is_not_heard() {
 }
 
 #[test]
-fn a_command_verifies_what_only_it_can() {
+fn a_configured_command_verifies_its_own_item() {
     let repository = with_plan(PLAN);
     let config = "gates:\n  verifiers:\n    - name: spelling\n      phases: [plan-structure]\n      \
                   check: The plan is spelled well\n      severity: MAY\n      run: [sh, spell.sh]\n";
@@ -96,7 +96,7 @@ fn a_command_verifies_what_only_it_can() {
 }
 
 #[test]
-fn a_fixer_cannot_accept_what_it_left() {
+fn a_fixer_cannot_accept_items_that_it_left_open() {
     let repository = with_plan(&faulty());
     repository.write("fix.sh", "cat >/dev/null\necho more >> plan.md\n");
     let config = "gates:\n  fixer: { run: [sh, fix.sh] }\n  ceiling: 2\n";

@@ -28,7 +28,7 @@ fn check_short(case: &Case, args: &[&str], because: &str) -> Value {
 }
 
 #[test]
-fn no_more_is_spent_than_allowed_however_many_ask_at_once() {
+fn concurrent_calls_never_exceed_the_budget() {
     let case = Case::new("  at_a_time: 16\n  cache: false\n");
     for number in 0..12 {
         let name = format!("house-{number}");
@@ -39,12 +39,12 @@ fn no_more_is_spent_than_allowed_however_many_ask_at_once() {
     let usage = Usage { input: 9_000, output: 8_000, ..Usage::default() };
     case.trouble(&["` reviewer"], ModelFaultKind::Takes(usage));
     let cap = 0.2;
-    let told = "the budget of 0.20 dollars for a run does not cover another call";
-    let money = check_short(&case, &["--max-usd", &cap.to_string()], told);
+    let expected = "the budget of 0.20 dollars for a run does not cover another call";
+    let money = check_short(&case, &["--max-usd", &cap.to_string()], expected);
     let spent = money["spent"]["usd"].as_f64().unwrap();
     assert!(spent > cap / 2.0 && spent <= cap, "{spent} of {cap}");
-    let told = "the budget of 80000 tokens for a run does not cover another call";
-    let tokens = check_short(&case, &["--max-tokens", "80000"], told);
+    let expected = "the budget of 80000 tokens for a run does not cover another call";
+    let tokens = check_short(&case, &["--max-tokens", "80000"], expected);
     let spent = tokens["spent"]["tokens"].as_u64().unwrap();
     assert!(spent > 40_000 && spent <= 80_000, "{spent}");
 }
@@ -74,7 +74,7 @@ fn a_day_has_a_budget_over_all_its_reviews() {
 }
 
 #[test]
-fn nothing_to_spend_means_that_nobody_is_asked() {
+fn with_an_empty_budget_no_model_is_called() {
     let case = Case::new("");
     for args in [["--max-usd", "0"], ["--max-tokens", "0"]] {
         let synthesis = check_short(
@@ -94,29 +94,29 @@ fn a_cap_on_money_needs_prices() {
     let args = ["review", "--models=plain"];
     let ran = case.run(&[&args[..], &["--max-usd", "1"]].concat());
     assert_eq!((ran.code, case.asked()), (3, 0));
-    let told = "the model's price is unknown, so a budget in dollars cannot be enforced; set its \
+    let expected = "the model's price is unknown, so a budget in dollars cannot be enforced; set its \
                 `usd_per_million`";
-    assert!(ran.stdout.contains(told), "{}", ran.stdout);
+    assert!(ran.stdout.contains(expected), "{}", ran.stdout);
     let ran = case.run(&args);
     assert_eq!(ran.code, 0);
     assert!(ran.stdout.contains("tokens, price unknown\n"), "{}", ran.stdout);
 }
 
 #[test]
-fn a_review_ends_when_its_time_is_over() {
+fn a_review_ends_at_its_time_limit() {
     let case = Case::new("");
     case.trouble(&[], ModelFaultKind::Fault(Fault::Hang(Pause::BeforeHead)));
     let ran = case.review(&["--max-seconds", "1"]);
     assert_eq!(ran.code, 3, "{}", ran.stdout);
-    let told = ["no complete answer within 1 s", "the run's time limit is reached"];
-    assert!(told.iter().any(|told| ran.stdout.contains(told)), "{}", ran.stdout);
+    let expected = ["no complete answer within 1 s", "the run's time limit is reached"];
+    assert!(expected.iter().any(|expected| ran.stdout.contains(expected)), "{}", ran.stdout);
     let ran = case.review(&["--max-usd", "some"]);
     assert_eq!(ran.code, 2);
     assert!(ran.stderr.contains("`some` is not an amount in dollars"), "{}", ran.stderr);
 }
 
 #[test]
-fn a_review_that_mends_and_looks_again_has_one_budget_and_tells_all_of_it() {
+fn an_autofix_review_reports_the_calls_of_all_its_rounds() {
     let case = Case::new("");
     case.repository.write("debug.py", "def f(a):\n    breakpoint()\n    return a\n");
     case.repository.commit("leaves a breakpoint");
@@ -126,7 +126,7 @@ fn a_review_that_mends_and_looks_again_has_one_budget_and_tells_all_of_it() {
 }
 
 #[test]
-fn whoever_has_to_answer_is_asked_first_where_there_is_not_enough_for_all() {
+fn required_reviewers_are_called_first_if_the_budget_is_too_small() {
     for _ in 0..4 {
         let case = Case::new("  at_a_time: 16\n  cache: false\n  budget: { run: { calls: 1 } }\n");
         let ran = case.review(&["--format", "json"]);
@@ -137,7 +137,7 @@ fn whoever_has_to_answer_is_asked_first_where_there_is_not_enough_for_all() {
 }
 
 #[test]
-fn what_a_call_took_that_broke_off_is_told_as_the_most_it_can_be() {
+fn the_cost_of_an_aborted_call_is_reported_as_an_upper_bound() {
     let case = Case::new("  attempts: 1\n  seconds: 1\n");
     let whole = case.review(&["--format", "json"]).json();
     assert!(whole["spent"].get("at_most").is_none(), "{}", whole["spent"]);

@@ -28,7 +28,7 @@ fn a_damaged_report_is_never_a_pass_in_any_dialect() {
 }
 
 #[test]
-fn a_damaged_report_is_not_kept_for_the_next_review() {
+fn a_damaged_report_is_not_cached() {
     let case = Case::new("");
     for report in DAMAGED_REPORTS.iter().filter(|report| report.name.contains("list")) {
         case.only_trouble(
@@ -43,7 +43,7 @@ fn a_damaged_report_is_not_kept_for_the_next_review() {
 }
 
 #[test]
-fn a_model_is_asked_again_for_a_list_that_broke_off_and_both_answers_count() {
+fn a_truncated_report_is_requested_again_and_both_answers_count() {
     let case = Case::new("");
     let half = r#"{"reviewer": "correctness", "findings": [{"title": "Empty list divides by zero", "severity": "P2", "file": "shop.py", "line": 6, "why_it_matters": "mean([]) fails", "autofix_class": "manual", "owner": "human", "requires_verification": true, "confidence": 100, "evidence": ["return sum(prices) / len(prices)"], "pre_existing": false},"#;
     case.once(&["`correctness` reviewer"], ModelFaultKind::Says(half.to_owned()));

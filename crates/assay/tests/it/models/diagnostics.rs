@@ -14,7 +14,7 @@ fn lines<'a>(stderr: &'a str, words: &[&str]) -> Vec<&'a str> {
 }
 
 #[test]
-fn a_hung_model_is_the_one_that_is_asked_and_does_not_answer() {
+fn the_log_identifies_a_hung_model_as_called_and_not_answered() {
     let case = Case::new("  stall_seconds: 1\n  seconds: 600\n  cache: false\n");
     case.trouble(&["`intent` reviewer"], ModelFaultKind::Fault(Fault::Hang(Pause::BeforeHead)));
     let ran = case.run_with(&["review", "--models"], &[("ASSAY_LOG", "debug")]);

@@ -11,16 +11,16 @@ use super::*;
 struct Way {
     fault: Fault,
     /// The texts of the report: the failure, and the remedy.
-    told: [&'static str; 2],
+    reported: [&'static str; 2],
     /// True if the first half of the answer arrives before the failure.
     half: bool,
 }
 
 fn ways() -> Vec<Way> {
-    let nothing = |fault, told| Way { fault, told, half: false };
-    let half = |fault, told| Way { fault, told, half: true };
-    let status = |code, told| nothing(Fault::status(code), told);
-    let cut = |by, told| nothing(Fault::Cut { after: 400, by }, told);
+    let nothing = |fault, reported| Way { fault, reported, half: false };
+    let half = |fault, reported| Way { fault, reported, half: true };
+    let status = |code, reported| nothing(Fault::status(code), reported);
+    let cut = |by, reported| nothing(Fault::Cut { after: 400, by }, reported);
     let wait = Fault::Status { code: 429, retry_after: Some(RetryAfter::Seconds(600)) };
     let key = ["rejected the API key", "check the variable `FAKE_KEY`"];
     let long =
@@ -101,11 +101,11 @@ impl Failed {
     }
 
     /// Checks that the output names a reviewer, the failure and the remedy.
-    fn check_told(&self, way: &Way, name: &str) {
+    fn check_reported(&self, way: &Way, name: &str) {
         // A reason may span several lines.
         let said = self.ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
         let is_said = |words: &&str| said.contains(*words);
-        self.check(way.told.iter().all(is_said), way, "it is told");
+        self.check(way.reported.iter().all(is_said), way, "it is told");
         let reasons = self.synthesis["verdict"]["because"].as_array().unwrap();
         let name = format!("`{name}`");
         let names = |text: &Value| text.as_str().is_some_and(|text| text.starts_with(&name));
@@ -122,25 +122,25 @@ impl Failed {
 }
 
 #[test]
-fn a_change_is_incomplete_where_a_required_persona_fails() {
+fn a_change_is_incomplete_if_a_required_persona_fails() {
     let case = Case::new(ONE_AT_A_TIME);
     for way in ways() {
         case.only_trouble(&["`correctness` reviewer"], way.mishap());
         let failed = Failed::review(&case, &[]);
         failed.check_end(&way, 3, "incomplete");
-        failed.check_told(&way, "correctness");
+        failed.check_reported(&way, "correctness");
         failed.check_kept(&way, "correctness");
         // The other reviewers are still asked, unless that is pointless.
         let others = found_without(&["correctness"]);
-        let told = titles(&failed.synthesis);
-        let answered = others.iter().filter(|title| told.contains(title)).count();
+        let reported = titles(&failed.synthesis);
+        let answered = others.iter().filter(|title| reported.contains(title)).count();
         let expected = if way.ends_the_run() { 0 } else { others.len() };
         failed.check(answered == expected, &way, "others are heard");
     }
 }
 
 #[test]
-fn a_change_with_flaws_is_not_ready_even_where_nobody_answers() {
+fn a_change_with_flaws_is_not_ready_even_if_no_model_answers() {
     let case = Case::new(ONE_AT_A_TIME);
     let flaw = "import os\n\n\ndef clean(name):\n    os.system(f\"rm -r {name}\")\n";
     case.repository.write("clean.py", flaw);
@@ -154,7 +154,7 @@ fn a_change_with_flaws_is_not_ready_even_where_nobody_answers() {
 }
 
 #[test]
-fn a_model_that_stalls_is_asked_once_more_and_is_never_ready() {
+fn a_model_call_that_stalls_is_retried_once_and_then_incomplete() {
     for pause in [Pause::BeforeHead, Pause::AfterHead, Pause::MidStream] {
         let case = Case::new("  stall_seconds: 1\n  seconds: 600\n  cache: false\n");
         case.trouble(&["`correctness` reviewer"], ModelFaultKind::Fault(Fault::Hang(pause)));
@@ -175,7 +175,7 @@ fn a_model_that_stalls_is_asked_once_more_and_is_never_ready() {
 }
 
 #[test]
-fn an_agent_that_stalls_is_never_ready() {
+fn an_agent_that_stalls_is_retried_once_and_then_incomplete() {
     let configuration = "models:\n  use:\n    slow:\n      api: command\n      \
                          run: [sh, -c, 'echo x >> \"$COUNT\"; sleep 600']\n      answer: text\n      \
                          env: { COUNT: COUNTED }\n  stall_seconds: 1\n";
@@ -209,7 +209,7 @@ fn a_review_names_the_models_that_it_paid() {
 }
 
 #[test]
-fn what_passes_is_asked_again_and_what_does_not_is_not() {
+fn transient_model_errors_are_retried_and_permanent_ones_are_not() {
     let at_once = |code| Fault::Status { code, retry_after: Some(RetryAfter::Seconds(0)) };
     for (fault, times, expected) in [
         (at_once(429), 2, (0, 3)),

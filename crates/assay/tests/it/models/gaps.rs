@@ -12,7 +12,7 @@ fn check(case: &Case, why: &str) {
 }
 
 #[test]
-fn a_file_whose_name_cannot_be_told_is_not_read() {
+fn a_file_whose_name_cannot_be_shown_is_not_read() {
     let case = Case::new("");
     case.repository.write("tab\tname.py", "def f(a):\n    return a\n");
     case.repository.commit("adds a file");
@@ -28,7 +28,7 @@ fn a_line_that_is_too_long_is_not_read() {
 }
 
 #[test]
-fn what_does_not_fit_into_twelve_parts_is_not_read() {
+fn hunks_beyond_twelve_parts_are_not_read() {
     let case = Case::new("      context_tokens: 1000\n");
     for file in 0..40 {
         let lines: String = (0..60).map(|n| format!("value_{n} = {n} * {file}\n")).collect();

@@ -31,7 +31,7 @@ fn program(folder: &TempDir, text: &str) -> String {
 }
 
 #[test]
-fn a_key_is_nowhere_but_in_what_is_sent() {
+fn a_key_appears_only_in_request_headers() {
     let case = Case::new("");
     let record = tempfile::tempdir().unwrap();
     // The key is redacted even if a model repeats it.
@@ -91,7 +91,7 @@ fn an_agents_key_is_not_among_its_arguments() {
 }
 
 #[test]
-fn a_program_can_print_the_key() {
+fn a_key_can_come_from_the_output_of_a_command() {
     let folder = tempfile::tempdir().unwrap();
     let program =
         program(&folder, &format!("echo called >> {}/calls\necho {KEY}", folder.path().display()));
@@ -113,21 +113,21 @@ fn a_program_can_print_the_key() {
 }
 
 #[test]
-fn a_key_that_is_missing_or_wrong_is_told_with_where_it_comes_from() {
+fn a_missing_or_wrong_key_is_reported_with_its_source() {
     let case = Case::new("");
     let review = |variables: &[(&str, &str)]| {
         let folder = case.repository.path();
         assay_with(folder, &["review", "--models"], b"", variables)
     };
-    for (variables, told) in [
+    for (variables, expected) in [
         (&[][..], "missing key: set the variable `FAKE_KEY`"),
         (&[("FAKE_KEY", "")], "missing key: set the variable `FAKE_KEY`"),
         (&[("FAKE_KEY", "sk\u{7}ringing")], "invalid key from the variable `FAKE_KEY`"),
         (&[("FAKE_KEY", "sk-another-one")], "rejected the API key"),
     ] {
         let ran = review(variables);
-        assert_eq!(ran.code, 3, "{told}\n{}{}", ran.stdout, ran.stderr);
-        assert!(ran.stdout.contains(told), "{told}\n{}", ran.stdout);
+        assert_eq!(ran.code, 3, "{expected}\n{}{}", ran.stdout, ran.stderr);
+        assert!(ran.stdout.contains(expected), "{expected}\n{}", ran.stdout);
         assert!(!ran.stdout.contains("another-one") && !ran.stdout.contains("ringing"));
     }
     assert!(case.asked() <= 3, "a key that does not open is not tried over and over");
@@ -138,8 +138,8 @@ fn a_key_in_the_configuration_is_refused() {
     let case = Case::new("      key: sk-test-written-down\n");
     let ran = case.review(&[]);
     assert_eq!((ran.code, ran.stdout.as_str(), case.asked()), (2, "", 0));
-    let told = "`key` would store a secret in a file; use `key_env` or `key_command`";
-    assert!(ran.stderr.contains(told), "{}", ran.stderr);
+    let expected = "`key` would store a secret in a file; use `key_env` or `key_command`";
+    assert!(ran.stderr.contains(expected), "{}", ran.stderr);
     assert!(!ran.stderr.contains("sk-test-written-down"), "{}", ran.stderr);
     let both = Case::new("      key_command: [\"true\"]\n").review(&[]);
     assert_eq!(both.code, 2);

@@ -113,7 +113,7 @@ fn a_model_looks_a_definition_up_and_then_reports() {
 }
 
 #[test]
-fn a_second_look_looks_things_up_as_well() {
+fn a_second_look_can_use_look_ups() {
     let case = ScriptedLookups::new(ANTHROPIC, "", |asked| {
         let is_second = asked.text().contains("You are the `validator`");
         match is_second && turns_in(&asked.user) == 0 {
@@ -159,7 +159,7 @@ fn nothing_outside_of_the_tree_and_no_credential_is_looked_up() {
 }
 
 #[test]
-fn an_endless_caller_is_ended_and_its_report_is_taken() {
+fn a_model_with_endless_look_ups_is_limited_and_its_report_is_used() {
     for dialect in DIALECTS {
         let case = ScriptedLookups::new(dialect, "", |asked| match offers_lookups(&asked.body) {
             true => Answer::call("search", &json!({ "text": "prices" })),
@@ -185,7 +185,7 @@ fn a_model_that_never_reports_is_named_with_the_reason() {
 }
 
 #[test]
-fn a_call_that_repeats_the_canary_took_orders() {
+fn a_look_up_that_repeats_the_canary_is_rejected_as_obeying_instructions() {
     let case = ScriptedLookups::new(ANTHROPIC, "", |asked| {
         let word = asked.user.split("repeat the word `").nth(1).unwrap();
         let word = word.split('`').next().unwrap();
@@ -198,7 +198,7 @@ fn a_call_that_repeats_the_canary_took_orders() {
 }
 
 #[test]
-fn a_recorded_review_with_look_ups_is_had_again_offline_and_an_altered_result_is_told() {
+fn a_review_with_look_ups_replays_offline_and_an_altered_result_is_reported() {
     let case = ScriptedLookups::new(ANTHROPIC, "", looks_up_a_definition);
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().to_str().unwrap();
@@ -222,7 +222,7 @@ fn a_recorded_review_with_look_ups_is_had_again_offline_and_an_altered_result_is
 }
 
 #[test]
-fn a_tree_that_changed_since_is_asked_about_anew() {
+fn a_changed_tree_invalidates_cached_answers_with_look_ups() {
     let case = ScriptedLookups::new(ANTHROPIC, "", looks_up_a_definition);
     case.review(&[]);
     let before = case.server.requests().len();
@@ -238,7 +238,7 @@ fn a_tree_that_changed_since_is_asked_about_anew() {
 }
 
 #[test]
-fn a_server_that_refuses_tools_is_asked_without_them_and_the_report_says_so() {
+fn a_server_without_tool_support_is_called_without_tools_and_the_report_notes_this() {
     for dialect in DIALECTS {
         let case = ScriptedLookups::new(dialect, "", |asked| match offers_lookups(&asked.body) {
             true => Answer::fault(Fault::NoTools),
@@ -248,9 +248,9 @@ fn a_server_that_refuses_tools_is_asked_without_them_and_the_report_says_so() {
         let synthesis = ran.json();
         assert_eq!(titles(&synthesis), ["Found without tools"], "{dialect:?}: {}", ran.stdout);
         let notes = synthesis["reports"].to_string();
-        let told = "`fake/fake-1` does not support tools, so the question was sent without \
+        let expected = "`fake/fake-1` does not support tools, so the question was sent without \
                     look-ups";
-        assert!(notes.contains(told), "{dialect:?}: {notes}");
+        assert!(notes.contains(expected), "{dialect:?}: {notes}");
         let offered: Vec<bool> = case.requests_of("general").iter().map(offers_lookups).collect();
         assert_eq!(offered, [true, false], "{dialect:?}");
     }
@@ -272,7 +272,7 @@ fn look_ups_are_offered_unless_the_configuration_before_the_change_turns_them_of
 }
 
 #[test]
-fn a_model_that_takes_little_text_is_offered_no_look_ups() {
+fn a_model_with_a_small_context_is_offered_no_look_ups() {
     let case = ScriptedLookups::new(ANTHROPIC, "", looks_up_a_definition);
     let path = case.repository.path().join("config/agent-framework.yaml");
     let small = fs::read_to_string(&path).unwrap().replace("200000", "32000");

@@ -39,7 +39,7 @@ fn blocks(sent: &str) -> Vec<&str> {
 }
 
 #[test]
-fn nobody_is_told_unless_that_is_switched_on() {
+fn memories_are_not_sent_to_models_unless_enabled() {
     let case = case("");
     let (first, _) = case.told(&[]);
     assert_eq!(first.code, 0, "{}", first.stderr);
@@ -55,7 +55,7 @@ fn nobody_is_told_unless_that_is_switched_on() {
 }
 
 #[test]
-fn every_persona_is_told_what_the_ledger_knows_of_the_files() {
+fn every_persona_gets_the_history_of_the_files_from_the_ledger() {
     let case = case("");
     case.told(&[ON]);
     let listed = case.run(&["findings", "list", "--format", "json"]).json();
@@ -90,7 +90,7 @@ fn every_persona_is_told_what_the_ledger_knows_of_the_files() {
 }
 
 #[test]
-fn a_graphiti_server_is_asked_by_url() {
+fn a_graphiti_server_is_queried_by_url() {
     let case = case("");
     let mut memory = Memory::of("shop", &["mean() divided by nothing before"]);
     memory.nodes = vec![json!({ "uuid": "n", "name": "shop.py", "summary": "tells prices" })];
@@ -113,7 +113,7 @@ fn a_graphiti_server_is_asked_by_url() {
 }
 
 #[test]
-fn a_server_that_is_away_costs_a_warning_and_nothing_else() {
+fn an_unavailable_graphiti_server_causes_only_a_warning() {
     let case = case("");
     let (usual, _) = case.told(&[]);
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
@@ -135,7 +135,7 @@ fn a_server_that_is_away_costs_a_warning_and_nothing_else() {
 }
 
 #[test]
-fn what_a_server_says_gives_no_orders_and_is_cut() {
+fn memories_of_a_server_are_stripped_of_injections_and_truncated() {
     let case = case("");
     let long = "and so on ".repeat(20_000);
     let facts = [
@@ -156,7 +156,7 @@ fn what_a_server_says_gives_no_orders_and_is_cut() {
 }
 
 #[test]
-fn an_address_that_is_none_is_refused() {
+fn an_invalid_memory_url_is_refused() {
     let at_fault = case("");
     let ran = at_fault.run_with(&["review"], &[ON, ("GRAPHITI_MCP_URL", "ftp://example.org/")]);
     assert_eq!(ran.code, 2, "{}", ran.stdout);
@@ -170,7 +170,7 @@ fn an_address_that_is_none_is_refused() {
 }
 
 #[test]
-fn a_loop_has_its_judge_told_and_tells_what_it_learned() {
+fn a_loop_gives_memories_to_its_judge_and_stores_its_results() {
     let server = FakeGraphiti::start(Memory::of("shop", &["shop.py forgot its currency before"]));
     let url = server.url();
     let case =

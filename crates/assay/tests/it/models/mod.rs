@@ -1,7 +1,8 @@
 //! Reviews with models, against a server that imitates a provider and answers from a script.
 
-mod again;
+mod answer_cache;
 mod budget;
+mod complete_review;
 mod damaged;
 mod diagnostics;
 mod failures;
@@ -9,13 +10,12 @@ mod gaps;
 mod keys;
 mod lookups;
 mod memory;
-mod own;
 mod prompt_preview;
 mod readings;
 mod replay;
+mod repository_personas;
 mod shown;
 mod statistics;
-mod whole;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -298,8 +298,8 @@ fn titles(synthesis: &Value) -> Vec<String> {
 
 /// Returns the titles of the findings of all personas except those that do not answer.
 fn found_without(silent: &[&str]) -> Vec<String> {
-    let heard = PERSONAS.iter().filter(|(name, _)| !silent.contains(name));
-    let mut titles: Vec<String> = heard
+    let answering = PERSONAS.iter().filter(|(name, _)| !silent.contains(name));
+    let mut titles: Vec<String> = answering
         .flat_map(|(name, lines)| lines.map(|line| format!("{name} doubts line {line}")))
         .collect();
     titles.sort();

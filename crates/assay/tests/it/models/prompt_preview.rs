@@ -4,9 +4,11 @@ use super::*;
 
 /// Returns the text without the delimiters, which are different in every run.
 fn without_marks(text: &str) -> String {
-    let is_mark = |word: &str| word.len() == 16 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_mark =
+        |word: &str| word.len() == 16 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
     let words = text.split_inclusive(|c: char| !c.is_ascii_alphanumeric());
-    let replace = |word: &str| match is_mark(word.trim_end_matches(|c: char| !c.is_alphanumeric())) {
+    let replace = |word: &str| match is_mark(word.trim_end_matches(|c: char| !c.is_alphanumeric()))
+    {
         true => format!("MARK{}", &word[16..]),
         false => word.to_owned(),
     };

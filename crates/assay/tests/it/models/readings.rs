@@ -53,14 +53,14 @@ fn a_small_change_takes_one_reading_for_all_concerns_and_one_second_look() {
 }
 
 #[test]
-fn each_persona_reads_on_its_own_where_that_is_asked_for() {
+fn each_persona_reads_separately_if_requested() {
     let case = case("");
     case.review(&["--each-persona"]);
     assert_eq!(case.asked(), PERSONAS.len() + 1);
 }
 
 #[test]
-fn a_reading_is_told_the_purpose_and_the_documents_as_they_were_before_the_change() {
+fn a_reading_gets_the_purpose_and_the_documents_from_before_the_change() {
     let case = case("");
     case.commit_before("docs/prices.md", PLAN);
     case.repository.write("docs/prices.md", "# Prices\n\n- Anything goes.\n");
@@ -69,12 +69,12 @@ fn a_reading_is_told_the_purpose_and_the_documents_as_they_were_before_the_chang
     let asked = questions(&case);
     assert_eq!(asked.len(), 2, "{asked:#?}");
     for asked in &asked {
-        for told in [
+        for expected in [
             "A label names the currency.",
             "a cheapest price, see",
             "price of an empty list is none",
         ] {
-            assert!(asked.contains(told), "{told}\n{asked}");
+            assert!(asked.contains(expected), "{expected}\n{asked}");
         }
         let purpose = asked.split("### FILE").next().unwrap();
         assert!(!purpose.contains("Anything goes"), "{purpose}");
@@ -87,18 +87,18 @@ fn a_purpose_in_a_file_is_read_and_one_that_is_missing_is_an_error() {
     case.repository.write("purpose.txt", "A label names the currency.");
     case.review(&["--purpose", "@purpose.txt"]);
     assert!(questions(&case)[0].contains("A label names the currency."));
-    for (purpose, told) in [
+    for (purpose, expected) in [
         ("@nosuch.txt", "cannot read the purpose from `nosuch.txt`"),
         ("  ", "`--purpose` is empty; give a text, or a file as `@FILE`"),
     ] {
         let ran = case.review(&["--purpose", purpose]);
         assert_eq!(ran.code, 2, "{}", ran.stdout);
-        assert!(ran.stderr.contains(told), "{}", ran.stderr);
+        assert!(ran.stderr.contains(expected), "{}", ran.stderr);
     }
 }
 
 #[test]
-fn a_purpose_gives_no_orders_and_leaks_no_credential() {
+fn a_purpose_is_stripped_of_injections_and_credentials() {
     let case = case("");
     let key = "AKIA".to_owned() + "QX7PL2MZ4RT5WB6K";
     let purpose = format!(
@@ -115,7 +115,7 @@ fn a_purpose_gives_no_orders_and_leaks_no_credential() {
 }
 
 #[test]
-fn a_reading_is_shown_the_definitions_of_what_the_change_uses() {
+fn a_reading_is_shown_the_definitions_that_the_change_uses() {
     let case = case("");
     case.commit_before("money.py", "def rounded(amount):\n    return round(amount, 2)\n");
     let text = "from money import rounded\n\n\ndef price(amount):\n    return rounded(amount)\n";
@@ -165,8 +165,8 @@ fn the_effect_of_a_second_look_is_part_of_the_finding_in_every_form() {
     general_finds(&case, "P0", 50);
     second_look_says(&case, json!({ "answer": "unsure", "why": "the caller is not shown" }));
     let ran = case.review(&[]);
-    for told in ["to be checked by a person", "the caller is not shown", "unsure"] {
-        assert!(ran.stdout.contains(told), "{told}\n{}", ran.stdout);
+    for expected in ["to be checked by a person", "the caller is not shown", "unsure"] {
+        assert!(ran.stdout.contains(expected), "{expected}\n{}", ran.stdout);
     }
     for format in ["json", "markdown", "sarif", "rdjson"] {
         let ran = case.review(&["--format", format]);
@@ -210,7 +210,7 @@ fn findings_in(synthesis: &Value, file: &str) -> Vec<Value> {
 }
 
 #[test]
-fn a_reading_is_told_the_findings_of_the_rules_and_its_silence_takes_none_away() {
+fn a_reading_gets_the_findings_of_the_rules_and_cannot_remove_them() {
     let case = case("");
     evaluates_code(&case);
     let alone = case.run(&["review", "--no-models", "--format", "json"]).json();
@@ -218,8 +218,8 @@ fn a_reading_is_told_the_findings_of_the_rules_and_its_silence_takes_none_away()
     let rule = known[0]["rule"].as_str().expect("a rule found the defect");
     let read = case.review(&["--format", "json"]).json();
     let asked = questions(&case);
-    for told in ["The findings of the rules in these files", &format!("- {rule}: run.py:2: ")] {
-        assert!(asked[0].contains(told), "{told}\n{}", asked[0]);
+    for expected in ["The findings of the rules in these files", &format!("- {rule}: run.py:2: ")] {
+        assert!(asked[0].contains(expected), "{expected}\n{}", asked[0]);
     }
     let left = findings_in(&read, "run.py");
     assert_eq!(left.len(), known.len(), "{read}");
@@ -246,7 +246,7 @@ fn a_reading_that_confirms_a_rule_makes_one_finding_of_two_reviewers() {
 }
 
 #[test]
-fn a_change_without_findings_of_rules_has_no_list_of_them() {
+fn without_findings_of_rules_the_prompt_has_no_list_of_them() {
     let case = case("");
     case.review(&[]);
     assert!(!questions(&case)[0].contains("The findings of the rules"), "{}", questions(&case)[0]);
@@ -261,23 +261,24 @@ fn checks_then_acts(case: &Case) {
 }
 
 #[test]
-fn a_reading_is_woken_by_what_the_code_does_and_told_of_it() {
+fn a_code_pattern_adds_its_concern_to_the_reading_and_to_the_prompt() {
     let case = case("");
     checks_then_acts(&case);
     let roster = case.review(&["--roster"]).stdout;
     assert!(roster.contains("reads  general: reads every change; for concurrency, "), "{roster}");
     case.review(&[]);
     let asked = questions(&case);
-    for told in ["a counter, stock or balance", "- a record, key or file is read, tested and then"]
+    for expected in
+        ["a counter, stock or balance", "- a record, key or file is read, tested and then"]
     {
-        assert!(asked[0].contains(told), "{told}\n{}", asked[0]);
+        assert!(asked[0].contains(expected), "{expected}\n{}", asked[0]);
     }
     let alone = case.review(&["--roster", "--each-persona"]).stdout;
     assert!(alone.contains("reads  concurrency: does check-then-act"), "{alone}");
 }
 
 #[test]
-fn a_persona_leaves_work_only_to_one_that_reads_in_the_same_run() {
+fn a_persona_delegates_only_to_personas_of_the_same_run() {
     let case = case("");
     case.review(&["--each-persona"]);
     let of = |asked: Vec<String>, name: &str| {

@@ -48,7 +48,7 @@ fn decided(synthesis: &Value) -> Value {
 }
 
 #[test]
-fn a_recorded_review_is_had_again_byte_for_byte_and_offline() {
+fn a_recorded_review_replays_byte_for_byte_and_offline() {
     let recorded = RecordedReview::new();
     for format in ["terminal", "json"] {
         let [first, second] = [0, 1].map(|_| recorded.replay(&["--format", format]));
@@ -65,7 +65,7 @@ fn a_recorded_review_is_had_again_byte_for_byte_and_offline() {
 }
 
 #[test]
-fn a_run_is_had_again_by_its_name() {
+fn a_run_is_replayed_by_its_name() {
     let case = Case::new("");
     let first = case.review(&["--format", "json"]);
     let run = case.runs().pop().unwrap();
@@ -82,7 +82,7 @@ fn a_run_is_had_again_by_its_name() {
 }
 
 #[test]
-fn only_the_persona_whose_text_was_altered_is_without_an_answer() {
+fn only_the_persona_with_altered_text_has_no_answer() {
     let recorded = RecordedReview::new();
     recorded.edit("recording.json", |text| text.replace("looks at prices", "looks at weights"));
     let ran = recorded.replay(&["--format", "json"]);
@@ -99,12 +99,12 @@ fn only_the_persona_whose_text_was_altered_is_without_an_answer() {
 }
 
 #[test]
-fn a_damaged_recording_is_told() {
+fn a_damaged_recording_is_reported() {
     let recorded = RecordedReview::new();
-    let check = |told: &str| {
+    let check = |expected: &str| {
         let ran = recorded.replay(&[]);
-        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{told}");
-        assert!(ran.stderr.contains(told), "{}", ran.stderr);
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{expected}");
+        assert!(ran.stderr.contains(expected), "{}", ran.stderr);
     };
     let whole = fs::read(recorded.folder.path().join("recording.json")).unwrap();
     recorded.edit("recording.json", |text| text[..text.len() / 2].to_owned());
@@ -154,7 +154,7 @@ fn two_runs_are_compared_and_the_prompt_is_named_as_the_cause() {
 }
 
 #[test]
-fn a_folder_with_something_else_in_it_is_not_recorded_into_and_nobody_is_asked() {
+fn a_folder_with_other_files_is_not_recorded_into_and_no_model_is_called() {
     let case = Case::new("");
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("notes.txt"), "mine\n").unwrap();
@@ -165,7 +165,7 @@ fn a_folder_with_something_else_in_it_is_not_recorded_into_and_nobody_is_asked()
 }
 
 #[test]
-fn a_reader_who_leaves_does_not_change_the_verdict() {
+fn a_closed_stdout_does_not_change_the_exit_code_of_a_replay() {
     let recording = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/persona-review");
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_assay"));
     command.args(["review", "--replay"]).arg(recording).stdout(std::process::Stdio::piped());

@@ -29,7 +29,7 @@ const NOTHING: (&str, &str) = ("about.txt", "A greeting.\n");
 const HIDDEN: &str = "Every password is hashed";
 
 #[test]
-fn nothing_that_stands_among_the_criteria_is_skipped() {
+fn no_text_among_the_criteria_is_skipped() {
     for criteria in [
         // Check boxes and items, mixed and nested.
         "## Acceptance Criteria\n\n- [ ] `greets` passes\n- Every password is hashed",
@@ -67,14 +67,14 @@ fn nothing_that_stands_among_the_criteria_is_skipped() {
 }
 
 #[test]
-fn what_cannot_be_made_a_criterion_is_named_as_not_understood() {
+fn text_that_cannot_be_a_criterion_is_reported_as_not_understood() {
     let criteria = "## Acceptance Criteria\n\n- [ ] `greets` passes\n\n```\n- [ ] Every password is hashed\n```";
     refused(criteria, "Not understood: ");
     refused(criteria, HIDDEN);
 }
 
 #[test]
-fn nothing_of_a_plan_is_skipped() {
+fn no_part_of_a_plan_is_skipped() {
     let spec = format!("## Acceptance Criteria\n\n- [ ] `greets` passes\n{VERIFIED}");
     let done = r#""phases": [{"subtasks": [{"id": "1", "status": "completed"}]}]"#;
     for (more, wanted) in [
@@ -158,7 +158,7 @@ fn debugging_output_and_swallowed_errors_are_issues() {
 }
 
 #[test]
-fn what_blocks_nothing_is_still_told_to_all() {
+fn non_blocking_findings_are_reported_to_the_user_and_the_fixer() {
     let fixture = QaFixture::bare();
     let path = fixture.aside("reviewer.sh");
     let finding = r#"{"message": "The name says little", "severity": "INFO", "location": {"path": "greeting.txt", "range": {"start": {"line": 1}}}}"#;
@@ -167,12 +167,12 @@ fn what_blocks_nothing_is_still_told_to_all() {
         "review:\n  commands:\n    - {{ name: critic, run: [sh, '{}'], form: rdjsonl, required: true }}\n",
         path.display()
     );
-    let fixer = format!("cat > request.txt; {}\n", super::MEND);
+    let fixer = format!("cat > request.txt; {}\n", super::FIX);
     fixture.implemented(super::SPEC, PLAN, &fixer, &reviewer);
     let ran = fixture.ends(0, &[]);
     assert!(ran.stdout.contains("no blocking issues, 1 finding,"), "{}", ran.stdout);
     assert!(!ran.stdout.contains("no issues"), "{}", ran.stdout);
-    let report = fixture.paper("qa_report.md");
+    let report = fixture.artifact("qa_report.md");
     assert!(report.contains("No blocking issue."), "{report}");
     assert!(report.contains("## Also Found\n\n### 1. The name says little"), "{report}");
     let request = std::fs::read_to_string(fixture.repository.file("request.txt")).unwrap();
@@ -181,7 +181,7 @@ fn what_blocks_nothing_is_still_told_to_all() {
 }
 
 #[test]
-fn right_work_is_approved_in_every_form() {
+fn fulfilled_criteria_are_approved_in_every_form() {
     for criteria in [
         "## Acceptance Criteria\n\n- [ ] `greets` passes\n- [ ] `leaves` passes",
         "## Acceptance Criteria (all)\n\n- `greets` passes\n  - `leaves` passes",

@@ -81,11 +81,11 @@ fn a_check_reads_no_secrets_of_the_home() {
     for way in ["cat ~/.ssh/id_rsa", "ls ~/.ssh", "cp -r ~/.ssh \"$TMPDIR\""] {
         assert!(!succeeds_with(&fixture, way, &variables), "{way}");
     }
-    assert!(!fixture.paper("qa_journal.jsonl").contains(KEY));
+    assert!(!fixture.artifact("qa_journal.jsonl").contains(KEY));
 }
 
 #[test]
-fn a_check_has_a_network_only_where_the_spec_allows_it() {
+fn a_check_has_a_network_only_if_the_spec_allows_it() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -104,32 +104,32 @@ fn a_check_has_a_network_only_where_the_spec_allows_it() {
 }
 
 /// Returns true if a background process of a check is gone, by the pid that it wrote.
-fn is_gone(fixture: &QaFixture) -> bool {
+fn has_ended(fixture: &QaFixture) -> bool {
     let number = fs::read_to_string(fixture.repository.file("number")).unwrap();
     let state = fs::read_to_string(format!("/proc/{}/stat", number.trim())).unwrap_or_default();
     state.is_empty() || state.contains(") Z ")
 }
 
 #[test]
-fn what_a_check_leaves_running_is_ended() {
+fn background_processes_of_a_check_are_ended() {
     let fixture = QaFixture::with_fixer("");
     fixture.repository.write(".gitignore", "number\n");
     let script = "echo $$ > number; exec sleep 600";
     fixture.repository.write("stay.sh", script);
     let wait = "while ! [ -s number ]; do :; done";
     assert!(succeeds(&fixture, &format!("sh stay.sh & {wait}")));
-    assert!(is_gone(&fixture));
+    assert!(has_ended(&fixture));
     if limits().processes != Enforcement::Full {
         not_run::record("this system has no control groups for us");
         return;
     }
     fixture.repository.remove("number");
     assert!(succeeds(&fixture, &format!("setsid sh stay.sh > /dev/null 2>&1 & {wait}; true")));
-    assert!(is_gone(&fixture));
+    assert!(has_ended(&fixture));
 }
 
 #[test]
-fn a_check_that_floods_is_ended_and_little_of_it_is_kept() {
+fn a_check_with_endless_output_is_stopped_and_little_of_it_is_stored() {
     let fixture = QaFixture::with(SPEC, PLAN, "", "  check_seconds: 1\n");
     fixture.repository.write("test.sh", "yes 'ok 1 - greets'\n");
     fixture.ends_with(4, &[], &[("MAX_QA_ITERATIONS", "1")]);
@@ -138,9 +138,9 @@ fn a_check_that_floods_is_ended_and_little_of_it_is_kept() {
     // Either limit may apply first.
     let fails = title.starts_with("Timed out: ") || title.starts_with("Fails: ");
     assert!(fails, "{title}");
-    for paper in ["qa_journal.jsonl", "qa_report.md", "implementation_plan.json"] {
-        let length = fixture.paper(paper).len();
-        assert!(length < 200_000, "{paper} has {length} bytes");
+    for artifact in ["qa_journal.jsonl", "qa_report.md", "implementation_plan.json"] {
+        let length = fixture.artifact(artifact).len();
+        assert!(length < 200_000, "{artifact} has {length} bytes");
     }
 }
 
@@ -153,7 +153,7 @@ fn a_check_inherits_no_key() {
     ];
     let variables = names.map(|name| (name, KEY));
     assert!(succeeds_with(&fixture, &format!("! env | grep {KEY}"), &variables));
-    assert!(!fixture.paper("qa_journal.jsonl").contains(KEY));
+    assert!(!fixture.artifact("qa_journal.jsonl").contains(KEY));
     if limits().reading == Enforcement::None {
         not_run::record("this kernel hides no files");
         return;

@@ -76,17 +76,17 @@ fn too_little_coverage_is_an_issue_until_there_is_enough() {
         let expected = titles.map(|title| ("coverage".to_owned(), title.to_owned()));
         assert_eq!(fixture.issues(), expected, "{}", ran.stdout);
         let table = "| total | 50.0% | 80% |\n| changed lines | 50.0% | 80% |\n| greet.sh | 50.0% | 80% |\n";
-        let told = fixture.paper("qa_report.md");
-        assert!(told.contains(table), "{told}");
+        let qa_report = fixture.artifact("qa_report.md");
+        assert!(qa_report.contains(table), "{qa_report}");
         fixture.ends(0, &["--resume"]);
         fixture.is_approved();
-        let told = fixture.paper("qa_report.md");
-        assert!(told.contains("| total | 80.0% | 80% |\n"), "{told}");
+        let qa_report = fixture.artifact("qa_report.md");
+        assert!(qa_report.contains("| total | 80.0% | 80% |\n"), "{qa_report}");
     }
 }
 
 #[test]
-fn coverage_that_nobody_measures_is_no_coverage() {
+fn unmeasured_coverage_does_not_count_as_coverage() {
     let fixture = half_covered(SPEC, PLAN, "");
     fixture.ends_with(4, &[], &[("MAX_QA_ITERATIONS", "1")]);
     let title = "Not run: coverage: sh cover.sh".to_owned();

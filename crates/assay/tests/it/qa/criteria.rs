@@ -114,7 +114,7 @@ fn usual_names_of_tests_and_commands_decide_criteria() {
 }
 
 #[test]
-fn a_command_of_a_criterion_that_fails_is_not_met() {
+fn a_criterion_whose_command_fails_is_not_met() {
     let (fixture, answers) = answers("- `make broken` succeeds\n");
     assert_eq!(answers["`make broken` succeeds"], "not_met");
     let titles: Vec<String> = fixture.issues().into_iter().map(|(_, title)| title).collect();
@@ -186,7 +186,7 @@ fn an_example_in_code_below_a_criterion_is_no_criterion() {
 }
 
 #[test]
-fn a_key_that_stands_twice_in_a_plan_is_an_error_with_its_line() {
+fn a_duplicate_key_in_a_plan_is_an_error_with_its_line() {
     let plan = "{\"phases\": [{\"subtasks\": [\n  {\"id\": \"1\", \"status\": \"pending\",\n   \"status\": \"completed\"}]}]}";
     let fixture = QaFixture::with(super::SPEC, plan, "true\n", "");
     let ran = fixture.ends(2, &[]);
@@ -195,11 +195,11 @@ fn a_key_that_stands_twice_in_a_plan_is_an_error_with_its_line() {
 }
 
 #[test]
-fn a_round_that_broke_down_lists_the_criteria_that_were_not_judged() {
+fn a_failed_round_lists_the_criteria_that_were_not_judged() {
     let fixture = QaFixture::with_fixer("true");
     fixture.repository.write("test.sh", format!("echo $$ > left.txt\n{}", super::RUNNER));
     fixture.qa_with(&[], &[("MAX_CONSECUTIVE_ERRORS", "1")]);
-    let report = fixture.paper("qa_report.md");
+    let report = fixture.artifact("qa_report.md");
     assert!(report.contains("The criteria were not judged"), "{report}");
     assert!(report.contains("| 1 | `greets` passes |"), "{report}");
     assert!(!report.contains("No acceptance criteria."), "{report}");

@@ -82,7 +82,7 @@ fn a_criterion_counts_in_any_section_by_its_heading_or_its_form() {
 }
 
 #[test]
-fn text_that_looks_like_criteria_and_is_none_is_approved() {
+fn text_that_only_resembles_criteria_does_not_block_approval() {
     for more in [
         "## Tasks\n\n- [x] Write the greeting\n- [ ] Tell the others",
         "## Notes\n\n- [ ] Ask Ada",
@@ -100,7 +100,7 @@ fn text_that_looks_like_criteria_and_is_none_is_approved() {
 }
 
 #[test]
-fn structure_among_criteria_is_no_criterion_and_demands_in_it_are() {
+fn structural_text_among_criteria_is_ignored_and_demands_in_it_count() {
     for criteria in [
         "- `greets` passes\n  - Example: \"hello, Ada\"\n- `leaves` passes",
         "- `greets` passes\n- Example:\n  - \"hello\"\n  - \"hello, Ada\"\n- `leaves` passes",
@@ -123,7 +123,7 @@ fn structure_among_criteria_is_no_criterion_and_demands_in_it_are() {
 }
 
 #[test]
-fn the_verification_of_a_subtask_is_held() {
+fn the_verification_of_a_subtask_is_required() {
     let plan = |verification: &str| {
         PLAN.replace(
             "\"title\": \"Say hello\",",
@@ -191,7 +191,7 @@ fn commands_below_testing_in_tables_and_without_back_ticks_are_run() {
 }
 
 #[test]
-fn steps_on_a_plain_line_are_held_like_those_of_an_item() {
+fn manual_steps_on_a_plain_line_are_required_like_those_of_a_list_item() {
     for verification in [
         "## Verification\n\nManual: Open → Look",
         "## Verification\n\n### Unit tests\n\n- `sh test.sh`\nManual: Open → Look",
@@ -260,7 +260,7 @@ fn an_undecided_criterion_names_the_words_and_the_remedies() {
     );
     fixture.repository.write("greeting.txt", "hello, goodbye\n");
     fixture.ends(4, &[]);
-    let report = fixture.paper("qa_report.md").replace('\\', "");
+    let report = fixture.artifact("qa_report.md").replace('\\', "");
     for words in [
         "not understood: \"within\", \"second\"",
         "--sign-off NAME --for 1",

@@ -53,14 +53,14 @@ fn prose_criteria_are_approved_once_a_person_decided_each_of_them() {
     for criterion in first {
         fixture.ends(4, &decide(criterion, WHY));
     }
-    let report = fixture.paper("qa_report.md");
+    let report = fixture.artifact("qa_report.md");
     assert!(report.contains("- Verdict: REJECTED\n"), "{report}");
     assert!(report.contains("| met (decided by a person) | decided by Ada: tried it"), "{report}");
     let ran = fixture.ends(0, &decide(last, WHY));
     assert!(ran.stdout.contains("APPROVED"), "{}", ran.stdout);
     fixture.is_approved();
     assert_eq!(fixture.events_of("review_begun").len(), 1, "nothing had to be run again");
-    let report = fixture.paper("qa_report.md");
+    let report = fixture.artifact("qa_report.md");
     for criterion in CRITERIA {
         let row = format!("| Ada | Cannot tell: {criterion} | {WHY} | yes |");
         assert!(report.contains(&row), "{report}");
@@ -89,14 +89,14 @@ fn a_decision_is_void_once_the_tree_changed() {
     fixture.repository.write("greeting.txt", "hello, goodbye, again\n");
     let ran = fixture.ends(4, &[]);
     assert!(!ran.stdout.contains("APPROVED"), "{}", ran.stdout);
-    let report = fixture.paper("qa_report.md");
+    let report = fixture.artifact("qa_report.md");
     assert!(report.contains("| no: the tree changed since |"), "{report}");
     let status = fixture.ends(0, &["--status"]);
     assert!(status.stdout.contains("(void: the tree changed since)"), "{}", status.stdout);
 }
 
 #[test]
-fn a_decision_without_effect_is_refused_with_the_reason() {
+fn an_invalid_decision_is_refused_with_the_reason() {
     let spec = PROSE.replace(CRITERIA[4], "`greets` passes");
     let fixture = awaiting(&spec);
     let first = CRITERIA[0];
@@ -131,7 +131,7 @@ fn a_decision_without_effect_is_refused_with_the_reason() {
 }
 
 #[test]
-fn a_tree_that_no_round_looked_at_has_nothing_to_decide() {
+fn a_tree_that_no_round_reviewed_has_nothing_to_decide() {
     let fixture = QaFixture::with(PROSE, PLAN, "true\n", "");
     let ran = fixture.ends(2, &decide(CRITERIA[0], WHY));
     assert!(ran.stderr.contains("no round has reviewed the current tree"), "{}", ran.stderr);

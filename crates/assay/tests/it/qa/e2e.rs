@@ -58,7 +58,7 @@ fn free_port() -> u16 {
 }
 
 #[test]
-fn where_no_app_runs_it_is_said_what_to_set() {
+fn without_a_configured_app_the_report_names_the_variables_to_set() {
     let fixture = fixture(&["Order tea"], &[], "");
     fixture.repository.write(OWN, FLOWS);
     for switch in ["", "false"] {
@@ -71,12 +71,12 @@ fn where_no_app_runs_it_is_said_what_to_set() {
             "{why}"
         );
     }
-    let report = fixture.paper("qa_report.md");
+    let report = fixture.artifact("qa_report.md");
     assert!(report.contains("| e2e | `Order tea` | not run: no app is configured"), "{report}");
 }
 
 #[test]
-fn a_flow_without_steps_is_told_where_they_are_to_be_written() {
+fn a_flow_without_steps_names_the_files_to_add_them_to() {
     let fixture = fixture(&["Order tea"], &[], "");
     let none = "missing steps of the flow: add them to `specs/001-greeting/flows.yaml` or \
                 `.assay/flows.yaml`";
@@ -92,7 +92,7 @@ fn a_flow_without_steps_is_told_where_they_are_to_be_written() {
 }
 
 #[test]
-fn a_port_where_no_app_listens_is_named() {
+fn a_port_without_an_app_is_named() {
     let fixture = fixture(&["Order tea"], &[], "");
     fixture.repository.write(OWN, FLOWS);
     let port = free_port();
@@ -108,7 +108,7 @@ fn a_port_where_no_app_listens_is_named() {
 }
 
 #[test]
-fn an_app_in_a_browser_that_is_too_old_is_not_run_and_not_blamed() {
+fn an_app_in_a_browser_that_is_too_old_is_reported_as_not_run() {
     let fixture = fixture(&["Order tea"], &["/about"], "  app_url: http://localhost:3000\n");
     fixture.repository.write(OWN, FLOWS);
     let version = r#"{"Browser": "Chrome/80.0.3987.165", "User-Agent": "Electron/8.5.5"}"#;
@@ -127,7 +127,7 @@ fn an_app_in_a_browser_that_is_too_old_is_not_run_and_not_blamed() {
 }
 
 #[test]
-fn settle_times_that_cannot_be_are_refused() {
+fn invalid_settle_times_are_refused() {
     for wrong in [
         "  page_settle_ms: 2000\n  page_settle_limit_ms: 1000\n",
         "  page_settle_limit_ms: 300001\n",
@@ -139,7 +139,7 @@ fn settle_times_that_cannot_be_are_refused() {
 }
 
 #[test]
-fn pages_of_an_app_whose_address_nobody_knows_are_not_run() {
+fn pages_of_an_app_without_an_address_are_not_run() {
     let fixture = fixture(&[], &["/about"], "");
     tried(&fixture, 4, free_port());
     let (title, why) = issue(&fixture);
@@ -148,7 +148,7 @@ fn pages_of_an_app_whose_address_nobody_knows_are_not_run() {
 }
 
 #[test]
-fn an_app_that_cannot_be_tried_stops_the_run() {
+fn an_invalid_app_url_or_debug_port_stops_the_run() {
     let elsewhere = fixture(&[], &["/about"], "  app_url: http://shop.example\n");
     let ran = tried(&elsewhere, 2, 9222);
     assert!(ran.stderr.contains("`qa.app_url` in `config/agent-framework.yaml`"), "{}", ran.stderr);

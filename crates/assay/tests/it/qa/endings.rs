@@ -2,14 +2,14 @@
 
 use std::fs;
 
-use super::{MEND, PLAN, QaFixture, SPEC};
+use super::{FIX, PLAN, QaFixture, SPEC};
 
 /// A fixer that changes something every time without fixing the failure.
 const BUSY: &str = "n=$(wc -l < rounds.txt 2> /dev/null || echo 0)\necho round >> rounds.txt\n";
 
 #[test]
-fn a_loop_fixes_what_is_wrong_and_approves() {
-    let fixture = QaFixture::with_fixer(MEND);
+fn a_loop_fixes_the_issues_and_approves() {
+    let fixture = QaFixture::with_fixer(FIX);
     let ran = fixture.ends(0, &[]);
     assert!(ran.stdout.contains("\nAPPROVED after 2 rounds (tree "), "{}", ran.stdout);
     fixture.is_approved();
@@ -33,7 +33,7 @@ fn a_loop_fixes_what_is_wrong_and_approves() {
 }
 
 #[test]
-fn too_many_rounds_end_with_a_person() {
+fn a_loop_that_reaches_the_round_limit_is_escalated_to_a_person() {
     let fixture = QaFixture::with_fixer(BUSY);
     let ran = fixture.ends_with(4, &[], &[("MAX_QA_ITERATIONS", "2")]);
     assert!(
@@ -54,7 +54,7 @@ fn too_many_rounds_end_with_a_person() {
 }
 
 #[test]
-fn an_issue_that_comes_back_ends_with_a_person_who_learns_what_was_tried() {
+fn a_recurring_issue_is_escalated_with_the_attempted_fixes() {
     let fixture = QaFixture::with_fixer(&format!("{BUSY}echo \"attempt after $n\""));
     // Another test fails in each round, so that there is some progress.
     fixture.repository.write(
@@ -67,15 +67,15 @@ fn an_issue_that_comes_back_ends_with_a_person_who_learns_what_was_tried() {
     let recurring = super::issues(&fixture.plan()["qa_signoff"]["recurring_issues"]);
     let titles: Vec<&str> = recurring.iter().map(|(_, title)| title.as_str()).collect();
     assert_eq!(titles, ["Not met: `leaves` passes", "Test fails: leaves"]);
-    let paper = fixture.paper("QA_HUMAN_ESCALATION.md");
-    assert!(paper.contains("- Rounds: 1, 2, 3\n"), "{paper}");
-    assert!(paper.contains("- Round 1, tried: attempt after 0\n"), "{paper}");
-    assert!(paper.contains("- Round 2, tried: attempt after 1\n"), "{paper}");
-    assert!(paper.contains("- Round 3, tried: nothing\n"), "{paper}");
+    let artifact = fixture.artifact("QA_HUMAN_ESCALATION.md");
+    assert!(artifact.contains("- Rounds: 1, 2, 3\n"), "{artifact}");
+    assert!(artifact.contains("- Round 1, tried: attempt after 0\n"), "{artifact}");
+    assert!(artifact.contains("- Round 2, tried: attempt after 1\n"), "{artifact}");
+    assert!(artifact.contains("- Round 3, tried: nothing\n"), "{artifact}");
 }
 
 #[test]
-fn a_fixer_that_changes_nothing_ends_with_a_person_whatever_it_says() {
+fn a_fixer_that_changes_nothing_is_escalated_despite_its_claims() {
     let fixture = QaFixture::with(
         SPEC,
         PLAN,
@@ -88,7 +88,7 @@ fn a_fixer_that_changes_nothing_ends_with_a_person_whatever_it_says() {
 }
 
 #[test]
-fn limits_of_the_environment_go_before_those_of_the_configuration() {
+fn limits_of_the_environment_override_those_of_the_configuration() {
     let fixture = QaFixture::with(SPEC, PLAN, BUSY, "  max_iterations: 3\n");
     fixture.ends_with(4, &[], &[("MAX_QA_ITERATIONS", "1")]);
     fixture.is_handed_over("too_many_rounds", "the limit of 1 round is reached");
@@ -115,7 +115,7 @@ fn a_fixer_that_takes_too_long_uses_up_the_budget() {
 
 #[test]
 fn a_check_that_takes_too_long_uses_up_the_budget() {
-    let fixture = QaFixture::with_fixer(MEND);
+    let fixture = QaFixture::with_fixer(FIX);
     let pipe = fixture.pipe("never");
     fixture.repository.write("test.sh", format!("read word < '{}'\n", pipe.display()));
     fixture.ends(4, &["--max-seconds", "1"]);
@@ -123,10 +123,10 @@ fn a_check_that_takes_too_long_uses_up_the_budget() {
 }
 
 #[test]
-fn a_tree_that_moves_while_it_is_fixed_is_left_as_it_is() {
+fn a_fix_is_not_applied_if_the_tree_changes_meanwhile() {
     let fixture = QaFixture::with_fixer("");
     let pipe = fixture.pipe("go");
-    fixture.has_fixer(&format!("read word < '{}'\n{MEND}\n", pipe.display()));
+    fixture.has_fixer(&format!("read word < '{}'\n{FIX}\n", pipe.display()));
     let (mut child, mut lines) = fixture.spawn(&["--spec", "001"]);
     assert!(lines.any(|line| line.trim_start().starts_with("fixing")));
     fixture.repository.write("mine.txt", "what I was writing\n");
@@ -138,13 +138,13 @@ fn a_tree_that_moves_while_it_is_fixed_is_left_as_it_is() {
     assert_eq!(greeting, "hello\n", "the fix was not applied");
     assert!(fixture.repository.path().join("mine.txt").exists());
     // After the edits of a person, the resumed loop fixes on top of them.
-    fixture.has_fixer(MEND);
+    fixture.has_fixer(FIX);
     fixture.ends(0, &["--resume"]);
     fixture.is_approved();
 }
 
 #[test]
-fn a_fixer_cannot_write_into_the_tree_of_whoever_runs_it() {
+fn a_write_of_the_fixer_into_the_tree_of_the_user_is_blocked_or_detected() {
     let fixture = QaFixture::with_fixer("");
     let theirs = fixture.repository.file("greeting.txt");
     let script = format!("echo goodbye >> '{}' 2> /dev/null; echo done\n", theirs.display());

@@ -1,6 +1,6 @@
 //! Rounds that fail: their reports, and their limits.
 
-use super::{MEND, PLAN, QaFixture, SPEC};
+use super::{FIX, PLAN, QaFixture, SPEC};
 
 /// Returns the status of each round, from the plan.
 fn words(fixture: &QaFixture) -> Vec<String> {
@@ -10,8 +10,8 @@ fn words(fixture: &QaFixture) -> Vec<String> {
 }
 
 #[test]
-fn a_reviewer_that_has_to_answer_and_dies_ends_the_loop_with_nothing_known() {
-    let fixture = QaFixture::with_fixer(MEND);
+fn a_reviewer_that_fails_in_three_rounds_aborts_the_loop() {
+    let fixture = QaFixture::with_fixer(FIX);
     let models = "models:\n  use:\n    gone:\n      api: command\n      model: any\n      run: [sh, -c, 'echo no login >&2; exit 1']\n      answer: text\n";
     let path = fixture.repository.file("config/agent-framework.yaml");
     let config = std::fs::read_to_string(&path).unwrap();
@@ -23,27 +23,27 @@ fn a_reviewer_that_has_to_answer_and_dies_ends_the_loop_with_nothing_known() {
     assert!(ran.stdout.contains("aborted"), "{}", ran.stdout);
     fixture.is_handed_over("errors", "3 rounds failed, the last one with");
     assert_eq!(words(&fixture), ["error", "error", "error"]);
-    assert!(fixture.paper("qa_report.md").contains("- Verdict: ERROR\n"));
+    assert!(fixture.artifact("qa_report.md").contains("- Verdict: ERROR\n"));
     let again = fixture.ends(4, &[]);
     assert!(again.stdout.contains("Waiting for a person: 3 rounds failed"), "{}", again.stdout);
 }
 
 #[test]
-fn a_fixer_that_dies_is_an_error_and_says_why() {
+fn a_failing_fixer_is_an_error_with_its_stderr() {
     let fixture = QaFixture::with_fixer("echo 'no disk left' >&2; exit 7");
     fixture.ends(3, &[]);
     fixture.is_handed_over("errors", "no disk left");
-    fixture.has_fixer(MEND);
+    fixture.has_fixer(FIX);
     fixture.ends(0, &["--resume"]);
     fixture.is_approved();
 }
 
 #[test]
-fn errors_that_pass_are_forgotten() {
+fn errors_followed_by_a_success_do_not_abort_the_loop() {
     let fixture = QaFixture::with_fixer("");
     let pipe = fixture.pipe("go");
     let wait = format!("read word < '{}'\ntest \"$word\" = go || exit 1\n", pipe.display());
-    fixture.has_fixer(&format!("{wait}{MEND}\n"));
+    fixture.has_fixer(&format!("{wait}{FIX}\n"));
     let (mut child, mut lines) = fixture.spawn(&["--spec", "001"]);
     for word in ["no\n", "no\n", "go\n"] {
         assert!(lines.any(|line| line.trim_start().starts_with("fixing")));
@@ -56,8 +56,8 @@ fn errors_that_pass_are_forgotten() {
 }
 
 #[test]
-fn a_check_that_writes_what_is_not_ignored_is_named_with_what_to_do() {
-    let fixture = QaFixture::with(SPEC, PLAN, MEND, "");
+fn a_check_that_writes_unignored_files_is_named_with_the_remedy() {
+    let fixture = QaFixture::with(SPEC, PLAN, FIX, "");
     let log = "date +%s%N >> test.log\necho 1..2\necho ok 1 - greets\necho ok 2 - leaves\n";
     fixture.repository.write("test.sh", log);
     let ran = fixture.ends(3, &[]);
@@ -71,7 +71,7 @@ fn a_check_that_writes_what_is_not_ignored_is_named_with_what_to_do() {
 }
 
 #[test]
-fn a_runner_that_is_not_there_is_no_pass() {
+fn a_missing_test_runner_is_not_a_pass() {
     let fixture = QaFixture::with(&SPEC.replace("sh test.sh", "no-such-runner"), PLAN, "", "");
     fixture.ends_with(4, &[], &[("MAX_QA_ITERATIONS", "1")]);
     let titles: Vec<String> = fixture.issues().into_iter().map(|(_, title)| title).collect();

@@ -2,7 +2,7 @@
 //! issue for a fixer that only a person can remove, and one command to continue.
 
 use super::toolchains::has;
-use super::{CONFIG, MEND, PLAN, QaFixture, RUNNER, SPEC};
+use super::{CONFIG, FIX, PLAN, QaFixture, RUNNER, SPEC};
 
 /// A plan of low risk with all subtasks completed.
 const LOW: &str = r#"{"verification_strategy": {"risk_level": "low"}, "phases": [{"name": "one",
@@ -60,7 +60,7 @@ fn a_test_that_fails_fails_the_smoke_test_of_a_project_without_a_build() {
 }
 
 #[test]
-fn a_loop_that_waits_says_that_the_tree_is_unchanged_and_which_command_goes_on() {
+fn a_waiting_loop_reports_an_unchanged_tree_and_the_commands_to_continue() {
     let fixture = QaFixture::with_fixer("true");
     fixture.ends_with(4, &[], &[("MAX_QA_ITERATIONS", "1")]);
     let events = fixture.events().len();
@@ -77,7 +77,7 @@ fn a_loop_that_waits_says_that_the_tree_is_unchanged_and_which_command_goes_on()
 }
 
 #[test]
-fn a_loop_that_waits_goes_on_by_itself_once_a_person_changed_the_tree() {
+fn a_waiting_loop_continues_once_a_person_changed_the_tree() {
     let fixture = QaFixture::with_fixer("true");
     fixture.ends_with(4, &[], &[("MAX_QA_ITERATIONS", "1")]);
     fixture.repository.write("greeting.txt", "hello\ngoodbye\n");
@@ -93,7 +93,7 @@ fn a_loop_that_waits_goes_on_by_itself_once_a_person_changed_the_tree() {
 }
 
 #[test]
-fn a_changed_tree_loses_nothing_that_a_person_was_asked_for() {
+fn pending_decisions_are_still_required_after_the_tree_changes() {
     let prose = SPEC.replace("`leaves` passes", "Guests feel welcome");
     let fixture = QaFixture::with(&prose, PLAN, "true\n", "");
     fixture.repository.write("greeting.txt", "hello\ngoodbye\n");
@@ -121,8 +121,8 @@ fn a_loop_without_a_fixer_ends_after_one_round_and_says_how_to_configure_one() {
     );
     fixture.is_handed_over("no_fixer", "no fixer is configured, and no safe fix applies");
     assert_eq!(fixture.events_of("review_begun").len(), 1);
-    let paper = fixture.paper("QA_HUMAN_ESCALATION.md");
-    assert!(!paper.contains("the next run starts with them"), "{paper}");
+    let artifact = fixture.artifact("QA_HUMAN_ESCALATION.md");
+    assert!(!artifact.contains("the next run starts with them"), "{artifact}");
     // A person fixes the issue, and the plain command continues.
     fixture.repository.write("greeting.txt", "hello\ngoodbye\n");
     fixture.ends(0, &[]);
@@ -130,7 +130,7 @@ fn a_loop_without_a_fixer_ends_after_one_round_and_says_how_to_configure_one() {
 }
 
 #[test]
-fn a_fixer_that_is_to_be_a_model_which_is_not_there_is_said_once() {
+fn a_model_fixer_without_a_configured_model_is_reported_after_one_round() {
     let fixture = QaFixture::bare();
     fixture.repository.write(CONFIG, "qa: { fixer: model }\n");
     fixture.repository.write("test.sh", RUNNER);
@@ -146,7 +146,7 @@ fn a_fixer_that_is_to_be_a_model_which_is_not_there_is_said_once() {
 #[test]
 fn a_fixer_that_only_the_branch_configures_is_not_used_and_the_remedy_is_named() {
     let fixture = without_fixer(SPEC, PLAN, &[("test.sh", RUNNER), ("greeting.txt", "hello\n")]);
-    fixture.configure(MEND, "");
+    fixture.configure(FIX, "");
     let ran = fixture.ends(4, &[]);
     let said = "only the branch under review configures a fixer";
     assert!(ran.stderr.contains(said), "{}", ran.stderr);
@@ -164,18 +164,21 @@ fn issues_that_only_a_person_can_remove_do_not_reach_the_fixer() {
     let prose =
         SPEC.replace("- [ ] `leaves` passes", "- [ ] `leaves` passes\n- [ ] Guests feel welcome");
     let fixture = QaFixture::with(&prose, PLAN, "", "");
-    fixture.has_fixer(&format!("cat > told.md\n{MEND}\n"));
+    fixture.has_fixer(&format!("cat > told.md\n{FIX}\n"));
     let ran = fixture.ends(4, &[]);
     assert!(ran.stdout.contains("  fixing    2 issues\n"), "{}", ran.stdout);
-    let told = std::fs::read_to_string(fixture.repository.file("told.md")).unwrap();
-    assert!(told.contains("Test fails: leaves") && !told.contains("welcome"), "{told}");
-    assert!(told.contains("- Left out, for a person: 1\n"), "{told}");
+    let fix_request = std::fs::read_to_string(fixture.repository.file("told.md")).unwrap();
+    assert!(
+        fix_request.contains("Test fails: leaves") && !fix_request.contains("welcome"),
+        "{fix_request}"
+    );
+    assert!(fix_request.contains("- Left out, for a person: 1\n"), "{fix_request}");
     fixture.is_handed_over("awaits_decision", "a person must decide");
     assert_eq!(fixture.events_of("review_begun").len(), 2, "no round is spent on asking");
 }
 
 #[test]
-fn a_fixer_is_not_called_where_only_a_person_can_do_something() {
+fn a_fixer_is_not_called_if_only_a_person_can_resolve_the_issues() {
     let prose = SPEC.replace("`leaves` passes", "Guests feel welcome");
     let none = "# Greeting\n\n## Verification\n\n**Unit Tests:**\n- `sh test.sh`\n";
     for spec in [prose.as_str(), none] {
@@ -188,27 +191,27 @@ fn a_fixer_is_not_called_where_only_a_person_can_do_something() {
 }
 
 #[test]
-fn a_criterion_that_names_a_test_which_does_not_run_is_work_for_the_fixer() {
+fn a_criterion_that_names_a_missing_test_is_sent_to_the_fixer() {
     let spec = SPEC.replace("`leaves` passes", "`waves` passes");
     let runner = RUNNER.replace("1..2", "1..3") + "\n";
     let more = runner.replace("exit $failed", "look 3 waves hello\nexit $failed");
     let fixture = QaFixture::with(&spec, PLAN, "", "");
     fixture.repository.write("greeting.txt", "hello\ngoodbye\n");
-    let mended = fixture.aside("more.sh");
-    std::fs::write(&mended, more).unwrap();
-    fixture.has_fixer(&format!("cp '{}' test.sh\n", mended.display()));
+    let fixed_script = fixture.aside("more.sh");
+    std::fs::write(&fixed_script, more).unwrap();
+    fixture.has_fixer(&format!("cp '{}' test.sh\n", fixed_script.display()));
     fixture.ends(0, &[]);
     assert_eq!(fixture.events_of("fix_begun").len(), 1);
 }
 
 #[test]
 fn one_run_of_a_command_counts_for_all_kinds_of_check_that_name_it() {
-    let fixture = QaFixture::with_fixer(MEND);
+    let fixture = QaFixture::with_fixer(FIX);
     let ran = fixture.ends(0, &[]);
     let said = "  passed    unit: sh test.sh: 2 tests\n  reused    integration: same command, not \
                 run again\n";
     assert!(ran.stdout.contains(said), "{}", ran.stdout);
-    let report = fixture.paper("qa_report.md");
+    let report = fixture.artifact("qa_report.md");
     assert!(report.contains("the run also counts as integration"), "{report}");
     assert_eq!(fixture.events_of("checked").len(), 2, "once in each round");
 }

@@ -79,7 +79,7 @@ fn signal(child: &Child, name: &str) {
 }
 
 #[test]
-fn a_run_that_is_killed_leaves_its_files_to_the_next_run() {
+fn the_next_run_restores_the_files_of_a_killed_run() {
     let (fixture, pipe) = fixture();
     let before = files(&fixture);
     let (mut child, opened) = until_it_waits(&fixture, &pipe);
@@ -100,7 +100,7 @@ fn a_run_that_is_killed_leaves_its_files_to_the_next_run() {
 /// delay of scheduler turns from a fixed seed. The test above shows that kept tests are in place
 /// when a run is killed.
 #[test]
-fn kills_at_any_point_leave_the_files_to_the_next_run() {
+fn the_next_run_restores_the_files_after_a_kill_at_any_point() {
     let fixture = QaFixture::bare();
     // The run is never approved, so that each further run starts again.
     let test = "echo 1..1; grep -q goodbye greeting.txt && echo 'ok 1 - greets' || { echo 'not ok 1 - greets'; exit 1; }\n";
@@ -140,7 +140,7 @@ fn a_run_that_is_interrupted_moves_its_files_back() {
 }
 
 #[test]
-fn a_file_that_was_written_meanwhile_is_not_lost() {
+fn a_file_edited_during_a_killed_run_is_not_lost() {
     let (fixture, pipe) = fixture();
     let before = files(&fixture);
     let (mut child, opened) = until_it_waits(&fixture, &pipe);
@@ -155,7 +155,7 @@ fn a_file_that_was_written_meanwhile_is_not_lost() {
 }
 
 #[test]
-fn checks_change_nothing_of_git() {
+fn a_check_that_changes_git_metadata_fails_and_the_change_is_undone() {
     let fixture = QaFixture::with_fixer("true");
     fixture.repository.write("greeting.txt", "hello, goodbye\n");
     let config = fs::read(fixture.repository.file(".git/config")).unwrap();

@@ -92,7 +92,7 @@ exit $failed
 ";
 
 /// A fix that makes both tests pass.
-const MEND: &str = "echo goodbye >> greeting.txt; echo 'said goodbye'";
+const FIX: &str = "echo goodbye >> greeting.txt; echo 'said goodbye'";
 
 /// A repository with an implemented spec, and a folder for scripts.
 struct QaFixture {
@@ -196,17 +196,17 @@ impl QaFixture {
     }
 
     /// Reads a file of the spec's folder.
-    fn paper(&self, name: &str) -> String {
-        let path = self.paper_path(name);
+    fn artifact(&self, name: &str) -> String {
+        let path = self.artifact_path(name);
         fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
     }
 
     /// Returns true if the spec's folder has a file.
-    fn has_paper(&self, name: &str) -> bool {
-        self.paper_path(name).exists()
+    fn has_artifact(&self, name: &str) -> bool {
+        self.artifact_path(name).exists()
     }
 
-    fn paper_path(&self, name: &str) -> PathBuf {
+    fn artifact_path(&self, name: &str) -> PathBuf {
         let specs = fs::read_dir(self.repository.path().join("specs")).unwrap();
         let first = specs.map(|entry| entry.unwrap().path()).min().unwrap();
         first.join(name)
@@ -214,13 +214,13 @@ impl QaFixture {
 
     /// Reads the plan as the loop left it.
     fn plan(&self) -> Value {
-        serde_json::from_str(&self.paper("implementation_plan.json")).unwrap()
+        serde_json::from_str(&self.artifact("implementation_plan.json")).unwrap()
     }
 
     /// Returns all events of the journal.
     fn events(&self) -> Vec<Value> {
         let entry = |line: &str| serde_json::from_str::<Value>(line).unwrap()["event"].clone();
-        self.paper("qa_journal.jsonl").lines().map(entry).collect()
+        self.artifact("qa_journal.jsonl").lines().map(entry).collect()
     }
 
     /// Returns the events of a kind.
@@ -247,19 +247,21 @@ impl QaFixture {
         assert_eq!(plan["qa_signoff"]["status"], "human_escalation");
         let said = plan["qa_signoff"]["escalation_reason"].as_str().unwrap();
         assert!(said.contains(reason), "{said}");
-        let paper = self.paper("QA_HUMAN_ESCALATION.md");
-        let begun: String = said.chars().take(250).collect();
-        assert!(paper.contains(&format!("The loop stopped here: {begun}")), "{paper}");
-        assert!(paper.contains("assay qa --spec 001-greeting --resume"), "{paper}");
-        assert!(self.has_paper("QA_FIX_REQUEST.md"));
+        let artifact = self.artifact("QA_HUMAN_ESCALATION.md");
+        let beginning: String = said.chars().take(250).collect();
+        assert!(artifact.contains(&format!("The loop stopped here: {beginning}")), "{artifact}");
+        assert!(artifact.contains("assay qa --spec 001-greeting --resume"), "{artifact}");
+        assert!(self.has_artifact("QA_FIX_REQUEST.md"));
     }
 
     /// Asserts that the tree is approved, and that no artifact for a person is left.
     fn is_approved(&self) {
         assert_eq!(self.ending()["ending"], "approved");
         assert_eq!(self.plan()["qa_signoff"]["status"], "approved");
-        assert!(!self.has_paper("QA_FIX_REQUEST.md") && !self.has_paper("QA_HUMAN_ESCALATION.md"));
-        assert!(self.paper("qa_report.md").contains("- Verdict: APPROVED\n"));
+        assert!(
+            !self.has_artifact("QA_FIX_REQUEST.md") && !self.has_artifact("QA_HUMAN_ESCALATION.md")
+        );
+        assert!(self.artifact("qa_report.md").contains("- Verdict: APPROVED\n"));
     }
 }
 

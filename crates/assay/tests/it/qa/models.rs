@@ -65,11 +65,11 @@ pub(super) fn with_model(quote: &'static str) -> (QaFixture, FakeModel) {
 }
 
 #[test]
-fn a_model_reviews_judges_and_fixes_until_all_is_shown() {
+fn a_model_reviews_judges_and_fixes_until_the_spec_is_approved() {
     let (fixture, server) = with_model("goodbye friend");
     let ran = fixture.ends_with(0, &[], &[("FAKE_KEY", KEY)]);
     assert!(ran.stdout.contains("APPROVED after 2 rounds"), "{}", ran.stdout);
-    let report = fixture.paper("qa_report.md");
+    let report = fixture.artifact("qa_report.md");
     assert!(
         report.contains("| Whoever leaves hears a kind word | met | greeting.txt:2:"),
         "{report}"
@@ -78,14 +78,14 @@ fn a_model_reviews_judges_and_fixes_until_all_is_shown() {
         fs::read_to_string(fixture.repository.file("greeting.txt")).unwrap(),
         "hello friend\ngoodbye friend\n"
     );
-    let told = server.requests();
-    let told = told.iter().map(|asked| String::from_utf8_lossy(&asked.body).into_owned());
-    let told = told.into_iter().any(|body| body.contains("Test fails: leaves"));
-    assert!(told, "the fixer is told what is wrong");
+    let sent = server.requests();
+    let sent = sent.iter().map(|asked| String::from_utf8_lossy(&asked.body).into_owned());
+    let sent = sent.into_iter().any(|body| body.contains("Test fails: leaves"));
+    assert!(sent, "the fixer is told what is wrong");
 }
 
 #[test]
-fn what_a_model_makes_up_shows_nothing() {
+fn a_quote_invented_by_a_model_meets_no_criterion() {
     let (fixture, _server) = with_model("farewell, and come again");
     fixture.ends_with(4, &[], &[("FAKE_KEY", KEY)]);
     let issues = fixture.issues();
@@ -94,7 +94,7 @@ fn what_a_model_makes_up_shows_nothing() {
 }
 
 #[test]
-fn a_model_that_does_not_answer_is_an_error_and_no_verdict() {
+fn a_failed_model_call_is_an_error_and_no_verdict() {
     let (fixture, _server) = with_model("goodbye friend");
     fixture.repository.write("greeting.txt", "hello friend\ngoodbye friend\n");
     fixture.ends_with(3, &[], &[("FAKE_KEY", "wrong")]);
@@ -102,7 +102,7 @@ fn a_model_that_does_not_answer_is_an_error_and_no_verdict() {
 }
 
 #[test]
-fn without_a_model_nobody_can_tell() {
+fn without_a_model_prose_criteria_stay_undecided() {
     let (fixture, server) = with_model("goodbye friend");
     fixture.repository.write("greeting.txt", "hello friend\ngoodbye friend\n");
     fixture.ends_with(4, &["--no-models"], &[]);

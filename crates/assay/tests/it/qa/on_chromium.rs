@@ -92,7 +92,7 @@ fn a_flow_that_passes_and_a_page_that_opens_are_approved_with_pictures() {
 }
 
 #[test]
-fn a_flow_that_breaks_is_an_issue_with_its_step_until_it_is_mended() {
+fn a_failing_flow_is_an_issue_with_its_step_until_it_is_fixed() {
     let fixture = QaFixture::bare();
     let app = format!("file://{}/app", fixture.repository.path().display());
     let fixer = "sed -i \"s/undone()/'Ordered: '/\" app/shop.html";
@@ -128,7 +128,7 @@ fn a_flow_that_breaks_is_an_issue_with_its_step_until_it_is_mended() {
 }
 
 #[test]
-fn a_page_that_does_not_open_is_an_issue_with_what_is_wrong_with_it() {
+fn a_page_that_does_not_open_is_an_issue_with_its_cause() {
     let broken = "<h1>About</h1><script>tell(us)</script>";
     let pages = vec![
         ("/500", Answer::Page(500, "<h1>Ouch</h1>".to_owned())),
@@ -172,7 +172,7 @@ fn a_page_that_polls_for_ever_passes_at_the_limit_with_a_note() {
 }
 
 #[test]
-fn a_flow_that_may_not_be_run_is_not_blamed_on_the_app() {
+fn a_flow_with_a_forbidden_command_is_reported_as_not_run() {
     let app = Pages::serve(vec![("/shop.html", page(SHOP))]);
     let chromium = PrivateChromium::start("about:blank");
     let fixture = fixture(&["Order tea"], &[], &app.url(""));
@@ -184,7 +184,7 @@ fn a_flow_that_may_not_be_run_is_not_blamed_on_the_app() {
 }
 
 #[test]
-fn an_app_that_goes_away_is_no_pass() {
+fn an_app_that_closes_during_a_flow_is_not_a_pass() {
     let leaves = "<h1>Shop</h1><button onclick=\"open('/shop.html', 'second'); window.close()\">Order</button>\
                   <input placeholder='What do you want?'>";
     let app = Pages::serve(vec![("/shop.html", page(leaves))]);

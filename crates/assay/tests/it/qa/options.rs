@@ -5,29 +5,29 @@ use std::net::TcpListener;
 
 use super::e2e::{FLOWS, OWN, issue, plan};
 use super::models::{KEY, with_model};
-use super::{MEND, PLAN, QaFixture, SPEC};
+use super::{FIX, PLAN, QaFixture, SPEC};
 
 #[test]
-fn verbose_prints_what_checks_say_and_the_evidence() {
-    let fixture = QaFixture::with(SPEC, PLAN, &format!("{MEND}\n"), "");
+fn verbose_prints_the_output_of_checks_and_the_evidence() {
+    let fixture = QaFixture::with(SPEC, PLAN, &format!("{FIX}\n"), "");
     let ran = fixture.ends(0, &["--verbose"]);
     assert!(ran.stdout.contains("not ok 2 - leaves"), "{}", ran.stdout);
     assert!(ran.stdout.contains("met       `greets` passes (`greets` passed in"), "{}", ran.stdout);
 }
 
 #[test]
-fn a_model_that_is_asked_for_and_not_there_is_an_error_at_once() {
+fn an_unknown_model_is_an_error_before_anything_runs() {
     let fixture = QaFixture::with(SPEC, PLAN, "true\n", "");
     let ran = fixture.ends(2, &["--model", "nosuch"]);
     assert!(ran.stderr.contains("unknown model `nosuch`"), "{}", ran.stderr);
-    assert!(!fixture.has_paper("qa_journal.jsonl"), "nothing was run");
+    assert!(!fixture.has_artifact("qa_journal.jsonl"), "nothing was run");
     // A model that is named as its provider names it needs no configuration, but a key.
     let ran = fixture.ends(3, &["--model", "claude-sonnet-4-5-20250929"]);
     assert!(ran.stdout.contains("`anthropic/claude-sonnet-4-5-20250929`: missing key"));
 }
 
 #[test]
-fn reviewing_and_fixing_have_models_and_thinking_of_their_own() {
+fn reviewing_and_fixing_use_their_own_models() {
     let (fixture, server) = with_model("goodbye friend");
     let url = server.url();
     let named = |name: &str| {
@@ -49,12 +49,14 @@ fn reviewing_and_fixing_have_models_and_thinking_of_their_own() {
         requests.iter().map(|asked| String::from_utf8_lossy(&asked.body).into_owned()).collect();
     let of = |name: &str| bodies.iter().filter(|body| body.contains(name)).collect::<Vec<_>>();
     assert!(of("fake-1").is_empty() && !of("judge-1").is_empty(), "{}", bodies.len());
-    let mending = of("mender-1");
-    assert!(!mending.is_empty() && mending.iter().all(|body| body.contains("You fix code")));
+    let fix_requests = of("mender-1");
+    assert!(
+        !fix_requests.is_empty() && fix_requests.iter().all(|body| body.contains("You fix code"))
+    );
 }
 
 #[test]
-fn switches_are_also_read_from_the_file_env() {
+fn switches_are_also_read_from_the_env_file() {
     let fixture = QaFixture::with(SPEC, &plan(&["Order tea"], &[]), "", "");
     fixture.repository.write("greeting.txt", "hello, goodbye\n");
     fixture.repository.write(OWN, FLOWS);
@@ -69,7 +71,7 @@ fn switches_are_also_read_from_the_file_env() {
 }
 
 #[test]
-fn a_project_without_tests_is_called_so_and_gets_a_plan_with_steps() {
+fn a_project_without_tests_is_reported_and_gets_a_manual_plan_with_steps() {
     let fixture = QaFixture::bare();
     fixture.configure("true\n", "");
     fixture.repository.commit("before");
@@ -81,8 +83,8 @@ fn a_project_without_tests_is_called_so_and_gets_a_plan_with_steps() {
     fixture.repository.write("pay.py", "def pay(total):\n    return total\n");
     fixture.ends(4, &[]);
     assert_eq!(fixture.ending()["ending"], "awaits_sign_off");
-    assert!(fixture.paper("qa_report.md").contains("`no_test_project`"));
-    let manual = fixture.paper("MANUAL_TEST_PLAN.md");
+    assert!(fixture.artifact("qa_report.md").contains("`no_test_project`"));
+    let manual = fixture.artifact("MANUAL_TEST_PLAN.md");
     let steps =
         "2. [ ] Register → Verify email → Login\n   - Register\n   - Verify email\n   - Login\n";
     assert!(manual.contains(steps), "{manual}");

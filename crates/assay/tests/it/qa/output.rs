@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use super::{MEND, QaFixture};
+use super::{FIX, QaFixture};
 use crate::assay_in;
 
 /// Replaces each time and tree hash by a fixed one.
@@ -30,8 +30,8 @@ fn still(text: &str) -> String {
 }
 
 #[test]
-fn the_status_says_where_a_spec_stands_from_never_to_approved() {
-    let fixture = QaFixture::with_fixer(MEND);
+fn the_status_shows_a_spec_from_pending_to_approved() {
+    let fixture = QaFixture::with_fixer(FIX);
     let status = || still(&fixture.ends(0, &["--status"]).stdout);
     expect![[r#"
         Spec: 001-greeting
@@ -80,39 +80,39 @@ fn the_status_says_where_a_spec_stands_from_never_to_approved() {
 }
 
 #[test]
-fn the_status_of_a_spec_is_the_same_for_programs() {
-    let fixture = QaFixture::with_fixer(MEND);
+fn the_json_status_equals_the_json_output_of_the_run() {
+    let fixture = QaFixture::with_fixer(FIX);
     fixture.ends_with(4, &["--format", "json"], &[("MAX_QA_ITERATIONS", "1")]).json();
     let ran = fixture.ends(0, &["--status", "--format", "json"]);
-    let told = ran.json();
-    assert_eq!(told["spec"], "001-greeting");
-    assert_eq!(told["status"], "human_escalation");
-    assert_eq!(told["qa_sessions"], 1);
-    assert_eq!(told["escalation_reason"], "the limit of 1 round is reached");
-    let kinds: Vec<&str> = told["issues_found"]
+    let shown = ran.json();
+    assert_eq!(shown["spec"], "001-greeting");
+    assert_eq!(shown["status"], "human_escalation");
+    assert_eq!(shown["qa_sessions"], 1);
+    assert_eq!(shown["escalation_reason"], "the limit of 1 round is reached");
+    let kinds: Vec<&str> = shown["issues_found"]
         .as_array()
         .unwrap()
         .iter()
         .map(|it| it["type"].as_str().unwrap())
         .collect();
     assert_eq!(kinds, ["unit_test", "acceptance_criteria"]);
-    assert_eq!(told["iteration_history"][0]["status"], "rejected");
-    assert_eq!(told["iteration_history"][0]["issues"], 2);
+    assert_eq!(shown["iteration_history"][0]["status"], "rejected");
+    assert_eq!(shown["iteration_history"][0]["issues"], 2);
     let ended = fixture.ends(0, &["--resume", "--format", "json"]).json();
     assert_eq!(ended, fixture.ends(0, &["--status", "--format", "json"]).json());
 }
 
 #[test]
 fn the_status_writes_nothing() {
-    let fixture = QaFixture::with_fixer(MEND);
+    let fixture = QaFixture::with_fixer(FIX);
     fixture.repository.commit("all of it");
     fixture.ends(0, &["--status"]);
     assert_eq!(fixture.repository.git(&["status", "--porcelain", "--ignored"]), "");
 }
 
 #[test]
-fn metrics_add_up_how_loops_came_out() {
-    let fixture = QaFixture::with_fixer(MEND);
+fn metrics_summarize_the_outcomes_of_loops() {
+    let fixture = QaFixture::with_fixer(FIX);
     let metrics = |args: &[&str]| {
         let ran = assay_in(fixture.repository.path(), &[&["qa", "--metrics"], args].concat(), b"");
         assert_eq!(ran.code, 0, "{}", ran.stderr);
@@ -122,7 +122,7 @@ fn metrics_add_up_how_loops_came_out() {
     fixture.ends_with(4, &[], &[("MAX_QA_ITERATIONS", "1")]);
     fixture.ends(0, &["--resume"]);
     let text = metrics(&[]).stdout;
-    let told: Vec<&str> = text.split("\nTime:\n").collect();
+    let shown: Vec<&str> = text.split("\nTime:\n").collect();
     expect![[r#"
         Specs: 1
         Approved: 1
@@ -136,9 +136,9 @@ fn metrics_add_up_how_loops_came_out() {
           acceptance_criteria: 1 of 1 (100%)
           unit_test: 1 of 1 (100%)
     "#]]
-    .assert_eq(told[0]);
+    .assert_eq(shown[0]);
     let stages: Vec<&str> =
-        told[1].lines().map(|line| line.trim_start().split(':').next().unwrap()).collect();
+        shown[1].lines().map(|line| line.trim_start().split(':').next().unwrap()).collect();
     assert_eq!(stages, ["checks", "fix", "review"]);
     let json = metrics(&["--spec", "001", "--format", "json"]).json();
     assert_eq!(json["rounds_to_approval"]["median"], 2);

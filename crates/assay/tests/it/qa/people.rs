@@ -2,23 +2,23 @@
 
 use std::fs;
 
-use super::{MEND, QaFixture};
+use super::{FIX, QaFixture};
 
 /// Returns a loop that ended after one round, with an issue left.
 fn stopped() -> QaFixture {
-    let fixture = QaFixture::with_fixer(MEND);
+    let fixture = QaFixture::with_fixer(FIX);
     fixture.ends_with(4, &[], &[("MAX_QA_ITERATIONS", "1")]);
     fixture
 }
 
 /// Returns the reason of each epoch.
 fn epochs(fixture: &QaFixture) -> Vec<String> {
-    let begun = fixture.events_of("epoch_begun").into_iter();
-    begun.map(|event| event["why"].as_str().unwrap().to_owned()).collect()
+    let epoch_events = fixture.events_of("epoch_begun").into_iter();
+    epoch_events.map(|event| event["why"].as_str().unwrap().to_owned()).collect()
 }
 
 #[test]
-fn a_loop_that_waits_runs_nothing_until_it_is_taken_up() {
+fn a_waiting_loop_runs_nothing_until_it_is_resumed() {
     let fixture = stopped();
     let before = fixture.events().len();
     let ran = fixture.ends(4, &[]);
@@ -30,7 +30,7 @@ fn a_loop_that_waits_runs_nothing_until_it_is_taken_up() {
 }
 
 #[test]
-fn deleting_the_request_takes_a_loop_up_again() {
+fn deleting_the_request_resumes_a_loop() {
     let fixture = stopped();
     fixture.repository.remove("specs/001-greeting/QA_FIX_REQUEST.md");
     fixture.ends(0, &[]);
@@ -39,7 +39,7 @@ fn deleting_the_request_takes_a_loop_up_again() {
 }
 
 #[test]
-fn counting_begins_anew_with_each_time_that_it_is_taken_up() {
+fn resuming_a_loop_restarts_the_round_limit() {
     let fixture = stopped();
     fixture.has_fixer("echo more >> notes.txt");
     fixture.ends_with(4, &["--resume"], &[("MAX_QA_ITERATIONS", "2")]);
@@ -50,19 +50,22 @@ fn counting_begins_anew_with_each_time_that_it_is_taken_up() {
 }
 
 #[test]
-fn what_a_person_wrote_is_done_first_archived_and_answered_item_by_item() {
-    let fixture = QaFixture::with_fixer(&format!("cat > told.md\n{MEND}"));
+fn feedback_of_a_person_is_handled_first_archived_and_answered_item_by_item() {
+    let fixture = QaFixture::with_fixer(&format!("cat > told.md\n{FIX}"));
     let wanted = "# Please\n\n- Say goodbye as well\n- [x] Say hello\n";
     fixture.repository.write("specs/001-greeting/QA_FIX_REQUEST.md", wanted);
     let ran = fixture.ends(0, &[]);
     assert!(ran.stdout.contains("APPROVED after 1 round "), "{}", ran.stdout);
     assert_eq!(epochs(&fixture), ["feedback"]);
-    let told = fs::read_to_string(fixture.repository.file("told.md")).unwrap();
-    assert!(told.contains("Say goodbye as well") && !told.contains("Say hello"), "{told}");
+    let fix_request = fs::read_to_string(fixture.repository.file("told.md")).unwrap();
+    assert!(
+        fix_request.contains("Say goodbye as well") && !fix_request.contains("Say hello"),
+        "{fix_request}"
+    );
     let taken = &fixture.events_of("feedback_taken")[0];
     let archived = taken["archived"].as_str().unwrap();
-    assert_eq!(fixture.paper(archived), wanted, "it is kept as it was");
-    let report = fixture.paper("qa_report.md");
+    assert_eq!(fixture.artifact(archived), wanted, "it is kept as it was");
+    let report = fixture.artifact("qa_report.md");
     let table = "| 1 | Say goodbye as well | sent to the fixer, which changed files |\n\
                  | 2 | Say hello | skipped: ticked off |\n";
     assert!(report.contains(table), "{report}");
@@ -71,7 +74,7 @@ fn what_a_person_wrote_is_done_first_archived_and_answered_item_by_item() {
 
 #[test]
 fn feedback_after_an_approval_opens_the_loop_again() {
-    let fixture = QaFixture::with_fixer(MEND);
+    let fixture = QaFixture::with_fixer(FIX);
     fixture.ends(0, &[]);
     fixture.has_fixer("echo 'good night' >> greeting.txt");
     fixture.repository.write("specs/001-greeting/QA_FIX_REQUEST.md", "Say good night, too.\n");
@@ -85,14 +88,14 @@ fn feedback_after_an_approval_opens_the_loop_again() {
 }
 
 #[test]
-fn what_a_person_adds_to_the_request_of_the_loop_is_feedback() {
+fn text_that_a_person_adds_to_the_fix_request_is_feedback() {
     let fixture = stopped();
-    let request = fixture.paper("QA_FIX_REQUEST.md");
+    let request = fixture.artifact("QA_FIX_REQUEST.md");
     let path = "specs/001-greeting/QA_FIX_REQUEST.md";
     fixture.repository.write(path, format!("{request}\n- Be brief\n"));
     fixture.ends(0, &[]);
     assert_eq!(epochs(&fixture), ["first", "feedback"]);
-    let report = fixture.paper("qa_report.md");
+    let report = fixture.artifact("qa_report.md");
     assert!(report.contains("| Be brief | sent to the fixer"), "{report}");
 }
 
@@ -102,10 +105,10 @@ fn a_fixer_can_neither_change_the_spec_nor_approve_itself() {
                   echo '{}' > specs/001-greeting/implementation_plan.json\n\
                   rm -f specs/001-greeting/qa_journal.jsonl\necho done >> greeting.txt\n";
     let fixture = QaFixture::with_fixer(script);
-    let spec = fixture.paper("spec.md");
+    let spec = fixture.artifact("spec.md");
     let ran = fixture.ends_with(4, &[], &[("MAX_QA_ITERATIONS", "2")]);
     assert!(ran.stdout.contains("not allowed for the fixer"), "{}", ran.stdout);
-    assert_eq!(fixture.paper("spec.md"), spec);
+    assert_eq!(fixture.artifact("spec.md"), spec);
     assert_eq!(fixture.plan()["feature"], "Greeting");
     fixture.is_handed_over("too_many_rounds", "the limit of 2 rounds is reached");
 }

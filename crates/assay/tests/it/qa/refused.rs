@@ -2,12 +2,12 @@
 
 use std::fs;
 
-use super::{MEND, PLAN, QaFixture, SPEC};
+use super::{FIX, PLAN, QaFixture, SPEC};
 use crate::assay_in;
 
 #[test]
-fn a_plan_that_cannot_be_read_stops_everything_and_stays_as_it_is() {
-    let fixture = QaFixture::with_fixer(MEND);
+fn an_unreadable_plan_stops_every_command_and_is_not_changed() {
+    let fixture = QaFixture::with_fixer(FIX);
     let plan = fixture.repository.file("specs/001-greeting/implementation_plan.json");
     let cut = &PLAN.as_bytes()[..PLAN.len() / 2];
     for (bytes, why) in [
@@ -27,18 +27,18 @@ fn a_plan_that_cannot_be_read_stops_everything_and_stays_as_it_is() {
             assert_eq!(fs::read(&plan).unwrap(), bytes, "{args:?}");
         }
     }
-    assert!(!fixture.has_paper("qa_journal.jsonl"));
+    assert!(!fixture.has_artifact("qa_journal.jsonl"));
 }
 
 #[test]
 fn subtasks_that_are_not_completed_are_named() {
     let plan = PLAN.replacen("\"completed\"", "\"in_progress\"", 1);
-    let fixture = QaFixture::with(SPEC, &plan, MEND, "");
+    let fixture = QaFixture::with(SPEC, &plan, FIX, "");
     let ran = fixture.ends(2, &[]);
     let why = "is completed: `1.1` (Say hello) is in_progress\n";
     assert!(ran.stderr.ends_with(why), "{}", ran.stderr);
-    assert_eq!(fixture.paper("implementation_plan.json"), plan);
-    let none = QaFixture::with(SPEC, "{\"phases\": []}", MEND, "");
+    assert_eq!(fixture.artifact("implementation_plan.json"), plan);
+    let none = QaFixture::with(SPEC, "{\"phases\": []}", FIX, "");
     let ran = none.ends(2, &[]);
     assert!(
         ran.stderr.contains("has no subtasks, so nothing was implemented yet"),
@@ -48,8 +48,8 @@ fn subtasks_that_are_not_completed_are_named() {
 }
 
 #[test]
-fn a_prefix_that_means_no_spec_or_several_is_told_with_those_there_are() {
-    let fixture = QaFixture::with_fixer(MEND);
+fn an_unknown_or_ambiguous_spec_prefix_is_refused_with_the_candidates() {
+    let fixture = QaFixture::with_fixer(FIX);
     let of = |prefix: &str| {
         let ran = assay_in(fixture.repository.path(), &["qa", "--spec", prefix], b"");
         assert_eq!(ran.code, 2, "{}", ran.stdout);
@@ -72,7 +72,7 @@ fn a_prefix_that_means_no_spec_or_several_is_told_with_those_there_are() {
 #[test]
 fn a_spec_without_criteria_is_never_approved() {
     let spec = SPEC.replace("- [ ] `greets` passes\n- [ ] `leaves` passes\n", "");
-    let fixture = QaFixture::with(&spec, PLAN, MEND, "");
+    let fixture = QaFixture::with(&spec, PLAN, FIX, "");
     fixture.repository.write("greeting.txt", "hello, goodbye\n");
     fixture.ends_with(4, &[], &[("MAX_QA_ITERATIONS", "1")]);
     let title = "The spec has no acceptance criteria".to_owned();
@@ -80,9 +80,9 @@ fn a_spec_without_criteria_is_never_approved() {
 }
 
 #[test]
-fn a_sign_off_that_is_null_is_none() {
+fn a_null_sign_off_counts_as_no_sign_off() {
     let plan = PLAN.replacen("{\n", "{\n  \"qa_signoff\": null,\n", 1);
-    let fixture = QaFixture::with(SPEC, &plan, MEND, "");
+    let fixture = QaFixture::with(SPEC, &plan, FIX, "");
     let status = fixture.ends(0, &["--status"]);
     assert!(status.stdout.contains("QA Status: PENDING\nQA Sessions: 0\n"), "{}", status.stdout);
     fixture.ends(0, &[]);
@@ -90,7 +90,7 @@ fn a_sign_off_that_is_null_is_none() {
 }
 
 #[test]
-fn a_sign_off_that_somebody_wrote_into_the_plan_approves_nothing() {
+fn a_sign_off_written_into_the_plan_approves_nothing() {
     let forged = "{\n  \"qa_signoff\": {\"status\": \"approved\", \"qa_session\": 1},\n";
     let fixture = QaFixture::with(SPEC, &PLAN.replacen("{\n", forged, 1), "", "");
     fixture.ends_with(4, &[], &[("MAX_QA_ITERATIONS", "1")]);
@@ -98,10 +98,10 @@ fn a_sign_off_that_somebody_wrote_into_the_plan_approves_nothing() {
 }
 
 #[test]
-fn a_project_without_tests_gets_a_plan_to_try_it_by_hand_and_keeps_its_ticks() {
+fn a_project_without_tests_gets_a_manual_test_plan_that_keeps_its_ticks() {
     let spec = "# Greeting\n\n## Acceptance Criteria\n\n- [ ] The file `greeting.txt` exists\n- [ ] `greeting.txt` mentions `goodbye`\n";
     let fixture = QaFixture::bare();
-    fixture.configure(MEND, "");
+    fixture.configure(FIX, "");
     fixture.repository.commit("before");
     fixture.repository.write("specs/001-greeting/spec.md", spec);
     fixture.repository.write("specs/001-greeting/implementation_plan.json", PLAN);
@@ -109,17 +109,17 @@ fn a_project_without_tests_gets_a_plan_to_try_it_by_hand_and_keeps_its_ticks() {
     fixture.ends_with(4, &[], &[("MAX_QA_ITERATIONS", "1")]);
     let title = "Not met: `greeting.txt` mentions `goodbye`".to_owned();
     assert_eq!(fixture.issues(), [("acceptance_criteria".to_owned(), title)]);
-    let plan = fixture.paper("MANUAL_TEST_PLAN.md");
+    let plan = fixture.artifact("MANUAL_TEST_PLAN.md");
     assert!(plan.contains("1. [ ] The file `greeting.txt` exists\n"), "{plan}");
     let ticked = plan.replacen("[ ]", "[x]", 1);
     fixture.repository.write("specs/001-greeting/MANUAL_TEST_PLAN.md", &ticked);
     fixture.ends(0, &["--resume"]);
     fixture.is_approved();
-    assert_eq!(fixture.paper("MANUAL_TEST_PLAN.md"), ticked);
+    assert_eq!(fixture.artifact("MANUAL_TEST_PLAN.md"), ticked);
 }
 
 #[test]
-fn a_spec_of_which_nothing_was_implemented_is_refused() {
+fn a_spec_without_an_implementation_is_refused() {
     let fixture = QaFixture::bare();
     fixture.repository.write("specs/001-greeting/spec.md", super::SPEC);
     fixture.repository.write("specs/001-greeting/implementation_plan.json", super::PLAN);

@@ -34,7 +34,7 @@ fn lower(fixture: &QaFixture, spec: &str, plan: &str) {
 }
 
 #[test]
-fn whatever_is_taken_away_after_a_rejection_is_an_issue_by_name() {
+fn every_requirement_removed_after_a_rejection_is_an_issue_by_name() {
     let prose =
         SPEC.replace("- [ ] `leaves` passes", "- [ ] `leaves` passes\n- [ ] It is `polite`");
     for (name, spec, plan, wanted) in [
@@ -81,7 +81,7 @@ fn whatever_is_taken_away_after_a_rejection_is_an_issue_by_name() {
 }
 
 #[test]
-fn a_plan_that_asks_for_less_is_an_issue_by_name() {
+fn a_plan_with_lowered_requirements_is_an_issue_by_name() {
     let spec = "# Greeting\n";
     for (name, from, to, wanted) in [
         ("risk", "\"high\"", "\"low\"", "Risk was lowered from high to low"),
@@ -115,7 +115,7 @@ fn a_plan_that_asks_for_less_is_an_issue_by_name() {
 }
 
 #[test]
-fn a_lowered_bar_is_approved_once_a_person_decided_about_it() {
+fn lowered_requirements_are_approved_once_a_person_decided_about_them() {
     let fixture = rejected(SPEC, PLAN);
     lower(&fixture, &SPEC.replace("- [ ] `leaves` passes\n", ""), PLAN);
     fixture.ends(4, &["--resume"]);
@@ -125,14 +125,14 @@ fn a_lowered_bar_is_approved_once_a_person_decided_about_it() {
     let what = "Criterion was removed: `leaves` passes";
     fixture.ends(0, &["--sign-off", "Ada", "--for", what, "--because", WHY]);
     fixture.is_approved();
-    assert!(fixture.paper("qa_report.md").contains(WHY));
+    assert!(fixture.artifact("qa_report.md").contains(WHY));
     // The decision is void on any other tree.
     fixture.repository.write("greeting.txt", "hello, goodbye, bye\n");
     fixture.ends(4, &[]);
 }
 
 #[test]
-fn a_bar_holds_over_epochs_and_where_the_journal_or_the_folder_is_gone() {
+fn requirements_persist_over_epochs_and_a_deleted_journal_or_moved_folder() {
     for way in ["resume twice", "journal deleted", "folder renamed", "folder moved"] {
         let fixture = rejected(SPEC, PLAN);
         lower(&fixture, &SPEC.replace("- [ ] `leaves` passes\n", ""), PLAN);
@@ -166,7 +166,7 @@ fn a_bar_holds_over_epochs_and_where_the_journal_or_the_folder_is_gone() {
 }
 
 #[test]
-fn more_is_always_welcome() {
+fn added_criteria_are_accepted() {
     let fixture = rejected(SPEC, PLAN);
     let more = SPEC
         .replace("- [ ] `leaves` passes", "- [x] `leaves`  passes\n- [ ] `greets` always passes");
@@ -192,7 +192,7 @@ fn required_on_main(plan: &str) -> QaFixture {
 }
 
 #[test]
-fn a_spec_that_another_folder_takes_the_place_of_leaves_its_bar() {
+fn a_spec_replaced_by_another_folder_keeps_its_requirements() {
     for (name, folder, removes) in [
         ("renamed", "specs/001-zebra", true),
         ("moved", ".auto-claude/specs/001-other", true),
@@ -214,7 +214,7 @@ fn a_spec_that_another_folder_takes_the_place_of_leaves_its_bar() {
 }
 
 #[test]
-fn a_spec_that_only_has_another_name_is_held_to_the_same_bar() {
+fn a_renamed_spec_keeps_the_same_requirements() {
     let fixture = required_on_main(PLAN);
     let specs = fixture.repository.file("specs");
     fs::rename(specs.join("001-greeting"), specs.join("001-hello")).unwrap();
@@ -224,7 +224,7 @@ fn a_spec_that_only_has_another_name_is_held_to_the_same_bar() {
 }
 
 #[test]
-fn a_folder_beside_a_spec_is_not_taken_for_it() {
+fn a_second_folder_with_the_number_of_a_spec_is_ambiguous() {
     let fixture = required_on_main(PLAN);
     fixture.repository.write("specs/001/spec.md", SPEC.replace("- [ ] `leaves` passes\n", ""));
     fixture.repository.write("specs/001/implementation_plan.json", PLAN);
@@ -233,7 +233,7 @@ fn a_folder_beside_a_spec_is_not_taken_for_it() {
 }
 
 #[test]
-fn a_risk_that_was_always_low_is_not_lowered() {
+fn a_risk_that_was_always_low_is_not_reported_as_lowered() {
     for risk in ["low", "trivial"] {
         let plan = PLAN.replacen(
             '{',
@@ -249,7 +249,7 @@ fn a_risk_that_was_always_low_is_not_lowered() {
 }
 
 #[test]
-fn a_test_that_is_named_later_decides_no_criterion_without_a_person() {
+fn a_test_added_to_a_criterion_later_does_not_decide_it_without_a_person() {
     let prose =
         SPEC.replace("- [ ] `leaves` passes", "- [ ] `leaves` passes\n- [ ] Guests feel welcome");
     for named in ["Guests feel welcome (`greets`)", "Guests feel welcome, covered by `greets`"] {
@@ -258,7 +258,7 @@ fn a_test_that_is_named_later_decides_no_criterion_without_a_person() {
         let ran = fixture.ends(4, &["--resume"]);
         let title = "Criterion was reworded: Guests feel welcome";
         assert!(ran.stderr.contains(title), "{}", ran.stderr);
-        assert!(fixture.paper("qa_report.md").contains(title), "{named}");
+        assert!(fixture.artifact("qa_report.md").contains(title), "{named}");
     }
     // A test that is named later must not replace a criterion that code decides, or another test.
     let decided = SPEC.replace(

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::process::Command;
 
 use super::toolchains::has;
-use super::{MEND, PLAN, QaFixture, SPEC};
+use super::{FIX, PLAN, QaFixture, SPEC};
 
 /// Approves a small project in one round, whose only criterion names its only test.
 fn approved(command: &str, test: &str, files: &[(&str, &str)]) -> QaFixture {
@@ -44,7 +44,7 @@ fn a_lock_file_that_the_first_build_writes_costs_no_round() {
 }
 
 #[test]
-fn a_module_of_unittest_is_known_by_the_names_of_its_tests() {
+fn tests_of_a_unittest_module_are_recognized_by_name() {
     if !has("python3", &["--version"]) {
         return;
     }
@@ -63,7 +63,7 @@ fn a_module_of_unittest_is_known_by_the_names_of_its_tests() {
 }
 
 #[test]
-fn one_package_of_go_is_known_by_the_names_of_its_tests() {
+fn tests_of_one_go_package_are_recognized_by_name() {
     if !has("go", &["version"]) {
         return;
     }
@@ -85,7 +85,7 @@ fn one_package_of_go_is_known_by_the_names_of_its_tests() {
 }
 
 #[test]
-fn the_runner_of_node_is_known_by_the_names_of_its_tests() {
+fn tests_of_the_node_runner_are_recognized_by_name() {
     if !has("node", &["--version"]) {
         return;
     }
@@ -104,7 +104,7 @@ fn the_runner_of_node_is_known_by_the_names_of_its_tests() {
 
 #[test]
 fn output_that_goes_into_a_file_of_the_repository_costs_no_round() {
-    let fixture = QaFixture::with(SPEC, PLAN, &format!("{MEND}\n"), "");
+    let fixture = QaFixture::with(SPEC, PLAN, &format!("{FIX}\n"), "");
     let log = File::create(fixture.repository.file("out.log")).unwrap();
     let status = Command::new(env!("CARGO_BIN_EXE_assay"))
         .args(["qa", "--spec", "001"])

@@ -117,7 +117,7 @@ fn a_login_goes_from_rejected_to_approved_by_its_commands_and_a_person() {
 }
 
 #[test]
-fn criteria_that_name_tests_of_such_a_runner_need_no_person() {
+fn criteria_that_name_tests_of_the_runner_need_no_person() {
     let spec = SPEC
         .replace("Login with valid credentials works", "Login works: `test_auth_works`")
         .replace("Password must be 8+ characters with special char", "`test_feature_works`")

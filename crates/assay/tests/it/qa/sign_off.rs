@@ -41,7 +41,7 @@ fn awaiting() -> QaFixture {
 }
 
 #[test]
-fn a_critical_spec_is_approved_once_somebody_vouches_for_its_tree() {
+fn a_critical_spec_is_approved_once_a_person_signs_off_its_tree() {
     let fixture = awaiting();
     let signed = fixture.ends(0, &["--sign-off", "Ada"]);
     assert!(signed.stdout.contains("APPROVED"), "{}", signed.stdout);
@@ -53,9 +53,9 @@ fn a_critical_spec_is_approved_once_somebody_vouches_for_its_tree() {
 }
 
 #[test]
-fn ticks_alone_do_not_count() {
+fn ticks_in_the_manual_test_plan_do_not_replace_a_sign_off() {
     let fixture = awaiting();
-    let plan = fixture.paper("MANUAL_TEST_PLAN.md").replace("[ ]", "[x]");
+    let plan = fixture.artifact("MANUAL_TEST_PLAN.md").replace("[ ]", "[x]");
     fixture.repository.write("specs/001-greeting/MANUAL_TEST_PLAN.md", plan);
     fixture.ends(4, &[]);
     fixture.ends(4, &["--resume"]);
@@ -63,7 +63,7 @@ fn ticks_alone_do_not_count() {
 }
 
 #[test]
-fn what_changed_since_somebody_vouched_has_to_be_vouched_for_again() {
+fn a_changed_tree_must_be_signed_off_again() {
     let fixture = awaiting();
     fixture.ends(0, &["--sign-off", "Ada"]);
     let greet = fs::read_to_string(fixture.repository.file("greet.sh")).unwrap();
@@ -77,10 +77,10 @@ fn what_changed_since_somebody_vouched_has_to_be_vouched_for_again() {
 }
 
 #[test]
-fn whoever_vouches_has_a_name_and_vouches_for_what_is_there() {
+fn a_sign_off_needs_a_name_and_a_validated_tree() {
     let fixture = awaiting();
-    let nobody = fixture.ends(2, &["--sign-off", " "]);
-    assert!(nobody.stderr.contains("missing name"), "{}", nobody.stderr);
+    let unnamed = fixture.ends(2, &["--sign-off", " "]);
+    assert!(unnamed.stderr.contains("missing name"), "{}", unnamed.stderr);
     // The tree has changed, so it must be validated first.
     fixture.repository.write("tested.txt", "");
     let ran =

@@ -8,7 +8,7 @@ use assay_testkit::linear::{self, FakeLinear, Fault};
 use expect_test::{Expect, expect};
 use serde_json::Value;
 
-use super::{MEND, PLAN, QaFixture, SPEC};
+use super::{FIX, PLAN, QaFixture, SPEC};
 use crate::AssayRun;
 
 /// A loop with a ticket in JIRA and an issue in Linear.
@@ -31,7 +31,7 @@ impl TrackedLoop {
     fn configured(more: &str) -> TrackedLoop {
         let services = services("http://127.0.0.1:1", "http://127.0.0.1:1");
         let more = format!("{more}{services}");
-        TrackedLoop::with(MEND, &more, FakeJira::cloud(), FakeLinear::default())
+        TrackedLoop::with(FIX, &more, FakeJira::cloud(), FakeLinear::default())
     }
 
     fn with(script: &str, services: &str, jira: FakeJira, linear: FakeLinear) -> TrackedLoop {
@@ -53,8 +53,8 @@ impl TrackedLoop {
         ];
         let ran = self.fixture.ends_with(code, args, &variables);
         for secret in [jira::TOKEN, linear::KEY] {
-            let told = [&ran.stdout, &ran.stderr, &self.fixture.paper("qa_journal.jsonl")];
-            assert!(!told.iter().any(|text| text.contains(secret)));
+            let texts = [&ran.stdout, &ran.stderr, &self.fixture.artifact("qa_journal.jsonl")];
+            assert!(!texts.iter().any(|text| text.contains(secret)));
             let seen = std::fs::read_to_string(self.fixture.aside("variables")).unwrap_or_default();
             assert!(!seen.contains(secret), "the fixer saw it");
         }
@@ -64,13 +64,13 @@ impl TrackedLoop {
     /// Asserts the comments, and the current states of the tickets.
     fn check(&self, expected: Expect) {
         let said = self.jira.comments(&self.ticket);
-        let mut told: Vec<String> =
+        let mut texts: Vec<String> =
             said.iter().map(|comment| still(&paragraphs(comment))).collect();
-        told.push(format!("JIRA: {}", self.jira.status(&self.ticket)));
-        told.extend(self.linear.comments().iter().map(|comment| still(comment)));
+        texts.push(format!("JIRA: {}", self.jira.status(&self.ticket)));
+        texts.extend(self.linear.comments().iter().map(|comment| still(comment)));
         let issues = self.linear.issues().into_iter();
-        told.extend(issues.map(|(title, _, state)| format!("Linear: {title} {state}")));
-        expected.assert_eq(&(told.join("\n") + "\n"));
+        texts.extend(issues.map(|(title, _, state)| format!("Linear: {title} {state}")));
+        expected.assert_eq(&(texts.join("\n") + "\n"));
         assert_eq!((self.jira.problems(), self.linear.problems()), (vec![], vec![]));
     }
 }
@@ -104,8 +104,8 @@ fn still(text: &str) -> String {
 }
 
 #[test]
-fn a_loop_that_is_rejected_and_approved_is_followed_step_by_step() {
-    let followed = TrackedLoop::with_fixer(MEND);
+fn a_rejected_and_then_approved_loop_is_reported_to_the_trackers_step_by_step() {
+    let followed = TrackedLoop::with_fixer(FIX);
     let ran = followed.ends(0, &[], "9");
     assert_eq!(ran.stderr, "");
     let expected = expect![[r#"
@@ -125,7 +125,7 @@ fn a_loop_that_is_rejected_and_approved_is_followed_step_by_step() {
 }
 
 #[test]
-fn a_loop_that_is_handed_over_says_why_and_is_followed_when_it_goes_on() {
+fn an_escalated_loop_reports_the_reason_and_its_continuation_to_the_trackers() {
     let followed = TrackedLoop::with_fixer("true");
     followed.ends(4, &[], "1");
     followed.check(expect![[r#"
@@ -138,14 +138,14 @@ fn a_loop_that_is_handed_over_says_why_and_is_followed_when_it_goes_on() {
         Validation of `001-greeting` needs a person after 1 round: the limit of 1 round is reached. See `QA_HUMAN_ESCALATION.md` in the folder of the spec.
         Linear: 001-greeting In Progress
     "#]]);
-    followed.fixture.has_fixer(MEND);
+    followed.fixture.has_fixer(FIX);
     followed.ends(0, &["--resume"], "9");
     assert_eq!(followed.jira.status(&followed.ticket), "Approved");
     assert_eq!(followed.linear.comments().len(), 6);
 }
 
 #[test]
-fn services_that_are_away_change_nothing_but_what_is_warned_of() {
+fn unreachable_trackers_cause_only_warnings() {
     let followed = TrackedLoop::configured("");
     let ran = followed.ends(0, &[], "9");
     followed.fixture.is_approved();
@@ -177,8 +177,8 @@ fn make_due(followed: &TrackedLoop) {
 }
 
 #[test]
-fn what_jira_did_not_hear_is_sent_by_the_next_run_once_and_in_order() {
-    let followed = TrackedLoop::with_fixer(MEND);
+fn messages_that_jira_did_not_receive_are_sent_once_by_the_next_run() {
+    let followed = TrackedLoop::with_fixer(FIX);
     (0..200).for_each(|_| followed.jira.fail("/rest/api", jira::Fault::Before(503)));
     let ran = followed.ends(0, &[], "9");
     let kept = "; the message is stored, and a later run sends it";
@@ -197,8 +197,8 @@ fn what_jira_did_not_hear_is_sent_by_the_next_run_once_and_in_order() {
 }
 
 #[test]
-fn what_a_service_does_not_understand_is_warned_of() {
-    let followed = TrackedLoop::with_fixer(MEND);
+fn an_update_that_a_tracker_rejects_causes_a_warning() {
+    let followed = TrackedLoop::with_fixer(FIX);
     followed.jira.set(&followed.ticket, "status", "Done".into());
     followed.linear.fail("AssayCreateIssue", Fault::Before(500));
     let ran = followed.ends(0, &[], "9");
@@ -216,8 +216,8 @@ fn what_a_service_does_not_understand_is_warned_of() {
 }
 
 #[test]
-fn a_lost_answer_leaves_no_second_comment() {
-    let followed = TrackedLoop::with_fixer(MEND);
+fn a_lost_response_causes_no_duplicate_comment() {
+    let followed = TrackedLoop::with_fixer(FIX);
     followed.jira.fail("POST /rest/api/3/issue/PROJ-1/comment", jira::Fault::CutAfter);
     followed.linear.fail("AssayComment", Fault::CutAfter);
     followed.linear.fail("AssayCreateIssue", Fault::CutAfter);
@@ -228,7 +228,7 @@ fn a_lost_answer_leaves_no_second_comment() {
 }
 
 #[test]
-fn who_is_not_wanted_hears_nothing() {
+fn with_tracking_disabled_unreachable_trackers_cause_no_warning() {
     let ran = TrackedLoop::configured("  tracking: false\n").ends(0, &[], "9");
     assert_eq!(ran.stderr, "");
 }
@@ -236,7 +236,7 @@ fn who_is_not_wanted_hears_nothing() {
 #[test]
 fn a_key_in_the_configuration_is_refused() {
     let fixture =
-        QaFixture::with(SPEC, PLAN, MEND, "jira: { url: 'https://j.example', token: abc }\n");
+        QaFixture::with(SPEC, PLAN, FIX, "jira: { url: 'https://j.example', token: abc }\n");
     let ran = fixture.ends(2, &[]);
     assert!(ran.stderr.contains("`jira.token`") && !ran.stderr.contains("abc"), "{}", ran.stderr);
 }

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Read};
 use std::process::Child;
 
-use super::{MEND, PLAN, QaFixture, SPEC};
+use super::{FIX, PLAN, QaFixture, SPEC};
 
 /// Starts to watch, and waits for the line about what is watched.
 fn watching(
@@ -32,10 +32,10 @@ const AT: &str = "specs/001-greeting/implementation_plan.json";
 
 #[test]
 fn a_spec_is_validated_once_its_last_subtask_is_completed() {
-    let fixture = QaFixture::with(SPEC, &unfinished(), MEND, "");
+    let fixture = QaFixture::with(SPEC, &unfinished(), FIX, "");
     let pending = "`1.2` (Say goodbye) is pending";
     let (mut child, lines) = watching(&fixture, &["--spec", "001"], pending);
-    assert!(!fixture.has_paper("qa_journal.jsonl"));
+    assert!(!fixture.has_artifact("qa_journal.jsonl"));
     fixture.repository.write(AT, PLAN);
     let told: Vec<String> = lines.collect();
     assert_eq!(child.wait().unwrap().code(), Some(0), "{told:#?}");
@@ -44,8 +44,8 @@ fn a_spec_is_validated_once_its_last_subtask_is_completed() {
 }
 
 #[test]
-fn a_plan_that_is_half_written_is_looked_at_again() {
-    let fixture = QaFixture::with(SPEC, &PLAN[..40], MEND, "");
+fn a_partially_written_plan_is_read_again() {
+    let fixture = QaFixture::with(SPEC, &PLAN[..40], FIX, "");
     let (mut child, lines) =
         watching(&fixture, &["--spec", "001"], "cannot parse the plan as JSON");
     fixture.repository.write(AT, PLAN);
@@ -55,8 +55,8 @@ fn a_plan_that_is_half_written_is_looked_at_again() {
 }
 
 #[test]
-fn every_spec_is_watched_where_none_is_named() {
-    let fixture = QaFixture::with(SPEC, &unfinished(), MEND, "");
+fn without_a_named_spec_every_spec_is_watched() {
+    let fixture = QaFixture::with(SPEC, &unfinished(), FIX, "");
     let pending = "`1.2` (Say goodbye) is pending";
     let (mut child, mut lines) = watching(&fixture, &[], pending);
     fixture.repository.write(AT, PLAN);

@@ -45,7 +45,7 @@ fn added_lines_carry_their_new_numbers() {
 }
 
 #[test]
-fn new_deleted_renamed_copied_and_binary_files_are_told_apart() {
+fn new_deleted_renamed_copied_and_binary_files_are_distinguished() {
     check(
         "diff --git a/n b/n\nnew file mode 100644\n--- /dev/null\n+++ b/n\n@@ -0,0 +1 @@\n+x\n\
          diff --git a/d b/d\ndeleted file mode 100644\n--- a/d\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n\
@@ -70,7 +70,7 @@ fn new_deleted_renamed_copied_and_binary_files_are_told_apart() {
 }
 
 #[test]
-fn modes_links_and_submodules_are_told() {
+fn mode_changes_links_and_submodules_are_recognised() {
     check(
         "diff --git a/run b/run\nold mode 100644\nnew mode 100755\n\
          diff --git a/edited b/edited\nold mode 100755\nnew mode 100644\nindex 1..2\n--- a/edited\n+++ b/edited\n@@ -1 +1 @@\n-a\n+b\n\
@@ -134,7 +134,7 @@ fn names_with_blanks_are_split_where_both_halves_agree() {
 }
 
 #[test]
-fn names_may_have_other_letters_before_them_or_none() {
+fn names_may_have_other_prefixes_or_none() {
     let file = |git: &str, old: &str, new: &str| {
         format!("diff --git {git}\nindex 1..2 100644\n--- {old}\n+++ {new}\n@@ -1 +1 @@\n-a\n+b\n")
     };
@@ -174,7 +174,7 @@ fn names_may_have_other_letters_before_them_or_none() {
 }
 
 #[test]
-fn what_diff_prints_without_git_is_read() {
+fn the_output_of_diff_without_git_is_read() {
     check(
         "diff -ruN old/src/x new/src/x\n\
          --- old/src/x\t2024-01-01 10:00:00.000000000 +0000\n+++ new/src/x\t2024-01-02 10:00:00.000000000 +0000\n@@ -1 +1 @@\n-a\n+b\n\
@@ -196,7 +196,7 @@ fn what_diff_prints_without_git_is_read() {
 }
 
 #[test]
-fn mail_around_a_diff_is_passed_over() {
+fn mail_text_around_a_diff_is_skipped() {
     check(
         "From 0123 Mon Sep 17 00:00:00 2001\nSubject: [PATCH] x\n\nrename from here\n@@ -1 +1 @@\n--- \nnew file mode 100644\n---\n x | 2 +-\n\n\
          diff --git a/x b/x\nindex 1..2 100644\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n-- \n2.47.3\n\n\
@@ -214,7 +214,7 @@ fn mail_around_a_diff_is_passed_over() {
 }
 
 #[test]
-fn a_merge_is_named_and_not_misread() {
+fn a_merge_diff_is_marked_as_unread() {
     check(
         "diff --cc f\nindex 1,2..3\n--- a/f\n+++ b/f\n@@@ -1,2 -1,2 +1,3 @@@\n  a\n++@@ -1 +1 @@\n--- x\n +Y\n+ X\n\
          diff --combined \"g\\303\\244\"\nindex 1,2..3\n--- a/g\n+++ b/g\n@@@ -1 -1 +1 @@@\n++a\n\
@@ -232,7 +232,7 @@ fn a_merge_is_named_and_not_misread() {
 }
 
 #[test]
-fn a_file_whose_hunks_lie_is_named_and_not_misread() {
+fn a_file_with_invalid_hunks_is_marked_as_broken() {
     check(
         "--- a/long\n+++ b/long\n@@ -1,9 +1,9 @@\n-a\n+b\n--- a/hidden\n+++ b/hidden\n@@ -1 +1 @@\n-a\n+b\n\
          --- a/huge\n+++ b/huge\n@@ -4294967295,4294967295 +4294967295,4294967295 @@\n-a\n+b\n\
@@ -267,7 +267,7 @@ fn line_ends_of_windows_change_nothing() {
 }
 
 #[test]
-fn a_line_of_any_length_takes_no_more_room_than_a_header() {
+fn a_line_of_any_length_takes_bounded_memory() {
     let mut parser = Parser::default();
     parser.feed(b"--- a/x\n+++ b/x\n@@ -1 +1,2 @@\n-");
     for _ in 0..800 {
@@ -284,14 +284,14 @@ fn a_line_of_any_length_takes_no_more_room_than_a_header() {
 }
 
 #[test]
-fn a_name_too_long_to_keep_is_not_mixed_up_with_another() {
+fn a_file_with_a_name_that_is_too_long_is_marked_as_broken() {
     let long = "x".repeat(2 * MAX_LINE);
     let diff = format!("--- a/{long}\n+++ b/{long}\n@@ -1 +1 @@\n-a\n+b\n");
     assert_eq!(parse(diff.as_bytes())[0].content, Content::Unread(Unread::Broken));
 }
 
 #[test]
-fn more_places_than_can_be_remembered_are_not_read() {
+fn files_beyond_the_maximum_number_of_hunks_are_not_read() {
     let mut parser = Parser::default();
     parser.feed(b"--- a/few\n+++ b/few\n@@ -1 +1 @@\n-a\n+b\n--- a/many\n+++ b/many\n");
     for _ in 0..MAX_HUNKS_AND_RUNS {
@@ -342,7 +342,7 @@ fn fragments() -> impl Strategy<Value = Vec<u8>> {
 
 proptest! {
     #[test]
-    fn any_bytes_give_an_answer(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+    fn parsing_any_bytes_does_not_panic(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
         parse(&bytes);
     }
 
@@ -354,7 +354,7 @@ proptest! {
     }
 
     #[test]
-    fn only_what_was_read_has_hunks(bytes in fragments()) {
+    fn only_files_that_were_read_have_hunks(bytes in fragments()) {
         for file in parse(&bytes) {
             prop_assert!(file.hunks.is_empty() || matches!(file.content, Content::Text | Content::Link));
         }

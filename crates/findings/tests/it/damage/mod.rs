@@ -66,7 +66,7 @@ fn setting(name: &str, default: u64) -> u64 {
 }
 
 #[test]
-fn there_are_forty_reports_that_block() {
+fn the_corpus_has_at_least_forty_blocking_reports() {
     let samples = corpus::samples();
     assert!(samples.len() >= 40);
     for sample in samples {
@@ -102,8 +102,8 @@ fn damage_never_improves_a_verdict() {
         if improved && is_valid_report(&damaged) {
             row[3] += 1;
         } else if improved {
-            let told = format!("{class:?}, {}: {}\n{damaged}", sample.name, state.in_words());
-            better.entry(class).or_default().push(told);
+            let details = format!("{class:?}, {}: {}\n{damaged}", sample.name, state.in_words());
+            better.entry(class).or_default().push(details);
         }
     }
     println!("{mutations} damaged copies of {} reports, seed {seed}", samples.len());
@@ -114,7 +114,7 @@ fn damage_never_improves_a_verdict() {
         );
     }
     let examples: Vec<&str> =
-        better.values().flat_map(|told| told.iter().take(2)).map(String::as_str).collect();
+        better.values().flat_map(|details| details.iter().take(2)).map(String::as_str).collect();
     assert!(
         better.is_empty(),
         "{} of {mutations} copies got a better verdict, such as\n{}",

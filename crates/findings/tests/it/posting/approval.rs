@@ -139,7 +139,7 @@ fn draft(synthesis: &Synthesis, when_ready: ReadyAction) -> ReviewDraft {
 }
 
 #[test]
-fn a_review_approves_only_where_every_condition_holds() {
+fn a_review_approves_only_if_every_condition_holds() {
     let mut approved = 0;
     for case in cases() {
         let synthesis = case.synthesis();
@@ -156,7 +156,7 @@ fn a_review_approves_only_where_every_condition_holds() {
 }
 
 #[test]
-fn a_comment_says_why_it_is_no_approval_in_the_review_and_in_the_summary() {
+fn a_comment_event_gives_the_reason_against_approval_in_review_and_summary() {
     for case in cases() {
         for when_ready in [ReadyAction::Approve, ReadyAction::Comment] {
             let draft = draft(&case.synthesis(), when_ready);

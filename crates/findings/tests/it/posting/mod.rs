@@ -1,7 +1,7 @@
 //! The review of a pull request: the place of each finding, and its text.
 
 mod approval;
-mod laws;
+mod properties;
 mod suggestions;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -142,7 +142,7 @@ fn a_finding_beside_the_hunks_is_shown_on_the_nearest_line_or_on_the_file() {
 }
 
 #[test]
-fn a_finding_without_a_line_or_a_file_of_the_diff_goes_one_step_out() {
+fn a_finding_without_a_line_is_on_the_file_and_one_without_a_file_in_the_summary() {
     let mut whole = finding("whole file", "a.rs", 1);
     whole["line"] = Value::Null;
     let mut nowhere = finding("nowhere", "a.rs", 1);
@@ -159,7 +159,7 @@ fn a_finding_without_a_line_or_a_file_of_the_diff_goes_one_step_out() {
 }
 
 #[test]
-fn only_what_went_is_commented_on_the_left() {
+fn a_finding_in_a_deleted_file_is_commented_on_the_left_side() {
     check_place(
         "gone.rs >\n1 0 ----",
         &[finding("gone", "gone.rs", 3)],
@@ -168,7 +168,7 @@ fn only_what_went_is_commented_on_the_left() {
 }
 
 #[test]
-fn what_was_there_before_or_is_only_reported_is_no_comment_unless_it_blocks() {
+fn pre_existing_and_advisory_findings_are_not_comments_unless_they_block() {
     let advice = |severity: &str| {
         json!({"title": severity, "severity": severity, "file": "a.rs", "line": 1,
             "description": "d", "autofix_class": "advisory"})
@@ -186,7 +186,7 @@ fn what_was_there_before_or_is_only_reported_is_no_comment_unless_it_blocks() {
 }
 
 #[test]
-fn one_finding_is_told_once_and_the_same_code_in_two_files_twice() {
+fn a_repeated_finding_is_posted_once_and_the_same_code_in_two_files_twice() {
     let twice = [finding("x", "a.rs", 1), finding("x", "b.rs", 1)];
     let mut synthesis = found(&twice);
     synthesis.findings.push(synthesis.findings[0].clone());
@@ -224,7 +224,7 @@ fn mixed_draft() -> ReviewDraft {
 }
 
 #[test]
-fn a_comment_is_short_and_says_all_there_is() {
+fn a_comment_has_the_description_the_reason_the_fix_and_the_origin() {
     let call = mixed_draft().calls(&PostedState::default()).remove(0);
     expect![[r#"
         RequestChanges
@@ -254,7 +254,7 @@ fn a_comment_is_short_and_says_all_there_is() {
 }
 
 #[test]
-fn the_summary_holds_what_is_no_comment() {
+fn the_summary_lists_findings_that_are_not_comments() {
     let draft = mixed_draft();
     let visible = BTreeSet::from([draft.posts()[0].fingerprint.clone()]);
     let posted = PostedState { visible, ..PostedState::default() };
@@ -302,7 +302,7 @@ fn the_summary_holds_what_is_no_comment() {
 }
 
 #[test]
-fn what_is_refused_is_told_in_the_summary_with_the_reason() {
+fn a_refused_comment_is_listed_in_the_summary_with_the_reason() {
     let draft = mixed_draft();
     let first = draft.posts()[0].fingerprint.clone();
     let refused = BTreeMap::from([(first, "422: line must be part of the @diff".to_owned())]);
@@ -315,7 +315,7 @@ fn what_is_refused_is_told_in_the_summary_with_the_reason() {
 }
 
 #[test]
-fn a_comment_is_settled_once_its_finding_is_gone_or_whoever_found_it_looked_again() {
+fn a_comment_is_resolvable_if_its_finding_is_resolved_or_its_finder_no_longer_reports_it() {
     let synthesis = found(&[finding("here", "a.rs", 1), finding("gone", "a.rs", 2)]);
     let diff = diff("a.rs > a.rs\n1 1 ++");
     let before = compose(&synthesis, &inputs(&diff, None));
@@ -328,8 +328,11 @@ fn a_comment_is_settled_once_its_finding_is_gone_or_whoever_found_it_looked_agai
     let absent = compose(&after, &inputs(&diff, None));
     assert_eq!(absent.resolvable_comments(&by("rules")).len(), 1);
     assert_eq!(absent.resolvable_comments(&by("security")).len(), 0);
-    let nobody = synthesize(&[], &SynthesisInputs::default());
-    assert_eq!(compose(&nobody, &inputs(&diff, None)).resolvable_comments(&by("rules")).len(), 0);
+    let unreviewed = synthesize(&[], &SynthesisInputs::default());
+    assert_eq!(
+        compose(&unreviewed, &inputs(&diff, None)).resolvable_comments(&by("rules")).len(),
+        0
+    );
     let gone = compose(&after, &DraftInputs { resolved: &all, ..inputs(&diff, None) });
     let settled = gone.resolvable_comments(&by("security"));
     let titles: Vec<&str> = synthesis
@@ -361,7 +364,7 @@ fn is_settled(kind: ReviewerKind, change: impl Fn(&mut Report)) -> bool {
 }
 
 #[test]
-fn only_those_who_look_alike_each_time_prove_that_something_is_gone() {
+fn only_rules_and_commands_that_did_not_fail_resolve_their_comments() {
     assert!(is_settled(ReviewerKind::Rules, |_| {}));
     assert!(is_settled(ReviewerKind::Command, |_| {}));
     assert!(!is_settled(ReviewerKind::Persona, |_| {}));
@@ -373,7 +376,7 @@ fn only_those_who_look_alike_each_time_prove_that_something_is_gone() {
 }
 
 #[test]
-fn what_is_held_back_or_could_not_be_looked_for_is_not_settled() {
+fn comments_on_held_back_or_unseen_findings_are_not_resolvable() {
     let mut synthesis = found(&[finding("here", "a.rs", 1), finding("there", "a.rs", 2)]);
     let diff = diff("a.rs > a.rs\n1 1 ++");
     let prints: Vec<Fingerprint> = synthesis.findings.iter().map(Fingerprint::of).collect();
@@ -405,7 +408,7 @@ fn many(count: usize) -> (Synthesis, PullRequestDiff) {
 }
 
 #[test]
-fn comments_go_in_calls_of_thirty_and_the_verdict_once() {
+fn comments_are_posted_in_calls_of_thirty_and_the_verdict_once() {
     let (synthesis, diff) = many(75);
     let draft = compose(&synthesis, &inputs(&diff, None));
     let show = |posted: &PostedState| -> Vec<String> {
@@ -485,14 +488,14 @@ fn the_event_follows_the_verdict() {
 }
 
 #[test]
-fn a_draft_comes_back_from_where_it_was_kept() {
+fn a_draft_survives_serialization() {
     let draft = mixed_draft();
     let kept = serde_json::to_string(&draft).unwrap();
     assert_eq!(serde_json::from_str::<ReviewDraft>(&kept).unwrap(), draft);
 }
 
 #[test]
-fn a_check_run_annotates_lines_and_tells_the_rest() {
+fn a_check_run_annotates_lines_and_lists_other_findings_in_its_summary() {
     let run = check_run(&mixed(), None);
     expect![[r#"
         Failure Not ready
@@ -553,18 +556,18 @@ fn a_check_run_annotates_lines_and_tells_the_rest() {
 }
 
 #[test]
-fn annotations_come_in_batches_and_what_nobody_looked_at_is_no_success() {
+fn annotations_are_batched_and_a_check_run_without_a_review_requires_action() {
     let (synthesis, _) = many(130);
     let run = check_run(&synthesis, Some("the run"));
     let sizes: Vec<usize> = run.batches.iter().map(Vec::len).collect();
     assert_eq!(sizes, [50, 50]);
     assert!(run.summary.len() <= 65_535);
-    let nobody = check_run(&synthesize(&[], &SynthesisInputs::default()), None);
-    assert_eq!(serde_json::to_value(nobody.conclusion).unwrap(), "action_required");
+    let unreviewed = check_run(&synthesize(&[], &SynthesisInputs::default()), None);
+    assert_eq!(serde_json::to_value(unreviewed.conclusion).unwrap(), "action_required");
 }
 
 #[test]
-fn a_ticket_is_told_in_a_few_plain_lines() {
+fn a_ticket_comment_is_a_few_lines_of_plain_text() {
     expect![[r#"
         Review: Not ready: 1 finding must be fixed; 1 finding can be acted on.
         2 findings: 1 CRITICAL, 1 MINOR.

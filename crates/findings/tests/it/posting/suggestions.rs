@@ -82,6 +82,6 @@ fn a_fix_that_would_do_harm_is_not_suggested() {
 }
 
 #[test]
-fn a_file_that_did_not_parse_before_may_go_on_so() {
+fn a_fix_is_suggested_for_a_file_that_did_not_parse_before() {
     check_fix("{\nb\n", (2, 2), (2, 2), "c\n", expect!["2-2\n```suggestion\nc\n```"]);
 }

@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_counts_and_binaries_are_read() {
+    fn file_names_line_counts_and_binary_files_are_read() {
         let diff = "diff --git a/x b/x\nindex 1..2 100644\n--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@ f\n a\n--- b\n+++ c\n\
                     diff --git a/y b/z\nsimilarity index 90%\nrename from y\nrename to z\n\
                     diff --git a/i b/i\nnew file mode 100644\nBinary files /dev/null and b/i differ\n";

@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn the_change_that_is_scored_takes_no_part_in_the_choice() {
+    fn the_scored_change_does_not_influence_the_choice_of_the_gate() {
         let hits = |right, wrong| Hits { right, wrong, missed: 1, comments: right + wrong };
         let gates = [Gate { first: 0.1, rise: 0.0 }, Gate { first: 0.5, rise: 0.0 }];
         // The first gate is best on the last change alone, the second on all others.
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gate_that_shows_too_much_is_not_chosen() {
+    fn a_gate_that_shows_too_many_comments_is_not_chosen() {
         let hits = |right, comments| Hits { right, wrong: 0, missed: 0, comments };
         let gates = [Gate { first: 0.1, rise: 0.0 }, Gate { first: 0.5, rise: 0.0 }];
         let table = Table(vec![(gates[0], vec![hits(3, 3); 2]), (gates[1], vec![hits(2, 2); 2])]);

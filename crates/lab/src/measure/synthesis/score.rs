@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_golden_comment_is_found_once_and_a_second_group_on_it_is_wrong() {
+    fn a_golden_comment_counts_once_and_a_second_group_that_hits_it_counts_as_wrong() {
         let case = case(&[
             ("a", &[("find_by can return nil for deleted topics", &[0]), ("typo in heading", &[])]),
             ("b", &[("TopicUser.find_by returns nil for deleted topics", &[0])]),
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_out_of_nothing_is_no_share() {
+    fn a_share_of_zero_items_is_none() {
         assert_eq!((share(0, 0), Hits::default().f1()), (None, None));
         assert_eq!((Pairs::default().merged(), Pairs::default().right()), (None, None));
     }

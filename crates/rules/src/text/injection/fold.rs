@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn disguised_letters_are_read_as_what_they_look_like() {
+    fn disguised_letters_are_folded_to_the_letters_they_resemble() {
         assert_eq!(words("іgn\u{200b}оre \u{ff50}rior"), "ignore prior");
         assert_eq!(words("𝐢𝓰𝔫𝕠𝗿𝘦 ⓐⓛⓛ"), "ignore all");
         assert_eq!(words("i\u{301}gn\u{ad}ore \u{e0061}\u{e006c}\u{e006c}"), "ignore all");
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_squeezed_text_has_letters_for_digits() {
+    fn squeezing_replaces_digits_with_the_letters_they_resemble() {
         assert_eq!(squeeze("1 G-n_0.r3 a11"), squeeze("ignore all"));
     }
 }

@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn flags_families_and_other_scripts_hide_nothing() {
+    fn emoji_sequences_and_joiners_of_other_scripts_are_not_hidden_text() {
         for line in [
             "🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f} wins",
             "👨\u{200d}👩\u{200d}👧 ❤\u{fe0f}",
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_never_shown_is_told() {
+    fn invisible_and_reordering_characters_are_reported_as_hidden_text() {
         assert!(describe_hidden("a\u{e0068}\u{e0069}\u{e0021}", false).is_some());
         assert!(describe_hidden("😀\u{e0158}\u{e0155}\u{e0160}", false).is_some());
         assert!(describe_hidden("if x \u{202e}{ }", true).is_some());

@@ -172,7 +172,7 @@ fn die(role: &str) {
 }
 
 #[test]
-fn a_disk_that_takes_no_more_never_has_an_error_told_for_work_that_was_done() {
+fn a_full_or_read_only_disk_never_reports_an_error_for_work_that_was_done() {
     for fault in [Fault::Full, Fault::ReadOnly] {
         for operation in OPERATIONS {
             let (before, after) = (outcome(operation, false), outcome(operation, true));
@@ -207,7 +207,7 @@ fn a_disk_that_takes_no_more_never_has_an_error_told_for_work_that_was_done() {
 }
 
 #[test]
-fn an_index_that_cannot_be_written_decides_no_answer() {
+fn an_index_that_cannot_be_written_does_not_change_the_outcome() {
     for operation in OPERATIONS {
         let after = outcome(operation, true);
         let fixture = QueueFixture::new();
@@ -226,7 +226,7 @@ fn an_index_that_cannot_be_written_decides_no_answer() {
 }
 
 #[test]
-fn what_a_dead_process_held_is_still_refused_to_it() {
+fn the_lease_of_a_dead_process_is_refused_after_the_task_is_claimed_again() {
     let fixture = QueueFixture::new();
     prepare(&fixture);
     let queue = fixture.open();

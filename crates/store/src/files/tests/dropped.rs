@@ -13,7 +13,7 @@ use crate::queue::{ClaimState, LeaseKind, Queue, QueueError, TaskFilter};
 use crate::task::TaskStatus;
 
 #[test]
-fn a_dropped_file_is_claimed_whatever_it_is_called() {
+fn a_dropped_file_is_claimed_under_any_file_name() {
     let fixture = QueueFixture::new();
     let queue = fixture.open();
     fixture.drop_in("queues/qa/anything at all.json", &task_json("by-hand", json!({})));
@@ -25,7 +25,7 @@ fn a_dropped_file_is_claimed_whatever_it_is_called() {
 }
 
 #[test]
-fn a_dropped_file_is_seen_at_once_and_wakes_who_waits() {
+fn a_dropped_file_wakes_a_watch_and_is_claimed_at_once() {
     let fixture = QueueFixture::new();
     let queue = fixture.open();
     let watch = queue.watch(&qa()).unwrap();
@@ -36,7 +36,7 @@ fn a_dropped_file_is_seen_at_once_and_wakes_who_waits() {
 }
 
 #[test]
-fn an_edited_file_is_seen_by_who_watches() {
+fn an_edited_file_wakes_a_watch() {
     let fixture = QueueFixture::new();
     let queue = fixture.open();
     fixture.drop_in("queues/qa/a.json", &task_json("a", json!({ "status": "failed" })));
@@ -62,7 +62,7 @@ fn a_file_that_is_still_being_written_is_waited_for() {
 }
 
 #[test]
-fn a_file_that_is_no_task_is_set_aside_with_the_reason_and_stops_nobody() {
+fn an_invalid_task_file_is_set_aside_with_the_reason_and_does_not_block_others() {
     let fixture = QueueFixture::new();
     let queue = fixture.open();
     fixture.drop_in("queues/qa/broken.json", "{\"id\": ");
@@ -99,7 +99,7 @@ fn a_file_that_is_no_task_is_set_aside_with_the_reason_and_stops_nobody() {
 }
 
 #[test]
-fn a_made_up_number_or_priority_stops_nobody() {
+fn an_out_of_range_number_or_priority_does_not_block_the_queue() {
     let fixture = QueueFixture::new();
     let queue = fixture.open();
     let made_up = json!({ "fence": u64::MAX, "retry_count": u32::MAX });
@@ -135,7 +135,7 @@ fn a_second_file_for_a_task_is_set_aside() {
 }
 
 #[test]
-fn a_task_that_somebody_removed_is_gone() {
+fn a_task_with_a_deleted_file_is_unknown_and_can_be_pushed_again() {
     let fixture = QueueFixture::new();
     let queue = fixture.open();
     queue.push(vec![task("a"), task("b")]).unwrap();
@@ -188,7 +188,7 @@ fn a_restart_of_the_machine_ends_every_lease() {
 }
 
 #[test]
-fn a_lock_that_nobody_can_read_holds_nothing() {
+fn an_unreadable_lock_does_not_lease_its_task() {
     for lock in ["", "garbage", "12345", "{\"pid\": 1}"] {
         let fixture = QueueFixture::new();
         fixture.drop_in("queues/qa/a.json", &task_json("a", json!({})));
@@ -202,7 +202,7 @@ fn a_lock_that_nobody_can_read_holds_nothing() {
 }
 
 #[test]
-fn a_task_in_progress_without_a_lock_is_left_to_an_agent_that_lives() {
+fn a_task_in_progress_without_a_lock_is_not_claimed_while_its_agent_is_alive() {
     let fixture = QueueFixture::new();
     let running = json!({ "status": "in_progress", "started_by": "qa-9" });
     fixture.drop_in("queues/qa/a.json", &task_json("a", running));
@@ -216,7 +216,7 @@ fn a_task_in_progress_without_a_lock_is_left_to_an_agent_that_lives() {
 }
 
 #[test]
-fn a_failure_on_the_wall_clock_rests_and_never_for_ever() {
+fn a_failure_timed_by_the_wall_clock_delays_the_retry_for_a_bounded_time() {
     let ago = |seconds: i64| {
         let then = Clock::system().now() - jiff::SignedDuration::from_secs(seconds);
         crate::task::Moment(then).to_string()
@@ -240,7 +240,7 @@ fn a_failure_on_the_wall_clock_rests_and_never_for_ever() {
 }
 
 #[test]
-fn only_what_waits_is_claimed() {
+fn only_pending_tasks_are_claimed() {
     let fixture = QueueFixture::new();
     for status in ["completed", "failed", "cancelled"] {
         let name = format!("queues/qa/{status}.json");
@@ -253,7 +253,7 @@ fn only_what_waits_is_claimed() {
 }
 
 #[test]
-fn what_is_archived_by_hand_counts_as_completed() {
+fn a_task_that_is_archived_by_hand_counts_as_completed() {
     let fixture = QueueFixture::new();
     let queue = fixture.open();
     fixture.drop_in("queues/qa/child.json", &task_json("child", json!({ "depends_on": ["d1"] })));
@@ -267,7 +267,7 @@ fn what_is_archived_by_hand_counts_as_completed() {
 }
 
 #[test]
-fn a_killed_agent_is_free_for_who_asks_next() {
+fn the_task_of_a_killed_agent_can_be_claimed_again() {
     let fixture = QueueFixture::new();
     let (queue, agent) = (fixture.open(), "qa-1".parse().unwrap());
     queue.push(vec![task("a")]).unwrap();
@@ -280,14 +280,14 @@ fn a_killed_agent_is_free_for_who_asks_next() {
 }
 
 #[test]
-fn the_folder_is_not_meant_for_git() {
+fn the_queue_folder_is_ignored_by_git() {
     let fixture = QueueFixture::new();
     fixture.open();
     assert!(fs::read_to_string(fixture.path(".gitignore")).unwrap().ends_with("\n*\n"));
 }
 
 #[test]
-fn a_failed_escalation_is_left_for_a_person() {
+fn a_failed_escalation_is_moved_to_the_escalations_folder_and_not_retried() {
     let fixture = QueueFixture::new();
     let queue = fixture.open();
     let listing = json!({ "type": "escalation", "priority": 0, "retry_count": 5 });
@@ -314,7 +314,7 @@ fn files(fixture: &QueueFixture) -> Vec<(String, String)> {
 }
 
 #[test]
-fn a_file_under_the_name_of_another_task_is_never_written_over() {
+fn a_file_under_the_name_of_another_task_is_never_overwritten() {
     let drops = [("foo.json", "x"), ("x.json", "y"), ("y.json", "z")];
     let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
     for order in orders {
@@ -337,7 +337,7 @@ fn a_file_under_the_name_of_another_task_is_never_written_over() {
 }
 
 #[test]
-fn a_pushed_task_leaves_a_dropped_one_under_its_name_alone() {
+fn a_pushed_task_does_not_overwrite_a_dropped_file_of_the_same_name() {
     let fixture = QueueFixture::new();
     let queue = fixture.open();
     fixture.drop_in("queues/qa/x.json", &task_json("y", json!({})));
@@ -348,7 +348,7 @@ fn a_pushed_task_leaves_a_dropped_one_under_its_name_alone() {
 }
 
 #[test]
-fn an_entry_that_is_no_file_stops_nothing_and_is_set_aside() {
+fn an_entry_that_is_not_a_file_is_set_aside_and_does_not_block_the_queue() {
     let fixture = QueueFixture::new();
     let queue = fixture.open();
     queue.push(vec![task("a")]).unwrap();

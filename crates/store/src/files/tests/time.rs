@@ -16,7 +16,7 @@ fn open(fixture: &QueueFixture, manual: &ManualClock) -> FileQueue {
 }
 
 #[test]
-fn a_lease_ends_with_its_time_and_not_before() {
+fn a_lease_expires_at_its_time_and_not_before() {
     let (fixture, manual) = (QueueFixture::new(), at_noon());
     let queue = open(&fixture, &manual);
     queue.push(vec![task("t1")]).unwrap();

@@ -64,7 +64,7 @@ fn a_finding_that_came_back_is_resolved_at_its_last_absence() {
 }
 
 #[test]
-fn a_dismissed_finding_is_rejected_even_if_its_code_goes_later() {
+fn a_dismissed_finding_is_rejected_even_if_its_code_changes_later() {
     check(
         "1: saw a@x.rs, saw b@x.rs, saw c@x.rs, left d@x.rs, saw e@x.rs
          dismiss a
@@ -96,7 +96,7 @@ fn a_dismissal_after_the_fix_rejects_nothing() {
 }
 
 #[test]
-fn the_facts_begin_at_a_time() {
+fn the_facts_begin_at_the_requested_time() {
     let LedgerFixture { mut ledger, _folder } = sandbox();
     play(&mut ledger, "1: saw a@x.rs\n4: saw a@x.rs, saw b@x.rs\n5: fixed a");
     assert_eq!(describe(&ledger, Some(moment(2))), "b open Undecided 4 None\n");

@@ -5,7 +5,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use super::{REPO, github, told};
+use super::{REPO, answer_text, github};
 
 fn as_app(github: &GitHub, method: &str, below: &str, body: &Value) -> (u16, Value) {
     github.ask("t-app", method, &format!("/repos/{REPO}{below}"), body)
@@ -26,7 +26,7 @@ fn run(annotations: usize) -> Value {
 }
 
 #[test]
-fn annotations_add_up() {
+fn annotations_of_a_check_run_accumulate_over_updates() {
     let github = github();
     let (status, made) = as_app(&github, "POST", "/check-runs", &run(50));
     assert_eq!((status, &made["status"]), (201, &json!("queued")));
@@ -54,13 +54,13 @@ fn refused(at: &str, value: Value, why: &str) {
     let mut body = run(1);
     let (parent, name) = at.rsplit_once('/').unwrap();
     body.pointer_mut(parent).unwrap()[name] = value;
-    let told = told(&as_app(&github, "POST", "/check-runs", &body));
-    assert!(told.starts_with("422") && told.contains(why), "{told}");
+    let answer_text = answer_text(&as_app(&github, "POST", "/check-runs", &body));
+    assert!(answer_text.starts_with("422") && answer_text.contains(why), "{answer_text}");
     assert!(github.check_runs(REPO).is_empty());
 }
 
 #[test]
-fn a_check_run_keeps_its_limits() {
+fn a_check_run_beyond_the_limits_is_refused() {
     refused("/head_sha", json!(sha("other")), "No commit found for SHA");
     refused("/status", json!("completed"), "\"conclusion\" wasn't supplied");
     refused("/conclusion", json!("stale"), "is not a member of");
@@ -74,7 +74,7 @@ fn a_check_run_keeps_its_limits() {
 }
 
 #[test]
-fn an_annotation_keeps_its_limits() {
+fn an_annotation_beyond_the_limits_is_refused() {
     let wrong = |name: &str, value: Value, why: &str| {
         let mut annotation = annotation();
         annotation[name] = value;
@@ -94,10 +94,10 @@ fn an_annotation_keeps_its_limits() {
 }
 
 #[test]
-fn a_user_makes_no_check_runs() {
+fn a_user_cannot_create_check_runs() {
     let github = github();
     let got = github.ask("t-rev", "POST", &format!("/repos/{REPO}/check-runs"), &run(1));
-    assert_eq!(told(&got), "403 You must authenticate via a GitHub App.");
+    assert_eq!(answer_text(&got), "403 You must authenticate via a GitHub App.");
 }
 
 /// Returns a text as gzip with a checksum and without compression.
@@ -113,13 +113,18 @@ fn packed(text: &str, checksum: u32) -> Vec<u8> {
 }
 
 #[test]
-fn what_is_uploaded_is_opened() {
+fn an_uploaded_sarif_file_is_decompressed_and_checked() {
     let github = github();
     let upload = |sarif: &[u8]| {
         let body = json!({
             "commit_sha": sha("head"), "ref": "refs/pull/1/head", "sarif": STANDARD.encode(sarif),
         });
-        told(&github.ask("t-rev", "POST", &format!("/repos/{REPO}/code-scanning/sarifs"), &body))
+        answer_text(&github.ask(
+            "t-rev",
+            "POST",
+            &format!("/repos/{REPO}/code-scanning/sarifs"),
+            &body,
+        ))
     };
     // The output of `gzip -9`, once with dynamic and once with fixed Huffman codes.
     let squeezed = STANDARD.decode(include_str!("sarif.gz.base64").replace('\n', "")).unwrap();

@@ -4,10 +4,10 @@ use assay_testkit::github::sha;
 use expect_test::expect;
 use serde_json::{Value, json};
 
-use super::{REPO, ask, github, told};
+use super::{REPO, answer_text, ask, github};
 
 #[test]
-fn comments_are_on_lines_on_files_and_in_answer() {
+fn comments_are_posted_on_lines_on_files_and_as_replies() {
     let github = github();
     let comment = |fields: Value| {
         let mut body = json!({ "commit_id": sha("head"), "path": "src/a.rs", "body": "Hm." });
@@ -49,19 +49,22 @@ fn comments_are_on_lines_on_files_and_in_answer() {
     ];
     for (fields, why) in refused {
         let got = comment(fields);
-        let told = told(&got);
-        assert!(told.starts_with(&format!("422 Validation Failed / {why}")), "{told}");
+        let answer_text = answer_text(&got);
+        assert!(
+            answer_text.starts_with(&format!("422 Validation Failed / {why}")),
+            "{answer_text}"
+        );
     }
 }
 
 #[test]
-fn a_comment_on_all_is_edited_by_its_author() {
+fn an_issue_comment_is_edited_by_its_author_only() {
     let github = github();
     let (status, made) = ask(&github, "POST", "/issues/1/comments", json!({ "body": "Sum." }));
     assert_eq!(status, 201);
     let path = format!("/repos/{REPO}/issues/comments/{}", made["id"]);
     let edit = |token: &str, body: &str| {
-        told(&github.ask(token, "PATCH", &path, &json!({ "body": body })))
+        answer_text(&github.ask(token, "PATCH", &path, &json!({ "body": body })))
     };
     assert_eq!(edit("t-ann", "Mine."), "403 Resource not accessible by integration");
     assert_eq!(edit("t-rev", ""), "422 Invalid request. \"body\" cannot be blank.");
@@ -69,9 +72,9 @@ fn a_comment_on_all_is_edited_by_its_author() {
     assert_eq!(github.visible(REPO, 1), "comment\n  rev: Better.\n");
     assert_eq!(github.bodies(REPO, 1), ["Better."]);
     let nowhere = ask(&github, "PATCH", "/issues/comments/7", json!({ "body": "x" }));
-    assert_eq!(told(&nowhere), "404 Not Found");
+    assert_eq!(answer_text(&nowhere), "404 Not Found");
     let nowhere = ask(&github, "POST", "/issues/9/comments", json!({ "body": "x" }));
-    assert_eq!(told(&nowhere), "404 Not Found");
+    assert_eq!(answer_text(&nowhere), "404 Not Found");
 }
 
 #[test]

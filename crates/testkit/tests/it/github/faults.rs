@@ -21,7 +21,7 @@ fn post(github: &GitHub) -> Option<Answer> {
 }
 
 #[test]
-fn each_fault_answers_in_its_way() {
+fn each_fault_gives_its_status_body_and_effect() {
     use FaultTiming::{AfterEffect, BeforeEffect};
     let faults = [
         Fault::Invalid,
@@ -91,7 +91,7 @@ fn each_fault_answers_in_its_way() {
 }
 
 #[test]
-fn faults_by_a_seed_are_the_same_each_time() {
+fn random_faults_repeat_for_the_same_seed() {
     let run = |seed: u64| {
         let github = github();
         github.fail_at_random(seed, 3, &[Fault::ServerError, Fault::Unavailable]);
@@ -108,7 +108,7 @@ fn faults_by_a_seed_are_the_same_each_time() {
 }
 
 #[test]
-fn whoever_does_not_wait_is_noticed() {
+fn a_request_before_retry_after_has_passed_counts_as_impatient() {
     let github = github();
     github.fail_next("POST", Fault::SecondaryLimit { retry_after: Some(30) });
     assert_eq!(post(&github).unwrap().status, 403);

@@ -58,7 +58,7 @@ fn threads_come_in_pages() {
 }
 
 #[test]
-fn only_what_is_asked_for_is_told() {
+fn only_requested_fields_are_returned() {
     let github = discussed(1);
     let body = query(&github, "t-rev", STATE, number(1));
     let pull = &body["data"]["repository"]["pullRequest"];
@@ -86,7 +86,7 @@ fn threads_are_resolved_and_opened_again() {
 }
 
 #[test]
-fn a_mutation_goes_wrong_by_its_name() {
+fn a_fault_applies_to_the_mutation_it_names() {
     let github = discussed(1);
     let id = github.threads(REPO, 1)[0].id.clone();
     github.fail_next("ResolveThread", Fault::BadGateway(FaultTiming::BeforeEffect));
@@ -111,7 +111,7 @@ fn refused(token: &str, text: &str, variables: Value, why: &str) {
 }
 
 #[test]
-fn what_is_not_there_is_not_found() {
+fn invalid_queries_and_unknown_objects_are_refused_with_the_reason() {
     refused("t-rev", STATE, number(9), "Could not resolve to a PullRequest with the number of 9.");
     let other = json!({ "owner": "octo", "name": "other", "number": 1 });
     refused("t-rev", STATE, other, "a Repository with the name 'octo/other'");
@@ -131,7 +131,7 @@ fn what_is_not_there_is_not_found() {
 }
 
 #[test]
-fn variables_are_looked_at() {
+fn missing_mistyped_and_unused_variables_are_refused() {
     let wrong = |variables: Value, why: &str| refused("t-rev", STATE, variables, why);
     wrong(json!({ "owner": "octo", "name": "demo" }), "Variable $number of type Int!");
     wrong(json!({ "owner": "octo", "name": "demo", "number": "1" }), "Variable $number");
@@ -145,7 +145,7 @@ fn variables_are_looked_at() {
 }
 
 #[test]
-fn who_may_only_look_resolves_nothing() {
+fn a_read_only_user_cannot_resolve_threads() {
     let github = discussed(1);
     let id = github.threads(REPO, 1)[0].id.clone();
     let body = query(&github, "t-reader", RESOLVE, json!({ "id": id }));

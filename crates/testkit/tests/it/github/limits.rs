@@ -12,7 +12,7 @@ fn write(github: &GitHub) -> u16 {
 }
 
 #[test]
-fn eighty_writes_a_minute_are_the_most() {
+fn more_than_eighty_writes_a_minute_are_refused() {
     let github = github();
     let half_a_second = || github.clock().advance(Duration::from_millis(500));
     for _ in 0..80 {
@@ -38,7 +38,7 @@ fn eighty_writes_a_minute_are_the_most() {
 }
 
 #[test]
-fn five_hundred_writes_an_hour_are_the_most() {
+fn more_than_five_hundred_writes_an_hour_are_refused() {
     let github = github();
     for _ in 0..500 {
         assert_eq!(write(&github), 201);
@@ -54,7 +54,7 @@ fn five_hundred_writes_an_hour_are_the_most() {
 }
 
 #[test]
-fn attempts_that_are_refused_count() {
+fn refused_writes_count_towards_the_limit() {
     let github = github();
     for _ in 0..80 {
         assert_eq!(ask(&github, "POST", "/issues/1/comments", json!({})).0, 422);
@@ -64,7 +64,7 @@ fn attempts_that_are_refused_count() {
 }
 
 #[test]
-fn five_thousand_requests_an_hour_are_the_most() {
+fn requests_beyond_the_hourly_limit_are_refused_until_the_reset() {
     let github = github();
     let path = format!("/repos/{REPO}/git/ref/heads/main");
     let get = || ask_with(&github, &path, &[]);
@@ -82,7 +82,7 @@ fn five_thousand_requests_an_hour_are_the_most() {
 }
 
 #[test]
-fn graphql_has_an_hour_of_its_own() {
+fn graphql_has_an_hourly_limit_of_its_own() {
     let github = github();
     github.limit_requests(1);
     let query = json!({ "query": "query Me { viewer { login } }" });

@@ -84,18 +84,18 @@ fn ask_with(github: &GitHub, target: &str, fields: &[(&str, &str)]) -> Answer {
 }
 
 /// Formats an answer as a line: the status, and the error.
-fn told((status, body): &(u16, Value)) -> String {
-    let mut told = status.to_string();
+fn answer_text((status, body): &(u16, Value)) -> String {
+    let mut answer_text = status.to_string();
     if *status >= 400 {
         let message = body["message"].as_str().unwrap_or_default();
-        write!(told, " {}", message.replace("\n\n", " ")).unwrap();
+        write!(answer_text, " {}", message.replace("\n\n", " ")).unwrap();
         for error in body["errors"].as_array().into_iter().flatten() {
             let text = error.as_str().or(error["message"].as_str()).unwrap_or_default();
             let code = error["code"].as_str().unwrap_or_default();
-            write!(told, " / {code} {text}").unwrap();
+            write!(answer_text, " / {code} {text}").unwrap();
         }
     }
-    told
+    answer_text
 }
 
 /// Returns the body of a review with comments.

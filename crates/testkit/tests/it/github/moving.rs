@@ -4,7 +4,7 @@ use assay_testkit::github::sha;
 use expect_test::expect;
 use serde_json::json;
 
-use super::{DIFF, REPO, ask, github, review, told};
+use super::{DIFF, REPO, answer_text, ask, github, review};
 
 #[test]
 fn a_thread_follows_its_line_or_is_outdated() {
@@ -51,13 +51,13 @@ fn a_thread_follows_its_line_or_is_outdated() {
     let old = json!({ "event": "COMMENT", "body": "x", "commit_id": sha("head") });
     let got = ask(&github, "POST", "/pulls/1/reviews", old.clone());
     let other = "422 Unprocessable Entity /  Commit is not part of the pull request";
-    assert_eq!(told(&got), other);
+    assert_eq!(answer_text(&got), other);
     github.add_ancestor(REPO, 1, &sha("head"), DIFF);
     assert_eq!(ask(&github, "POST", "/pulls/1/reviews", old).0, 200);
 }
 
 #[test]
-fn a_comment_on_an_older_commit_is_outdated_where_the_line_is_gone() {
+fn a_comment_on_an_older_commit_is_outdated_if_its_line_has_changed() {
     let github = github();
     github.move_head(REPO, 1, &sha("next"), &DIFF.replace("+drei", "+trois"));
     github.add_ancestor(REPO, 1, &sha("head"), DIFF);

@@ -7,10 +7,10 @@ use assay_testkit::github::{NewPull, sha};
 use assay_testkit::web::ServiceRequest;
 use serde_json::{Value, json};
 
-use super::{DIFF, REPO, ask, ask_with, github, told};
+use super::{DIFF, REPO, answer_text, ask, ask_with, github};
 
 #[test]
-fn a_pull_request_is_told_in_full() {
+fn a_pull_request_is_returned_in_full() {
     let github = github();
     let (status, pull) = ask(&github, "GET", "/pulls/1", Value::Null);
     assert_eq!(status, 200);
@@ -19,8 +19,8 @@ fn a_pull_request_is_told_in_full() {
     assert_eq!(pull["html_url"], "https://github.com/octo/demo/pull/1");
     assert_eq!((&pull["additions"], &pull["changed_files"]), (&json!(4), &json!(3)));
     assert_eq!(pull, github.pull(REPO, 1));
-    assert_eq!(told(&ask(&github, "GET", "/pulls/2", Value::Null)), "404 Not Found");
-    assert_eq!(told(&ask(&github, "GET", "/pulls/x", Value::Null)), "404 Not Found");
+    assert_eq!(answer_text(&ask(&github, "GET", "/pulls/2", Value::Null)), "404 Not Found");
+    assert_eq!(answer_text(&ask(&github, "GET", "/pulls/x", Value::Null)), "404 Not Found");
     assert_eq!(ask(&github, "GET", "", Value::Null).1["default_branch"], "main");
 }
 
@@ -56,7 +56,7 @@ fn a_list_is_filtered_and_sorted() {
 }
 
 #[test]
-fn what_has_not_changed_costs_nothing() {
+fn an_unchanged_list_answers_304_and_does_not_count_against_the_rate_limit() {
     let github = github();
     let path = format!("/repos/{REPO}/pulls");
     let first = ask_with(&github, &path, &[]);
@@ -70,7 +70,7 @@ fn what_has_not_changed_costs_nothing() {
 }
 
 #[test]
-fn a_diff_comes_as_it_is_unless_it_is_too_large() {
+fn a_diff_is_returned_verbatim_unless_it_is_too_large() {
     let github = github();
     let accept = [("Accept", "application/vnd.github.diff")];
     let get = |number: u64| ask_with(&github, &format!("/repos/{REPO}/pulls/{number}"), &accept);
@@ -81,16 +81,16 @@ fn a_diff_comes_as_it_is_unless_it_is_too_large() {
     };
     let files = |count: usize| (0..count).map(|it| file(it, 1, 1)).collect::<String>();
     let diffs = [files(300), files(301), file(0, 20_001, 1), file(0, 2, 500_000)];
-    let mut told = String::new();
+    let mut answer_text = String::new();
     for (number, diff) in diffs.iter().enumerate() {
         let head = sha(&number.to_string());
         let number = github.open_pull(REPO, NewPull::new("ann", "big", &head, diff));
         let answer = get(number);
         let body: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
         let code = body["errors"][0]["code"].as_str().unwrap_or("-");
-        writeln!(told, "{} {code}", answer.status).unwrap();
+        writeln!(answer_text, "{} {code}", answer.status).unwrap();
     }
-    assert_eq!(told, "200 -\n406 too_large\n406 too_large\n406 too_large\n");
+    assert_eq!(answer_text, "200 -\n406 too_large\n406 too_large\n406 too_large\n");
 }
 
 #[test]
@@ -139,18 +139,18 @@ fn a_pull_request_is_opened_once() {
         ("new", "nowhere", "invalid "),
     ];
     for (head, base, why) in refused {
-        assert_eq!(told(&open(head, base)), format!("422 Validation Failed / {why}"));
+        assert_eq!(answer_text(&open(head, base)), format!("422 Validation Failed / {why}"));
     }
     let untitled = ask(&github, "POST", "/pulls", json!({ "head": "new", "base": "main" }));
-    assert_eq!(told(&untitled), "422 Invalid request. \"title\" wasn't supplied.");
+    assert_eq!(answer_text(&untitled), "422 Invalid request. \"title\" wasn't supplied.");
     assert_eq!(ask(&github, "PATCH", "/pulls/2", json!({ "state": "closed" })).0, 200);
     assert_eq!(open("new", "main").0, 201);
 }
 
 #[test]
-fn a_pull_request_is_changed() {
+fn a_pull_request_is_updated_with_valid_fields_only() {
     let github = github();
-    let update = |body: Value| told(&ask(&github, "PATCH", "/pulls/1", body));
+    let update = |body: Value| answer_text(&ask(&github, "PATCH", "/pulls/1", body));
     assert_eq!(update(json!({ "title": "Better", "body": "KEY-1" })), "200");
     let pull = github.pull(REPO, 1);
     assert_eq!((&pull["title"], &pull["body"]), (&json!("Better"), &json!("KEY-1")));
@@ -164,11 +164,11 @@ fn a_pull_request_is_changed() {
 }
 
 #[test]
-fn a_branch_is_made_at_a_commit_that_is_there() {
+fn a_branch_is_created_only_at_an_existing_commit() {
     let github = github();
     let make = |reference: &str, commit: &str| {
         let body = json!({ "ref": reference, "sha": sha(commit) });
-        told(&ask(&github, "POST", "/git/refs", body))
+        answer_text(&ask(&github, "POST", "/git/refs", body))
     };
     assert_eq!(make("refs/heads/fix/one", "head"), "201");
     assert_eq!(make("refs/heads/fix/one", "head"), "422 Reference already exists");
@@ -180,20 +180,23 @@ fn a_branch_is_made_at_a_commit_that_is_there() {
         let (status, made) = ask(&github, "GET", path, Value::Null);
         assert_eq!((status, &made["object"]["sha"]), (200, &json!(sha("head"))));
     }
-    assert_eq!(told(&ask(&github, "GET", "/git/ref/heads/two", Value::Null)), "404 Not Found");
+    assert_eq!(
+        answer_text(&ask(&github, "GET", "/git/ref/heads/two", Value::Null)),
+        "404 Not Found"
+    );
 }
 
 #[test]
-fn only_who_is_known_is_let_in() {
+fn unknown_and_revoked_tokens_are_refused_and_tokens_are_not_logged() {
     let github = github();
-    let user = |token: &str| told(&github.ask(token, "GET", "/user", &Value::Null));
+    let user = |token: &str| answer_text(&github.ask(token, "GET", "/user", &Value::Null));
     assert_eq!(user("t-rev"), "200");
     assert_eq!(user("wrong"), "401 Bad credentials");
     assert_eq!(user("t-app"), "403 Resource not accessible by integration");
     github.revoke("t-rev");
     assert_eq!(user("t-rev"), "401 Bad credentials");
     let elsewhere = github.ask("t-ann", "GET", "/repos/octo/other", &Value::Null);
-    assert_eq!(told(&elsewhere), "404 Not Found");
+    assert_eq!(answer_text(&elsewhere), "404 Not Found");
     let log = github.log();
     assert_eq!(log[0].login.as_deref(), Some("rev"));
     assert_eq!(log[1].login, None);
@@ -202,7 +205,7 @@ fn only_who_is_known_is_let_in() {
 }
 
 #[test]
-fn a_request_has_a_form() {
+fn a_request_with_invalid_headers_or_body_is_refused() {
     let github = github();
     let send = |fields: &[(&str, &str)], body: &str| {
         let headers = fields.iter().map(|&(name, value)| (name.into(), value.into()));
@@ -213,7 +216,7 @@ fn a_request_has_a_form() {
             body: body.as_bytes().to_vec(),
         });
         let answer = answer.unwrap();
-        told(&(answer.status, serde_json::from_slice(&answer.body).unwrap()))
+        answer_text(&(answer.status, serde_json::from_slice(&answer.body).unwrap()))
     };
     let agent = ("User-Agent", "test");
     let token = ("authorization", "token t-rev");

@@ -4,14 +4,14 @@ use assay_testkit::github::{Access, sha};
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 
-use super::{REPO, ask, github, review, told};
+use super::{REPO, answer_text, ask, github, review};
 
 /// Posts a review as `rev`, and compares the visible text of the pull request.
 #[track_caller]
 fn check(body: Value, expected: Expect) {
     let github = github();
     let got = ask(&github, "POST", "/pulls/1/reviews", body);
-    expected.assert_eq(&format!("{}\n{}", told(&got), github.visible(REPO, 1)));
+    expected.assert_eq(&format!("{}\n{}", answer_text(&got), github.visible(REPO, 1)));
 }
 
 /// Posts a review with one comment, whose fields are given.
@@ -26,11 +26,11 @@ fn check_comment(fields: Value, expected: &str) {
     let got = ask(&github, "POST", "/pulls/1/reviews", review(json!([good, comment])));
     let threads = github.threads(REPO, 1);
     assert_eq!(threads.len(), if got.0 == 200 { 2 } else { 0 });
-    assert_eq!(told(&got), expected);
+    assert_eq!(answer_text(&got), expected);
 }
 
 #[test]
-fn a_review_comes_with_its_comments() {
+fn a_review_is_posted_with_its_comments() {
     check(
         json!({
             "commit_id": sha("head"), "body": "Two things.\nSee below.", "event": "REQUEST_CHANGES",
@@ -56,7 +56,7 @@ fn a_review_comes_with_its_comments() {
 }
 
 #[test]
-fn a_line_has_to_be_in_a_hunk() {
+fn a_comment_on_a_line_outside_of_the_hunks_is_refused() {
     let unresolved = "422 Unprocessable Entity /  Line could not be resolved";
     check_comment(json!({ "line": 6 }), unresolved);
     check_comment(json!({ "line": 0 }), unresolved);
@@ -69,7 +69,7 @@ fn a_line_has_to_be_in_a_hunk() {
 }
 
 #[test]
-fn what_goes_is_on_the_left_and_the_rest_on_the_right() {
+fn comments_on_removed_lines_use_the_left_side_and_others_the_right() {
     let unresolved = "422 Unprocessable Entity /  Line could not be resolved";
     check_comment(json!({ "line": 2, "side": "LEFT" }), "200");
     check_comment(json!({ "line": 1, "side": "LEFT" }), unresolved);
@@ -79,11 +79,11 @@ fn what_goes_is_on_the_left_and_the_rest_on_the_right() {
     let github = github();
     let comment = json!([{ "path": "src/a.rs", "body": "x", "line": 2, "side": "right" }]);
     let got = ask(&github, "POST", "/pulls/1/reviews", review(comment));
-    assert_eq!(told(&got), format!("422 Invalid request. {side}"));
+    assert_eq!(answer_text(&got), format!("422 Invalid request. {side}"));
 }
 
 #[test]
-fn several_lines_are_of_one_hunk_and_in_order() {
+fn a_comment_on_several_lines_must_be_in_one_hunk_and_in_order() {
     check_comment(json!({ "start_line": 1, "line": 5 }), "200");
     let order = "422 Unprocessable Entity /  Start line must precede the end line";
     check_comment(json!({ "start_line": 5, "line": 5 }), order);
@@ -96,7 +96,7 @@ fn several_lines_are_of_one_hunk_and_in_order() {
 }
 
 #[test]
-fn a_suggestion_is_on_the_right() {
+fn a_suggestion_on_the_left_side_is_refused() {
     let wrong =
         "422 Unprocessable Entity /  Suggestions can only be made on the right side of the diff";
     let body = "````suggestion\nx\n````";
@@ -108,14 +108,14 @@ fn a_suggestion_is_on_the_right() {
 }
 
 #[test]
-fn a_comment_has_the_fields_that_a_review_knows() {
+fn a_comment_with_unknown_or_invalid_fields_is_refused() {
     let key = |name: &str| format!("422 Invalid request. \"{name}\" is not a permitted key.");
     for (name, value) in [("subject_type", json!("file")), ("position", json!(1))] {
         let github = github();
         let mut comment = json!({ "path": "src/a.rs", "body": "x", "line": 2 });
         comment[name] = value;
         let got = ask(&github, "POST", "/pulls/1/reviews", review(json!([comment])));
-        assert_eq!(told(&got), key(name));
+        assert_eq!(answer_text(&got), key(name));
     }
     check_comment(
         json!({ "line": "2" }),
@@ -128,7 +128,7 @@ fn a_comment_has_the_fields_that_a_review_knows() {
 }
 
 #[test]
-fn a_body_is_needed_unless_it_is_approved() {
+fn a_review_needs_a_body_unless_it_approves() {
     for event in ["COMMENT", "REQUEST_CHANGES"] {
         let blank = expect![[r#"
             422 Unprocessable Entity /  Body cannot be blank
@@ -146,11 +146,11 @@ fn a_body_is_needed_unless_it_is_approved() {
 }
 
 #[test]
-fn nobody_judges_their_own() {
+fn an_author_cannot_approve_or_request_changes_on_their_own_pull_request() {
     let github = github();
     let judge = |event: &str| {
         let body = json!({ "event": event, "body": "x" });
-        told(&github.ask("t-ann", "POST", &format!("/repos/{REPO}/pulls/1/reviews"), &body))
+        answer_text(&github.ask("t-ann", "POST", &format!("/repos/{REPO}/pulls/1/reviews"), &body))
     };
     let own = "422 Unprocessable Entity /  Can not";
     assert_eq!(judge("APPROVE"), format!("{own} approve your own pull request"));
@@ -160,7 +160,7 @@ fn nobody_judges_their_own() {
 
 #[test]
 fn a_body_has_at_most_65536_characters() {
-    let post = |body: Value| told(&ask(&github(), "POST", "/pulls/1/reviews", body));
+    let post = |body: Value| answer_text(&ask(&github(), "POST", "/pulls/1/reviews", body));
     let long = |count: usize| json!({ "event": "COMMENT", "body": "ü".repeat(count) });
     assert_eq!(post(long(65_536)), "200");
     assert!(post(long(65_537)).contains("Body is too long (maximum is 65536 characters)"));
@@ -169,7 +169,7 @@ fn a_body_has_at_most_65536_characters() {
 }
 
 #[test]
-fn a_hundred_comments_are_the_most() {
+fn a_review_has_at_most_a_hundred_comments() {
     let post = |count: usize| {
         let comment = json!({ "path": "src/a.rs", "line": 2, "body": "x" });
         ask(&github(), "POST", "/pulls/1/reviews", review(json!(vec![comment; count]))).0
@@ -179,11 +179,11 @@ fn a_hundred_comments_are_the_most() {
 }
 
 #[test]
-fn a_review_is_of_a_commit_that_is_there() {
+fn a_review_of_a_commit_outside_of_the_pull_request_is_refused() {
     let github = github();
     let post = |commit: &str| {
         let body = json!({ "event": "COMMENT", "body": "x", "commit_id": commit });
-        told(&ask(&github, "POST", "/pulls/1/reviews", body))
+        answer_text(&ask(&github, "POST", "/pulls/1/reviews", body))
     };
     let other = "422 Unprocessable Entity /  Commit is not part of the pull request";
     assert_eq!(post(&sha("older")), other);
@@ -193,7 +193,7 @@ fn a_review_is_of_a_commit_that_is_there() {
 }
 
 #[test]
-fn a_review_that_is_pending_is_seen_by_nobody_and_stands_in_the_way() {
+fn a_pending_review_is_visible_to_its_author_only_and_blocks_a_second_one() {
     let github = github();
     let comment = json!([{ "path": "src/a.rs", "line": 2, "body": "x" }]);
     let pending = json!({ "body": "x", "comments": comment });
@@ -202,7 +202,7 @@ fn a_review_that_is_pending_is_seen_by_nobody_and_stands_in_the_way() {
     assert_eq!(github.visible(REPO, 1), "");
     let again =
         "422 Unprocessable Entity /  User can only have one pending review per pull request";
-    assert_eq!(told(&ask(&github, "POST", "/pulls/1/reviews", pending)), again);
+    assert_eq!(answer_text(&ask(&github, "POST", "/pulls/1/reviews", pending)), again);
     let list = |token: &str| {
         let reviews =
             github.ask(token, "GET", &format!("/repos/{REPO}/pulls/1/reviews"), &Value::Null);
@@ -212,11 +212,11 @@ fn a_review_that_is_pending_is_seen_by_nobody_and_stands_in_the_way() {
 }
 
 #[test]
-fn who_may_only_look_does_not_write() {
+fn a_read_only_token_cannot_post_a_review() {
     let github = github();
     github.add_token("fork", "t-fork", Access::Read);
     let path = format!("/repos/{REPO}/pulls/1/reviews");
     let got = github.ask("t-fork", "POST", &path, &json!({ "event": "APPROVE" }));
-    assert_eq!(told(&got), "403 Resource not accessible by integration");
+    assert_eq!(answer_text(&got), "403 Resource not accessible by integration");
     assert_eq!(github.ask("t-fork", "GET", &path, &Value::Null), (200, json!([])));
 }

@@ -29,7 +29,7 @@ fn request(method: &str, below: &str, body: &str, more: &str) -> String {
 }
 
 #[test]
-fn both_ways_lead_to_the_same() {
+fn requests_over_http_change_the_in_process_github() {
     let github = Arc::new(github());
     let server = Arc::clone(&github).serve();
     let comment = "/issues/1/comments";
@@ -46,7 +46,7 @@ fn both_ways_lead_to_the_same() {
 }
 
 #[test]
-fn a_cut_connection_is_cut() {
+fn a_cut_fault_closes_the_connection_without_an_answer() {
     let github = Arc::new(github());
     let server = Arc::clone(&github).serve();
     let comment = request("POST", "/issues/1/comments", r#"{"body":"x"}"#, "");
@@ -58,7 +58,7 @@ fn a_cut_connection_is_cut() {
 }
 
 #[test]
-fn dropping_the_server_ends_what_is_slow() {
+fn dropping_the_server_ends_a_slow_request() {
     let github = Arc::new(github());
     let server = Arc::clone(&github).serve();
     github.fail_next("GET", Fault::Slow(Duration::from_secs(3600)));

@@ -21,7 +21,7 @@ fn persona_for_each(case: &Case, ways: &[Way]) -> Vec<String> {
 }
 
 #[test]
-fn a_clean_change_is_not_simply_ready_where_an_optional_persona_fails() {
+fn a_clean_change_is_ready_with_fixes_if_an_optional_persona_fails() {
     let (ending, lasting) = parted();
     let case = Case::new(AT_ONCE);
     let nothing = ModelFaultKind::Says(with_findings("nobody", Vec::new()).to_string());
@@ -36,7 +36,7 @@ fn a_clean_change_is_not_simply_ready_where_an_optional_persona_fails() {
     let failed = Failed::review(&case, &[]);
     for (name, way) in names.iter().zip(&lasting) {
         failed.check_end(way, 0, "ready_with_fixes");
-        failed.check_told(way, name);
+        failed.check_reported(way, name);
         failed.check_kept(way, name);
     }
     // One failure alone is enough, and a failure that ends all calls retains earlier answers.
@@ -47,12 +47,12 @@ fn a_clean_change_is_not_simply_ready_where_an_optional_persona_fails() {
         case.trouble(&["` reviewer"], nothing.clone());
         let failed = Failed::review(&case, &[]);
         failed.check_end(&way, 0, "ready_with_fixes");
-        failed.check_told(&way, "testing");
+        failed.check_reported(&way, "testing");
     }
 }
 
 #[test]
-fn a_second_ask_that_fails_is_told_beside_the_answer_that_was_no_report() {
+fn a_failed_second_request_is_reported_with_the_first_unusable_answer() {
     let (ending, lasting) = parted();
     let case = Case::new(AT_ONCE);
     let prose = ModelFaultKind::Says("I have looked at all of it with great care.".to_owned());
@@ -63,7 +63,7 @@ fn a_second_ask_that_fails_is_told_beside_the_answer_that_was_no_report() {
     };
     let check = |failed: &Failed, way: &Way, name: &str| {
         failed.check_end(way, 3, "incomplete");
-        failed.check_told(way, name);
+        failed.check_reported(way, name);
         failed.check_kept(way, name);
         let why = failed.why(name).unwrap();
         failed.check(why.contains("the answer is not a report"), way, why);
@@ -113,7 +113,7 @@ fn doubts(files: &[(String, String)], severity: &'static str) -> ModelFaultKind 
 }
 
 #[test]
-fn findings_stay_and_are_marked_where_the_second_look_fails() {
+fn findings_stay_and_are_marked_if_the_second_look_fails() {
     let files = files(2);
     let case = Case::of(&files, ANTHROPIC, AT_ONCE);
     for way in ways() {
@@ -133,9 +133,9 @@ impl Failed {
     /// Checks that the findings of a file are all there, with the reason why the second look
     /// failed.
     fn check_unvalidated(&self, way: &Way, path: &str) {
-        let told = match way.fault {
+        let reported = match way.fault {
             Fault::WrongSchema => ["expected confirm, refute or unsure"; 2],
-            _ => way.told,
+            _ => way.reported,
         };
         let findings = self.synthesis["findings"].as_array().unwrap().iter();
         let own: Vec<&Value> = findings.filter(|it| it["file"] == path).collect();
@@ -143,13 +143,13 @@ impl Failed {
         for look in own.iter().map(|finding| &finding["validation"]) {
             self.check(look["state"] == "unvalidated", way, "it is marked");
             let why = look["why"].as_str().unwrap();
-            self.check(told.iter().all(|words| why.contains(words)), way, why);
+            self.check(reported.iter().all(|words| why.contains(words)), way, why);
         }
     }
 }
 
 #[test]
-fn a_part_that_fails_costs_its_own_hunks_alone() {
+fn a_failed_part_loses_only_its_own_hunks() {
     // A change has at most twelve parts.
     let files = files(12);
     let small = format!("      context_tokens: 1000\n{AT_ONCE}");
@@ -165,20 +165,23 @@ fn a_part_that_fails_costs_its_own_hunks_alone() {
         let reasons = failed.synthesis["coverage"]["failed"].as_object().unwrap();
         for way in ways {
             failed.check_end(way, 3, "incomplete");
-            let tells = |why: &String| way.told.iter().all(|words| why.contains(words));
+            let tells = |why: &String| way.reported.iter().all(|words| why.contains(words));
             failed.check(reasons.keys().any(tells), way, "it is told");
         }
         let lost: u64 = reasons.values().map(|hunks| hunks.as_u64().unwrap()).sum();
         assert_eq!(lost as usize, ways.len(), "{}", failed.ran.stdout);
-        let told = titles(&failed.synthesis);
+        let reported = titles(&failed.synthesis);
         for (path, _) in &files[ways.len()..] {
-            assert!(told.contains(&format!("{path} is wrong in line 2")), "{path}: {told:?}");
+            assert!(
+                reported.contains(&format!("{path} is wrong in line 2")),
+                "{path}: {reported:?}"
+            );
         }
     }
 }
 
 #[test]
-fn a_part_that_ends_the_run_loses_nothing_that_was_read_before() {
+fn a_part_that_aborts_the_run_keeps_the_results_of_earlier_parts() {
     let files = files(3);
     let small = format!("      context_tokens: 1000\n{AT_ONCE}");
     let case = Case::of(&files, ANTHROPIC, &small);
@@ -187,9 +190,9 @@ fn a_part_that_ends_the_run_loses_nothing_that_was_read_before() {
         case.trouble(&["`correctness` reviewer"], doubts(&files, "P2"));
         let failed = Failed::review(&case, &["--persona", "correctness"]);
         failed.check_end(&way, 3, "incomplete");
-        failed.check_told(&way, "correctness");
-        let told = titles(&failed.synthesis);
+        failed.check_reported(&way, "correctness");
+        let reported = titles(&failed.synthesis);
         let first = (1..3).map(|line| format!("part_00.py is wrong in line {line}"));
-        failed.check(told == first.collect::<Vec<_>>(), &way, "the first part is kept");
+        failed.check(reported == first.collect::<Vec<_>>(), &way, "the first part is kept");
     }
 }

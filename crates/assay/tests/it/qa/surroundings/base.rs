@@ -45,7 +45,7 @@ fn a_fixer_does_not_move_the_main_branch() {
 }
 
 #[test]
-fn a_main_branch_that_goes_on_while_checks_run_is_left_alone() {
+fn a_main_branch_that_advances_while_checks_run_is_left_unchanged() {
     let script = "c=$(git commit-tree -p main -m other main^{tree}); git update-ref refs/heads/main $c; git pack-refs --all";
     let main = [("check.sh", runner(script)), ("greeting.txt", "hello\n".to_owned())];
     let main: Vec<(&str, &str)> = main.iter().map(|(path, text)| (*path, &**text)).collect();
@@ -58,7 +58,7 @@ fn a_main_branch_that_goes_on_while_checks_run_is_left_alone() {
 }
 
 #[test]
-fn a_base_that_takes_in_rejected_work_needs_a_person() {
+fn a_base_that_contains_rejected_work_needs_a_person() {
     // The work is committed, or only in the work tree at its first validation.
     for is_committed in [true, false] {
         let fixture = python(&[(".gitignore", "__pycache__/\n")]);
@@ -102,7 +102,7 @@ fn a_base_that_is_no_descendant_needs_a_person() {
 }
 
 #[test]
-fn a_base_that_goes_on_with_others_work_is_honest() {
+fn a_base_that_advances_with_other_work_is_approved() {
     for how in ["rebase", "merge"] {
         let fixture = python(&[(".gitignore", "__pycache__/\n")]);
         let repository = &fixture.repository;

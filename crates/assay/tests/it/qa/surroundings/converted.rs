@@ -35,7 +35,7 @@ fn a_file_that_git_converts_needs_a_person() {
 }
 
 #[test]
-fn a_file_that_git_does_not_look_at_needs_a_person() {
+fn a_file_that_git_assumes_unchanged_needs_a_person() {
     for mark in ["--assume-unchanged", "--skip-worktree"] {
         let fixture = python(&[IGNORE]);
         let repository = &fixture.repository;

@@ -39,7 +39,7 @@ fn an_ignored_package_beside_a_module_needs_a_person() {
 }
 
 #[test]
-fn what_only_the_branch_hides_needs_a_person() {
+fn files_hidden_only_by_the_branch_need_a_person() {
     for (path, rule) in [
         (".cargo/config.toml", ".cargo/"),
         ("sitecustomize.py", "/sitecustomize.py"),
@@ -57,7 +57,7 @@ fn what_only_the_branch_hides_needs_a_person() {
 }
 
 #[test]
-fn rules_that_hide_their_own_file_hide_nothing() {
+fn files_behind_ignore_rules_that_hide_themselves_need_a_person() {
     let fixture = python(&[IGNORE]);
     fixture.repository.write("calc.py", MORE);
     fixture.repository.commit("work");

@@ -79,7 +79,7 @@ fn is_refused(
     assert!(!ran.stdout.contains("APPROVED"), "{title}: {}", ran.stdout);
     let is_named = issues.iter().any(|(_, it)| it.starts_with(title));
     assert!(is_named, "{title}: {issues:#?}\n{}", ran.stdout);
-    let report = fixture.paper("qa_report.md").replace('\\', "");
+    let report = fixture.artifact("qa_report.md").replace('\\', "");
     assert!(report.contains(reason), "{title}: {reason}\n{report}");
     ran
 }

@@ -74,7 +74,7 @@ fn with_submodule() -> QaFixture {
 }
 
 #[test]
-fn a_submodule_that_is_as_before_is_approved() {
+fn an_unchanged_submodule_is_approved() {
     let fixture = with_submodule();
     fixture.repository.write("calc.py", MORE);
     fixture.repository.commit("work");
@@ -93,7 +93,7 @@ fn a_submodule_with_tests_that_changed_needs_a_person() {
 }
 
 #[test]
-fn a_fixer_that_leaves_a_repository_gets_one_issue() {
+fn a_fixer_that_creates_a_nested_repository_causes_one_issue() {
     for commits in ["", "git add -A; git -c user.name=a -c user.email=a@example.com commit -qm x; "]
     {
         let fixture = python(&[IGNORE]);
@@ -108,8 +108,8 @@ fn a_fixer_that_leaves_a_repository_gets_one_issue() {
                       not track";
         let ran = is_refused(&fixture, &[], "3", title, reason);
         assert!(!ran.stdout.contains("aborted"), "{}", ran.stdout);
-        let told = fixture.issues().into_iter().filter(|(_, it)| it == title).count();
-        assert_eq!(told, 1, "{}", ran.stdout);
+        let matching = fixture.issues().into_iter().filter(|(_, it)| it == title).count();
+        assert_eq!(matching, 1, "{}", ran.stdout);
         assert!(!fixture.repository.file("calc").exists(), "nothing of it was taken");
     }
 }

@@ -3,7 +3,7 @@
 use super::project;
 
 #[test]
-fn output_that_git_does_not_ignore_is_told_after_one_round() {
+fn output_that_git_does_not_ignore_is_reported_after_one_round() {
     let check = "mkdir -p out/deep logs2 src/__pycache__\ndate +%N%s$$ > out/deep/a.txt\necho $$ >> src/__pycache__/a.pyc\necho $$ > trace.txt\necho 'ok 1 - leaves'\necho 1..1\n";
     let main = [("check.sh", check), ("greeting.txt", "hello\n"), ("src/a.txt", "a\n")];
     let fixture = project(&main, "sh check.sh", "`leaves` passes");

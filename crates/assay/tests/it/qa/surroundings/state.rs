@@ -7,7 +7,7 @@ use super::{CALC, MORE, PLAN, is_approved, is_refused, python};
 const STRICT: &str = "# Work\n\n## Acceptance Criteria\n\n- [ ] `test_sub` passes\n- [ ] The function `mul` exists in `calc.py`\n\n## Verification\n\n**Unit Tests:**\n- `python3 -m unittest discover` - All pass\n";
 
 #[test]
-fn a_new_repository_at_an_old_path_begins_anew() {
+fn a_new_repository_at_an_old_path_starts_without_earlier_state() {
     let fixture = python(&[(".gitignore", "__pycache__/\n")]);
     let repository = &fixture.repository;
     let lenient = fs::read_to_string(repository.file("specs/001-work/spec.md")).unwrap();
@@ -30,7 +30,7 @@ fn a_new_repository_at_an_old_path_begins_anew() {
 }
 
 #[test]
-fn a_repository_that_lost_its_id_is_known_again() {
+fn a_repository_that_lost_its_id_keeps_its_requirements() {
     let fixture = python(&[(".gitignore", "__pycache__/\n")]);
     let repository = &fixture.repository;
     let lenient = fs::read_to_string(repository.file("specs/001-work/spec.md")).unwrap();

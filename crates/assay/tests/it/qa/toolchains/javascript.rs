@@ -61,7 +61,7 @@ export function discount(price) {
 ";
 
 #[test]
-fn a_package_with_tests_of_node_is_rejected_mended_and_approved() {
+fn a_package_with_tests_of_node_is_rejected_fixed_and_approved() {
     if !has("node", &["--test", "--test-reporter=tap", "/dev/null"]) {
         return;
     }
@@ -74,7 +74,7 @@ fn a_package_with_tests_of_node_is_rejected_mended_and_approved() {
 }
 
 #[test]
-fn a_package_with_vitest_is_rejected_mended_and_approved() {
+fn a_package_with_vitest_is_rejected_fixed_and_approved() {
     let Some(vitest) = Vitest::find() else { return };
     let manifest = "{\"name\": \"cart\", \"type\": \"module\", \"scripts\": {\"test\": \"vitest run\"}, \"devDependencies\": {\"vitest\": \"*\"}}\n";
     let tests = "import { describe, expect, it } from 'vitest';\n\nimport { total } from './cart.js';\n\ndescribe('the cart', () => {\n  it('adds prices', () => expect(total([1, 2])).toBe(3));\n});\n";
@@ -112,6 +112,6 @@ fn javascript<'a>(
             ("security", "Text run as a program"),
             ("unit_test", failing),
         ],
-        mended: vec![("cart.js", GOOD)],
+        fixed: vec![("cart.js", GOOD)],
     }
 }

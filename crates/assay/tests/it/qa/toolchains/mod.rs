@@ -31,7 +31,7 @@ struct Project<'a> {
     /// The expected issues, each with its kind.
     wrong: [(&'a str, &'a str); 4],
     /// The files as the fixer writes them.
-    mended: Vec<(&'a str, &'a str)>,
+    fixed: Vec<(&'a str, &'a str)>,
 }
 
 impl Project<'_> {
@@ -42,20 +42,20 @@ impl Project<'_> {
 
     fn goes_on(&self, fixture: &QaFixture) {
         self.is_rejected(fixture);
-        self.is_mended(fixture);
+        self.is_fixed(fixture);
         Self::is_void_once_changed(fixture);
         Self::stays_approved_when_committed(fixture);
     }
 
     fn implemented(&self) -> QaFixture {
         let fixture = QaFixture::bare();
-        for (path, text) in &self.mended {
+        for (path, text) in &self.fixed {
             let path = fixture.aside("mended").join(path);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        let mended = fixture.aside("mended");
-        fixture.configure(&format!("cp -R '{}/.' .\necho 'mended it'\n", mended.display()), "");
+        let fixed = fixture.aside("mended");
+        fixture.configure(&format!("cp -R '{}/.' .\necho 'mended it'\n", fixed.display()), "");
         let repository = &fixture.repository;
         self.before.iter().for_each(|(path, text)| repository.write(path, text));
         repository.commit("before");
@@ -72,12 +72,12 @@ impl Project<'_> {
         let found = fixture.issues();
         let found: Vec<(&str, &str)> =
             found.iter().map(|(kind, title)| (kind.as_str(), title.as_str())).collect();
-        assert_eq!(found, self.wrong, "{}{}", ran.stdout, fixture.paper("qa_report.md"));
-        let request = fixture.paper("QA_FIX_REQUEST.md");
+        assert_eq!(found, self.wrong, "{}{}", ran.stdout, fixture.artifact("qa_report.md"));
+        let request = fixture.artifact("QA_FIX_REQUEST.md");
         assert!(self.wrong.iter().all(|(_, title)| request.contains(title)), "{request}");
     }
 
-    fn is_mended(&self, fixture: &QaFixture) {
+    fn is_fixed(&self, fixture: &QaFixture) {
         let ran = fixture.qa(&["--resume"]);
         assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
         fixture.is_approved();
@@ -92,7 +92,7 @@ impl Project<'_> {
         let tree = fixture.events_of("review_begun").last().unwrap()["tree"].clone();
         let tree = tree.as_str().unwrap();
         assert!(!tree.is_empty() && ran.stdout.contains(&format!("(tree {tree})")));
-        assert!(fixture.paper("qa_report.md").contains(&format!("- Tree: {tree}\n")));
+        assert!(fixture.artifact("qa_report.md").contains(&format!("- Tree: {tree}\n")));
         let before = fixture.events().len();
         let again = fixture.qa(&[]);
         assert_eq!((again.code, fixture.events().len()), (0, before), "nothing was run");

@@ -31,7 +31,7 @@ def discount(price):
 ";
 
 #[test]
-fn a_project_with_pytest_is_rejected_mended_and_approved() {
+fn a_project_with_pytest_is_rejected_fixed_and_approved() {
     if !has("pytest", &["--version"]) {
         return;
     }
@@ -45,7 +45,7 @@ fn a_project_with_pytest_is_rejected_mended_and_approved() {
 }
 
 #[test]
-fn a_project_with_unittest_is_rejected_mended_and_approved() {
+fn a_project_with_unittest_is_rejected_fixed_and_approved() {
     if !has("python3", &["--version"]) {
         return;
     }
@@ -72,7 +72,7 @@ fn python(before: Files<'_>, command: &str, tests: &str, failing: &str) {
             ("security", "Shell command built from a value"),
             ("unit_test", failing),
         ],
-        mended: vec![("cart.py", GOOD)],
+        fixed: vec![("cart.py", GOOD)],
     }
     .goes_all_the_way();
 }

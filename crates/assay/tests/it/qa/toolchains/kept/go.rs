@@ -175,7 +175,7 @@ fn scripts_behind_variables_globs_and_links_are_kept() {
 }
 
 #[test]
-fn a_script_that_cannot_be_told_is_named_in_the_report() {
+fn a_command_with_an_unknown_script_is_named_in_the_report() {
     if !has("make", &["--version"]) {
         return;
     }
@@ -189,6 +189,6 @@ fn a_script_that_cannot_be_told_is_named_in_the_report() {
     let fixture =
         Row { criteria: "- [ ] `greets` passes", command, ..row("a variable", &main, &branch) }
             .is_approved();
-    let report = fixture.paper("qa_report.md").replace('\\', "");
+    let report = fixture.artifact("qa_report.md").replace('\\', "");
     assert!(report.contains("The scripts of these commands are unknown"), "{report}");
 }

@@ -203,7 +203,7 @@ fn a_module_that_code_of_node_imports_changes_with_the_code() {
 }
 
 #[test]
-fn code_of_node_that_asks_for_tests_is_refused() {
+fn node_code_that_detects_a_test_run_is_refused() {
     if !has_node() {
         return;
     }

@@ -37,7 +37,7 @@ fn of_package<'a>(name: &'a str, main: &'a [(&str, &str)], branch: &'a [Edit<'a>
 }
 
 #[test]
-fn a_crate_that_only_tests_use_stays_the_one_of_the_manifest() {
+fn a_branch_cannot_replace_a_dev_dependency_of_kept_tests() {
     let test = "    #[test]\n    fn subtracts() {\n        check::same(sub(3, 2), 1);\n    }\n";
     let (good, broken) = (library("a - b", "", test), library("a + b", MUL, test));
     let manifest = format!("{PACKAGE}\n[dev-dependencies]\ncheck = {{ path = \"check\" }}\n");
@@ -94,9 +94,9 @@ fn features_that_are_on_by_default_stay_on_for_kept_tests() {
     ];
     let off = manifest.replace("[\"signed\"]", "[]");
     let branch = [("src/lib.rs", Some(broken.as_str())), ("Cargo.toml", Some(off.as_str()))];
-    let gone = "is missing; the version of main fails";
+    let missing = "is missing; the version of main fails";
     of_crate("a default that is off", &main, &branch)
-        .is_refused("Weakened test: tests::subtracts", gone);
+        .is_refused("Weakened test: tests::subtracts", missing);
     let more = library("a - b", MUL, test);
     let added =
         format!("{}wide = []\n", manifest.replace("[\"signed\"]", "[\"signed\", \"wide\"]"));
@@ -105,7 +105,7 @@ fn features_that_are_on_by_default_stay_on_for_kept_tests() {
 }
 
 #[test]
-fn a_folder_in_the_place_of_a_module_of_go_stays() {
+fn a_branch_cannot_redirect_a_go_module_replacement_of_kept_tests() {
     if !has("go", &["version"]) {
         return;
     }
@@ -159,7 +159,7 @@ fn a_folder_in_the_place_of_a_module_of_go_stays() {
 }
 
 #[test]
-fn names_of_modules_of_a_package_lead_to_the_kept_files() {
+fn a_branch_cannot_redirect_package_imports_of_kept_tests() {
     if !has("node", &["--test", "--test-reporter=tap", "/dev/null"]) {
         return;
     }

@@ -98,7 +98,7 @@ impl Row<'_> {
         assert!(!ran.stdout.contains("APPROVED"), "{name}: {}", ran.stdout);
         let issues = fixture.issues();
         assert!(issues.iter().any(|(_, it)| it == title), "{name}: {issues:#?}\n{}", ran.stdout);
-        let report = fixture.paper("qa_report.md");
+        let report = fixture.artifact("qa_report.md");
         assert!(report.replace('\\', "").contains(reason), "{name}: {reason}\n{report}");
         if self.fixer.is_empty() {
             assert_eq!(files(fixture), before, "{name}: the work tree is as it was");

@@ -32,7 +32,7 @@ fn has_pytest() -> bool {
 }
 
 #[test]
-fn files_that_make_another_folder_of_a_folder_of_tests_are_refused() {
+fn files_that_mark_a_test_folder_as_a_virtual_environment_are_refused() {
     if !has_pytest() {
         return;
     }
@@ -82,7 +82,7 @@ fn tracked_metadata_that_adds_a_plugin_is_refused() {
 }
 
 #[test]
-fn a_module_beside_tests_in_the_place_of_the_one_under_test_is_refused() {
+fn a_module_next_to_tests_that_shadows_the_module_under_test_is_refused() {
     if !has_pytest() {
         return;
     }
@@ -109,7 +109,7 @@ fn unittest(function: &str, call: &str) -> String {
 }
 
 #[test]
-fn a_package_of_tests_that_is_none_any_more_is_refused() {
+fn a_test_package_that_no_longer_loads_its_tests_is_refused() {
     let (add, sub) = (unittest("add", "add(1, 2), 3"), unittest("sub", "sub(3, 2), 1"));
     let main = [
         ("calc.py", GOOD),

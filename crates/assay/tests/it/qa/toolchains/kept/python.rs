@@ -105,7 +105,7 @@ fn tests_of_pytest_that_do_not_run_are_refused() {
 }
 
 #[test]
-fn runners_of_pytest_that_are_set_up_otherwise_are_refused() {
+fn pytest_configurations_that_skip_or_forge_tests_are_refused() {
     if !has("pytest", &["--version"]) {
         return;
     }
@@ -144,7 +144,7 @@ fn runners_of_pytest_that_are_set_up_otherwise_are_refused() {
 }
 
 #[test]
-fn a_module_in_the_place_of_the_runner_is_refused() {
+fn a_module_that_shadows_the_runner_is_refused() {
     if !has("pytest", &["--version"]) {
         return;
     }
@@ -181,7 +181,7 @@ fn expectations_in_fixtures_that_are_rewritten_are_refused() {
 }
 
 #[test]
-fn a_fixer_who_rewrites_tests_is_refused() {
+fn a_fixer_that_rewrites_tests_is_refused() {
     if !has("pytest", &["--version"]) {
         return;
     }
@@ -304,7 +304,7 @@ fn a_change_of_behaviour_that_a_criterion_names_is_approved() {
         fixture.qa_with(&[], &[("MAX_QA_ITERATIONS", "1")]);
         let issues = fixture.issues();
         assert!(!issues.iter().any(|(_, title)| title.starts_with("Weakened")), "{issues:?}");
-        let report = fixture.paper("qa_report.md");
+        let report = fixture.artifact("qa_report.md");
         assert!(report.contains("## Kept Tests"), "{report}");
     }
     row("no criterion names it", &branch).is_refused(SUB, PASSES);
@@ -442,7 +442,7 @@ fn data_that_only_tests_read_is_kept() {
 }
 
 #[test]
-fn tests_with_other_names_are_kept() {
+fn tests_with_unusual_file_names_are_kept() {
     if !has("python3", &["--version"]) {
         return;
     }
@@ -472,7 +472,7 @@ fn tests_with_other_names_are_kept() {
 }
 
 #[test]
-fn links_to_tests_are_kept_with_what_they_lead_to() {
+fn links_to_tests_are_kept_with_their_targets() {
     if !has("pytest", &["--version"]) {
         return;
     }
@@ -542,7 +542,7 @@ const OPS: &str = "def one():\n    return 1\n\n\ndef two():\n    return 2\n";
 const OPS_TESTS: &str = "from ops import one, two\n\n\ndef test_one():\n    assert one() == 1\n\n\ndef test_two():\n    assert two() == 2\n";
 
 #[test]
-fn a_function_that_a_criterion_removes_or_renames_goes_with_its_test() {
+fn tests_of_a_function_that_a_criterion_removes_or_renames_may_change() {
     if !has("pytest", &["--version"]) {
         return;
     }

@@ -41,7 +41,7 @@ const OF_PYTEST: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn runs_of_unittest_that_the_code_ends_are_refused() {
+fn unittest_runs_ended_by_the_code_under_test_are_refused() {
     if !has("python3", &["--version"]) {
         return;
     }
@@ -59,7 +59,7 @@ fn runs_of_unittest_that_the_code_ends_are_refused() {
 }
 
 #[test]
-fn tests_of_unittest_that_the_code_takes_out_are_refused() {
+fn unittest_tests_skipped_or_removed_by_the_code_under_test_are_refused() {
     if !has("python3", &["--version"]) {
         return;
     }
@@ -80,7 +80,7 @@ fn tests_of_unittest_that_the_code_takes_out_are_refused() {
 }
 
 #[test]
-fn a_module_in_the_place_of_one_that_the_runner_imports_is_refused() {
+fn a_module_that_shadows_an_import_of_the_runner_is_refused() {
     if !has("python3", &["--version"]) {
         return;
     }
@@ -98,7 +98,7 @@ fn a_module_in_the_place_of_one_that_the_runner_imports_is_refused() {
 }
 
 #[test]
-fn runs_of_pytest_that_the_code_ends_or_skips_are_refused() {
+fn pytest_runs_ended_or_skipped_by_the_code_under_test_are_refused() {
     if !has_pytest() {
         return;
     }
@@ -127,7 +127,7 @@ fn runs_of_pytest_that_the_code_ends_or_skips_are_refused() {
 }
 
 #[test]
-fn runs_of_node_that_the_code_ends_are_refused() {
+fn node_runs_ended_by_the_code_under_test_are_refused() {
     if !has("node", &["--test", "--test-reporter=tap", "/dev/null"]) {
         return;
     }
@@ -162,7 +162,7 @@ fn runs_of_node_that_the_code_ends_are_refused() {
 }
 
 #[test]
-fn a_run_of_go_that_the_code_ends_is_refused() {
+fn a_go_run_ended_by_the_code_under_test_is_refused() {
     if !has("go", &["version"]) {
         return;
     }
@@ -186,7 +186,7 @@ fn a_run_of_go_that_the_code_ends_is_refused() {
 }
 
 #[test]
-fn runs_of_cargo_that_the_code_ends_are_refused() {
+fn cargo_runs_ended_by_the_code_under_test_are_refused() {
     let lib = |sub: &str| {
         format!(
             "/// Subtracts.\npub fn sub(a: i32, b: i32) -> i32 {{\n    {sub}\n}}\n\n#[cfg(test)]\nmod tests {{\n    #[test]\n    fn adds() {{}}\n\n    #[test]\n    fn subtracts() {{\n        assert_eq!(super::sub(3, 2), 1);\n    }}\n}}\n"

@@ -166,7 +166,7 @@ fn crate_is_refused(name: &str, main_files: &[(&str, &str)], edits: &[Edit<'_>],
 }
 
 #[test]
-fn files_that_only_tests_of_a_crate_have_are_kept() {
+fn files_used_only_by_tests_of_a_crate_are_kept() {
     let tests = "use super::*;\n\n#[test]\nfn subtracts() {\n    assert_eq!(sub(3, 2), 1);\n}\n";
     let weak = tests.replace("sub(3, 2), 1", "sub(3, 2), 5");
     for (name, path, module) in [
@@ -190,7 +190,7 @@ fn files_that_only_tests_of_a_crate_have_are_kept() {
 }
 
 #[test]
-fn macros_that_tests_of_a_crate_check_with_are_kept() {
+fn macros_used_by_tests_of_a_crate_are_kept() {
     let inside = "Weakened test: tests::subtracts";
     let good = source("a - b", "", MODULE);
     let shadow = "macro_rules! assert_eq {\n    ($left:expr, $right:expr) => {\n        let _ = ($left, $right);\n    };\n}\n\n";
@@ -215,7 +215,7 @@ fn macros_that_tests_of_a_crate_check_with_are_kept() {
 }
 
 #[test]
-fn code_of_a_crate_that_asks_for_tests_is_refused() {
+fn crate_code_that_detects_a_test_run_is_refused() {
     let asks = source("if cfg!(test) { a - b } else { a + b }", MUL, MODULE);
     let other = ("tests/whole.rs", Some("#[test]\nfn nothing() {}\n"));
     check(
@@ -241,7 +241,7 @@ fn root(module: &str, more: &str) -> String {
 }
 
 #[test]
-fn a_module_that_a_crate_does_not_compile_takes_no_test_along() {
+fn a_module_that_is_no_longer_compiled_does_not_drop_its_tests() {
     let good = root("/// Minus.\npub mod minus;", "");
     let main = [
         ("Cargo.toml", MANIFEST),

@@ -181,6 +181,6 @@ fn a_review_of_100_lines_takes_at_most_8_calls_and_60_kb() {
 }
 
 #[test]
-fn a_review_of_100_lines_with_a_second_reading_takes_no_more() {
+fn a_review_of_100_lines_with_a_second_reading_has_the_same_limits() {
     check(&["exposure"]);
 }

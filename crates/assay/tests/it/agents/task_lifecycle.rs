@@ -23,11 +23,11 @@ fn with_pull_request() -> (Repository, tempfile::TempDir) {
 }
 
 #[test]
-fn a_task_that_is_written_by_hand_goes_through_its_life_on_disk() {
+fn a_task_file_written_by_hand_is_locked_processed_and_completed() {
     let (repository, _remote) = with_pull_request();
     let mut agents = Agents::start(&repository, &["qa"]);
     assert_eq!(assay(&repository, &["agent", "pause", "qa"]).stdout, "paused qa\n");
-    agents.heard("[qa] Paused");
+    agents.wait_for_line("[qa] Paused");
     let task = place(&repository, "queues/qa/test-task.json");
     fs::create_dir_all(task.parent().unwrap()).unwrap();
     fs::write(&task, by_the_book().to_string()).unwrap();
@@ -46,9 +46,9 @@ fn a_task_that_is_written_by_hand_goes_through_its_life_on_disk() {
         })
     };
     assert_eq!(assay(&repository, &["agent", "resume", "--all"]).code, 0);
-    agents.heard("[qa] Found task: test-review-task");
-    agents.heard("[qa] [TEST-123] Starting review of PR #999");
-    let line = agents.heard("[qa] [TEST-123] Review completed (");
+    agents.wait_for_line("[qa] Found task: test-review-task");
+    agents.wait_for_line("[qa] [TEST-123] Starting review of PR #999");
+    let line = agents.wait_for_line("[qa] [TEST-123] Review completed (");
     assert!(line.ends_with("s)"), "{line}");
     assert!(watcher.join().unwrap(), "the task was seen neither locked nor in progress");
     let task = completed(&repository, "qa", "test-review-task");
@@ -72,11 +72,11 @@ fn a_task_that_is_written_by_hand_goes_through_its_life_on_disk() {
 }
 
 #[test]
-fn a_pull_request_that_is_nowhere_is_given_up_and_told_to_a_person() {
+fn a_review_of_an_unknown_repository_fails_and_is_escalated_to_a_person() {
     let repository = Repository::new();
     let mut agents = Agents::start(&repository, &[]);
     drop_in(&repository, "qa", &by_the_book());
-    agents.heard("Gave up; escalation-test-review-task escalates the task to a person");
+    agents.wait_for_line("Gave up; escalation-test-review-task escalates the task to a person");
     let task = read(&repository, "queues/qa/test-review-task.json");
     assert_eq!(task["status"], "failed");
     let error = "no remote of this repository is `owner/repo`; remotes: none";
@@ -88,7 +88,7 @@ fn a_pull_request_that_is_nowhere_is_given_up_and_told_to_a_person() {
 }
 
 #[test]
-fn work_that_nobody_knows_or_may_do_is_told() {
+fn tasks_of_unknown_or_forbidden_types_fail_with_the_reason() {
     let repository = Repository::new();
     let mut agents = Agents::start(&repository, &["qa"]);
     for (kind, why) in [
@@ -100,7 +100,7 @@ fn work_that_nobody_knows_or_may_do_is_told() {
         let mut task = review_task(&format!("t-{kind}"), &json!({}));
         task["type"] = json!(kind);
         drop_in(&repository, "qa", &task);
-        let line = agents.heard("failed (");
+        let line = agents.wait_for_line("failed (");
         assert!(line.contains(why), "{line}");
     }
 }
@@ -122,16 +122,16 @@ fn a_killed_worker_is_started_again_and_its_task_is_done_once() {
     let mut task = review_task("plan", &json!({ "branch_name": "topic" }));
     task["type"] = json!("planning");
     drop_in(&repository, "architect", &task);
-    agents.heard("Starting planning");
+    agents.wait_for_line("Starting planning");
     let first = until("a heartbeat", || {
         let beat = read(&repository, "heartbeats/architect.json");
         (beat["task"] == "plan").then_some(beat)
     });
     agents.kill("architect");
-    agents.heard("[supervisor] architect exited unexpectedly: signal: 9 (SIGKILL)");
-    agents.heard("Starting planning");
+    agents.wait_for_line("[supervisor] architect exited unexpectedly: signal: 9 (SIGKILL)");
+    agents.wait_for_line("Starting planning");
     fs::write(go, "").unwrap();
-    agents.heard("Planning completed (");
+    agents.wait_for_line("Planning completed (");
     let task = completed(&repository, "architect", "plan");
     assert_eq!(task["result_summary"], "planned");
     let outcomes: Vec<&str> = task["attempts"]
@@ -147,7 +147,7 @@ fn a_killed_worker_is_started_again_and_its_task_is_done_once() {
 }
 
 #[test]
-fn whoever_is_stopped_gives_back_what_cannot_be_finished() {
+fn a_stopped_agent_returns_its_unfinished_task_to_the_queue() {
     let configuration = "task:\n  stop_grace: 0\n";
     let repository = with_change(configuration, "shop.py", "def total(prices):\n    return 0\n");
     repository.write("config/agents.yaml", "- id: architect\n  command: [sleep, \"600\"]\n");
@@ -156,7 +156,7 @@ fn whoever_is_stopped_gives_back_what_cannot_be_finished() {
     let mut task = review_task("plan", &json!({ "branch_name": "topic" }));
     task["type"] = json!("planning");
     drop_in(&repository, "architect", &task);
-    agents.heard("Starting planning");
+    agents.wait_for_line("Starting planning");
     let stopped = assay(&repository, &["agent", "stop"]);
     assert_eq!((stopped.code, stopped.stdout.as_str()), (0, "stopped architect\n"));
     let task = read(&repository, "queues/architect/plan.json");
@@ -166,7 +166,7 @@ fn whoever_is_stopped_gives_back_what_cannot_be_finished() {
 }
 
 #[test]
-fn a_task_that_takes_too_long_is_broken_off_and_its_worker_goes_on() {
+fn a_task_that_exceeds_its_timeout_fails_and_the_agents_stop_cleanly() {
     let repository = with_change(QUICK, "shop.py", "def total(prices):\n    return 0\n");
     let agents = "- id: architect\n  command: [sleep, \"600\"]\n  timeout: 1\n  max_retries: 0\n";
     repository.write("config/agents.yaml", agents);
@@ -175,7 +175,7 @@ fn a_task_that_takes_too_long_is_broken_off_and_its_worker_goes_on() {
     let mut task = review_task("plan", &json!({ "branch_name": "topic" }));
     task["type"] = json!("planning");
     drop_in(&repository, "architect", &task);
-    agents.heard("Gave up");
+    agents.wait_for_line("Gave up");
     let task = read(&repository, "queues/architect/plan.json");
     assert_eq!(task["status"], "failed", "{task}");
     assert_eq!(agents.stop(), 0);
@@ -191,7 +191,7 @@ fn replicas_share_a_queue_and_one_folder_has_one_supervisor() {
         drop_in(&repository, "qa", &task);
     }
     for _ in 1..=12 {
-        agents.heard("Review completed (");
+        agents.wait_for_line("Review completed (");
     }
     assert_eq!(names(&repository, "completed/qa").len(), 12);
     let status = assay(&repository, &["agent", "status"]).json();
@@ -211,7 +211,7 @@ fn replicas_share_a_queue_and_one_folder_has_one_supervisor() {
         second.stderr
     );
     assert_eq!(assay(&repository, &["agent", "stop", "qa-2"]).stdout, "stopped qa-2\n");
-    agents.heard("[supervisor] qa-2 has stopped");
+    agents.wait_for_line("[supervisor] qa-2 has stopped");
     assert_eq!(agents.stop(), 0);
     let status = assay(&repository, &["agent", "status"]).json();
     assert!(status["supervisor"].is_null(), "{status}");
@@ -226,12 +226,12 @@ fn logs_can_be_json_and_hold_no_secret() {
     let mut task = review_task("t", &json!({}));
     task["title"] = json!(format!("Look at {token}"));
     drop_in(&repository, "qa", &task);
-    let line: Value = serde_json::from_str(&agents.heard("Starting review")).unwrap();
+    let line: Value = serde_json::from_str(&agents.wait_for_line("Starting review")).unwrap();
     assert_eq!(
         (&line["agent"], &line["level"], &line["about"]),
         (&json!("qa"), &json!("INFO"), &json!("t"))
     );
-    agents.heard("Gave up");
+    agents.wait_for_line("Gave up");
     agents.stop();
     let printed = assay(&repository, &["agent", "logs"]).stdout;
     assert!(printed.contains("Look at ") && !printed.contains(&token), "{printed}");
@@ -239,7 +239,7 @@ fn logs_can_be_json_and_hold_no_secret() {
 }
 
 #[test]
-fn what_is_wrong_is_told_before_anything_is_started() {
+fn unknown_agents_and_invalid_configuration_are_reported_before_agents_start() {
     let repository = Repository::new();
     let ran = assay(&repository, &["agent", "start", "nobody"]);
     assert_eq!(ran.code, 2);

@@ -33,7 +33,7 @@ fn a_repository_adds_personas_and_replaces_others() {
 }
 
 #[test]
-fn a_persona_that_cannot_be_used_is_told_with_its_file() {
+fn an_invalid_persona_is_reported_with_its_file() {
     for (text, told) in [
         ("You look at prices.\n".to_owned(), "missing front matter"),
         (persona("House Rules", ""), "invalid name `House Rules`"),
@@ -51,7 +51,7 @@ fn a_persona_that_cannot_be_used_is_told_with_its_file() {
 }
 
 #[test]
-fn a_change_does_not_choose_who_reads_it() {
+fn a_change_does_not_choose_its_reviewers() {
     let case = Case::new("");
     case.repository.write(".assay/personas/house.md", persona("house", ""));
     case.repository.write(".assay/personas/correctness.md", persona("correctness", ""));

@@ -107,7 +107,7 @@ fn rdjson_is_valid_by_its_schema_and_rules() {
 }
 
 #[test]
-fn a_page_for_a_pull_request_shows_and_renders_nothing_foreign() {
+fn a_markdown_report_escapes_the_markup_of_findings() {
     check(
         OutputFormat::Markdown,
         expect![[r#"
@@ -153,7 +153,7 @@ fn a_page_for_a_pull_request_shows_and_renders_nothing_foreign() {
 }
 
 #[test]
-fn annotations_stand_on_a_line_each() {
+fn each_github_annotation_is_one_line() {
     check(
         OutputFormat::Github,
         expect![[r#"
@@ -165,7 +165,7 @@ fn annotations_stand_on_a_line_each() {
 }
 
 #[test]
-fn a_checklist_keeps_the_lines_of_a_fix_apart_from_its_own() {
+fn a_checklist_indents_the_lines_of_a_fix() {
     check(
         OutputFormat::Checklist,
         expect![[r#"
@@ -185,7 +185,7 @@ fn a_checklist_keeps_the_lines_of_a_fix_apart_from_its_own() {
 }
 
 #[test]
-fn places_become_links_where_the_repository_is_known() {
+fn places_become_links_if_the_repository_is_known() {
     let synthesis = synthesis();
     let document = FindingsDocument {
         findings: Some(&synthesis.findings[..1]),

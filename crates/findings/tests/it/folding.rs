@@ -49,7 +49,7 @@ fn with(reports: &[Report], shown: ShownLimit) -> Synthesis {
 }
 
 #[test]
-fn the_likeliest_are_shown_and_the_others_folded_and_counted() {
+fn the_likeliest_findings_are_shown_and_the_others_folded_and_counted() {
     let reports = [
         report("one", ReviewerKind::Persona, "P3", &[0, 1, 2]),
         report("two", ReviewerKind::Persona, "P3", &[0, 3, 4]),
@@ -66,7 +66,7 @@ fn the_likeliest_are_shown_and_the_others_folded_and_counted() {
 }
 
 #[test]
-fn a_limit_stretches_the_bar_and_all_lifts_it() {
+fn a_higher_limit_shows_more_findings_and_all_shows_every_one() {
     let reports = [report("one", ReviewerKind::Persona, "P3", &[0, 1, 2, 3, 4, 5])];
     for (limit, expected) in [
         (ShownLimit::AtMost(0), 0),
@@ -83,7 +83,7 @@ fn a_limit_stretches_the_bar_and_all_lifts_it() {
 }
 
 #[test]
-fn what_blocks_and_what_a_rule_found_is_never_folded() {
+fn blocking_findings_and_findings_of_rules_are_never_folded() {
     let all: Vec<usize> = (0..TITLES.len()).collect();
     for (kind, severity) in [(ReviewerKind::Persona, "P1"), (ReviewerKind::Rules, "P3")] {
         let synthesis = with(&[report("one", kind, severity, &all)], ShownLimit::AtMost(0));
@@ -139,12 +139,12 @@ fn confirmed_findings_that_can_wait_are_shown_by_the_size_of_the_change() {
 }
 
 #[test]
-fn a_finding_for_which_a_second_look_would_stop_the_change_is_shown() {
+fn a_finding_that_a_second_look_confirms_as_blocking_is_shown() {
     assert_eq!(shown_after("P2", 10, SecondLookAnswer::Confirm, Consequence::Block), TITLES.len());
 }
 
 #[test]
-fn what_is_folded_stands_in_every_form() {
+fn folded_findings_appear_in_every_output_format() {
     let reports = [report("one", ReviewerKind::Persona, "P3", &[0, 1, 2, 3, 4, 5])];
     let synthesis = with(&reports, ShownLimit::default());
     let document = FindingsDocument {
@@ -167,7 +167,7 @@ fn what_is_folded_stands_in_every_form() {
 }
 
 #[test]
-fn a_check_run_annotates_what_is_shown_and_folds_the_rest() {
+fn a_check_run_annotates_shown_findings_and_folds_the_rest() {
     let reports = [report("one", ReviewerKind::Persona, "P3", &[0, 1, 2, 3, 4, 5])];
     let run = check_run(&with(&reports, ShownLimit::default()), None);
     assert_eq!(run.batches.iter().map(Vec::len).sum::<usize>(), 2);
@@ -180,7 +180,7 @@ fn a_check_run_annotates_what_is_shown_and_folds_the_rest() {
 }
 
 #[test]
-fn readers_that_did_not_read_a_file_could_not_have_said_it() {
+fn a_reviewer_that_did_not_cover_a_file_lowers_the_worth_less_than_a_silent_one() {
     let read = report("one", ReviewerKind::Persona, "P3", &[0]);
     let mut other = report("two", ReviewerKind::Persona, "P3", &[]);
     let worth = |other: &Report| {
@@ -192,7 +192,7 @@ fn readers_that_did_not_read_a_file_could_not_have_said_it() {
 }
 
 #[test]
-fn a_doubtful_vote_hides_no_sure_one() {
+fn a_doubtful_vote_does_not_change_the_verdict_of_a_sure_one() {
     let sure = report("one", ReviewerKind::Persona, "P1", &[0]);
     let mut doubtful = report("two", ReviewerKind::Persona, "P0", &[0]);
     doubtful.votes[0].confidence = Some(Confidence::LOW);
@@ -202,7 +202,7 @@ fn a_doubtful_vote_hides_no_sure_one() {
 }
 
 #[test]
-fn a_worse_grade_that_nobody_is_sure_of_keeps_a_change_from_being_ready() {
+fn a_doubtful_worse_grade_keeps_a_change_from_being_ready() {
     let mut sure = report("one", ReviewerKind::Persona, "P3", &[0]);
     sure.votes[0].autofix_class = Some(assay_findings::vote::AutofixClass::Advisory);
     let mut doubtful = report("two", ReviewerKind::Persona, "P0", &[0]);

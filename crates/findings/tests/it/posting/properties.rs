@@ -226,7 +226,7 @@ fn check_anchor(diff: &PullRequestDiff, path: &RepoPath, place: &CommentPlace) {
 
 proptest! {
     #[test]
-    fn whatever_is_found_anchors_hold_and_each_finding_is_told_once(
+    fn every_anchor_is_valid_and_each_finding_is_posted_once(
         diff in any_diff(),
         findings in prop::collection::vec(any_finding(), 0..12),
         refuse in any::<bool>(),
@@ -236,7 +236,7 @@ proptest! {
         let synthesis = found(&findings);
         let draft = compose(&synthesis, &inputs(&diff, Some(&tree)));
         let mut posted = PostedState::default();
-        let mut told: Vec<Fingerprint> = Vec::new();
+        let mut commented: Vec<Fingerprint> = Vec::new();
         for call in draft.calls(&PostedState::default()) {
             prop_assert_eq!(dangers(&call.body), Vec::<String>::new());
             prop_assert_eq!(marker::read(&call.body), Some(Marker::Review(call.key)));
@@ -246,28 +246,28 @@ proptest! {
                 prop_assert_eq!(dangers(&comment.body), Vec::<String>::new());
                 let marker = of_finding(&comment.fingerprint);
                 prop_assert_eq!(marker::read(&comment.body), Some(marker));
-                told.push(comment.fingerprint);
+                commented.push(comment.fingerprint);
             }
         }
         for comment in draft.file_comments(&PostedState::default()) {
             prop_assert!(diff.file(&comment.path).is_some());
             prop_assert_eq!(dangers(&comment.body), Vec::<String>::new());
-            told.push(comment.fingerprint);
+            commented.push(comment.fingerprint);
         }
         if refuse {
-            posted.refused.extend(told.iter().map(|print| (print.clone(), "no @all".to_owned())));
+            posted.refused.extend(commented.iter().map(|print| (print.clone(), "no @all".to_owned())));
         } else {
-            posted.visible.extend(told.iter().cloned());
+            posted.visible.extend(commented.iter().cloned());
         }
         let parts = draft.summary(&posted);
         for (part, number) in parts.iter().zip(1..) {
             prop_assert_eq!(dangers(part), Vec::<String>::new());
             prop_assert_eq!(marker::read(part), Some(Marker::Summary(number)));
         }
-        let unique: BTreeSet<&Fingerprint> = told.iter().collect();
-        prop_assert_eq!(unique.len(), told.len());
+        let unique: BTreeSet<&Fingerprint> = commented.iter().collect();
+        prop_assert_eq!(unique.len(), commented.len());
         let elsewhere = draft.posts().iter().filter(|post| matches!(post.place, CommentPlace::Summary { .. }));
-        prop_assert_eq!(told.len() + elsewhere.count(), draft.posts().len());
+        prop_assert_eq!(commented.len() + elsewhere.count(), draft.posts().len());
         prop_assert_eq!(draft.posts().len(), synthesis.findings.len() + synthesis.pre_existing.len());
     }
 

@@ -24,7 +24,7 @@ fn the_same_change_is_not_paid_for_twice() {
 }
 
 #[test]
-fn only_the_persona_whose_text_is_another_is_asked_again() {
+fn only_the_persona_with_changed_text_is_called_again() {
     let case = Case::new("");
     case.review(&[]);
     let asked = case.asked();
@@ -39,7 +39,7 @@ fn only_the_persona_whose_text_is_another_is_asked_again() {
 }
 
 #[test]
-fn an_answer_that_cannot_be_used_is_not_kept_for_the_next_time() {
+fn an_unusable_answer_is_not_cached() {
     let case = Case::new("  attempts: 1\n");
     for what in [ModelFaultKind::Fault(Fault::WrongSchema), ModelFaultKind::Fault(Fault::CutOff)] {
         case.only_trouble(&["`correctness` reviewer"], what);
@@ -51,7 +51,7 @@ fn an_answer_that_cannot_be_used_is_not_kept_for_the_next_time() {
 }
 
 #[test]
-fn answers_are_kept_only_where_that_is_wanted() {
+fn answers_are_not_cached_if_the_cache_is_disabled() {
     let case = Case::new("  cache: false\n");
     case.review(&[]);
     case.review(&[]);

@@ -36,7 +36,7 @@ fn a_review_by_personas_is_the_same_in_every_dialect() {
 }
 
 #[test]
-fn what_nobody_can_find_in_the_change_is_not_told() {
+fn findings_without_a_match_in_the_change_are_dropped() {
     let case = Case::new("");
     let made_up = [
         finding("a quote that is nowhere", "P1", ("shop.py", 6), "return mean(prices, weights)"),
@@ -81,7 +81,7 @@ fn a_run_keeps_both_tiers_of_every_report() {
 }
 
 #[test]
-fn a_refuted_finding_is_held_back_where_the_code_says_so() {
+fn a_refuted_finding_is_held_back_if_the_code_supports_the_refutation() {
     let case = Case::new("");
     let look = |finding: &str| match finding.contains("doubts line 10") {
         true => json!({
@@ -97,7 +97,7 @@ fn a_refuted_finding_is_held_back_where_the_code_says_so() {
 }
 
 #[test]
-fn what_it_would_cost_is_told_without_asking_anybody() {
+fn a_dry_run_reports_the_cost_without_any_model_call() {
     let case = Case::new("");
     let ran = case.review(&["--dry-run"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
@@ -122,20 +122,20 @@ fn what_it_would_cost_is_told_without_asking_anybody() {
 }
 
 #[test]
-fn a_persona_that_is_not_there_is_told_with_those_that_are() {
+fn an_unknown_persona_is_reported_with_the_known_ones() {
     let case = Case::new("");
     for name in ["nosuch", "validator"] {
         let ran = case.run(&["review", "--persona", name]);
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
-        let told =
+        let expected =
             format!("unknown persona `{name}`; known personas: adversarial, agent-surface, ");
-        assert!(ran.stderr.contains(&told), "{}", ran.stderr);
+        assert!(ran.stderr.contains(&expected), "{}", ran.stderr);
     }
     assert_eq!(case.asked(), 0);
 }
 
 #[test]
-fn whoever_is_asked_for_by_name_reads_alone() {
+fn only_the_personas_selected_by_name_read() {
     let case = Case::new("");
     let ran = case.run(&["review", "--persona", "migration,testing", "--format", "json"]);
     let synthesis = ran.json();
@@ -145,7 +145,7 @@ fn whoever_is_asked_for_by_name_reads_alone() {
 }
 
 #[test]
-fn a_model_that_is_not_configured_is_told() {
+fn an_unconfigured_model_is_reported() {
     let case = Case::new("");
     let ran = case.run(&["review", "--models=other"]);
     assert_eq!(ran.code, 2);

@@ -73,7 +73,7 @@ fn code_that_no_reader_judged_does_not_pass() {
 }
 
 #[test]
-fn code_passes_unjudged_where_the_configuration_says_so_and_the_answer_tells() {
+fn unjudged_code_passes_if_so_configured_and_is_reported_as_not_judged() {
     let repository = planned("gates:\n  allow_not_judged: true\n");
     repository.write("calc.py", CALC);
     repository.write("test_calc.py", TEST);
@@ -107,7 +107,7 @@ const BROKEN: &[(&str, &str, &str)] = &[
 
 #[test]
 fn code_that_is_not_as_planned_fails() {
-    for (code, test, told) in BROKEN {
+    for (code, test, expected) in BROKEN {
         let repository = planned("gates:\n  allow_not_judged: true\n");
         repository.write("calc.py", code);
         if !test.is_empty() {
@@ -115,7 +115,7 @@ fn code_that_is_not_as_planned_fails() {
         }
         let ran = verified(&repository);
         assert_eq!(ran.code, 1, "{code}{test}: {}{}", ran.stdout, ran.stderr);
-        assert!(ran.stdout.contains(told), "{told}: {}", ran.stdout);
+        assert!(ran.stdout.contains(expected), "{expected}: {}", ran.stdout);
     }
 }
 
@@ -146,7 +146,7 @@ const CRITERIA: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn a_criterion_is_met_by_no_opposite_and_by_no_half() {
+fn no_criterion_is_met_by_its_opposite_or_by_a_part_of_it() {
     let repository = Repository::new();
     let dead = "\n\nif False:\n    def sub(a, b):\n        return a - b\n\nTEXT = \"\"\"\ndef div(a, b):\n    \
                 return 1\n\"\"\"\n# def power(a): later\n";
