@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_that_change_what_is_loaded_are_told_by_their_names() {
+    fn files_that_change_module_loading_are_recognized_by_name() {
         for path in [
             "conftest.py", "tests/conftest.py", "sitecustomize.py", "a/b.pth",
             ".cargo/config.toml", ".cargo/config", "sub/build.rs", "pytest.ini", "setup.cfg",
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_package_and_an_extension_come_before_a_module() {
+    fn a_package_and_an_extension_shadow_a_module_of_the_same_name() {
         let tree = ["calc.py", "app/money.py", "app/__init__.py"];
         let exists = |path: &str| tree.iter().find(|it| **it == path).copied();
         let found = |path: &str| shadowed_module(path, &exists);

@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn an_environment_whose_interpreter_lies_in_the_tree_is_none() {
+    fn a_virtual_environment_whose_interpreter_is_in_the_tree_is_not_used() {
         let (root, machine) = (tempfile::tempdir().unwrap(), machine());
         executable(root.path(), ".venv/bin/pytest");
         executable(root.path(), "tools/python3");

@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn colours_and_what_was_printed_over_are_gone() {
+    fn colours_and_overwritten_text_are_removed() {
         assert_eq!(plain(b"\x1b[1;32mok\x1b[0m\r\n50%\r100%\nx"), "ok\n100%\nx");
         assert_eq!(plain(b"\x1b]8;;http://x\x1b\\link\x1b]8;;\x07 \xff"), "link \u{fffd}");
         assert_eq!(plain(b"\x1b"), "");

@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_too_long_is_cut_where_it_can_be_seen() {
+    fn long_text_is_truncated_with_an_ellipsis() {
         assert_eq!(quoted(&"x".repeat(80)), format!("`{}`", "x".repeat(80)));
         assert_eq!(quoted(&"x".repeat(81)), format!("`{}…`", "x".repeat(80)));
         assert_eq!(shown(&"é".repeat(5_000)), format!("{}…", "é".repeat(300)));
@@ -51,12 +51,12 @@ mod tests {
     }
 
     #[test]
-    fn no_secret_is_repeated() {
+    fn secrets_in_quoted_text_are_redacted() {
         let token = "ghp_9fK2mQ7xR4tV8wZ1bN5cJ3dL6hP0sYaEuGiO";
         for text in [token, &format!("{}{token}", "a ".repeat(30)), "password = \"kT9vQ2mX7pLw\""] {
-            for told in [quoted(text), shown(text)] {
-                assert!(told.contains("[redacted]"), "{told}");
-                assert!(!told.contains("kT9v") && !told.contains("mQ7xR4"), "{told}");
+            for output in [quoted(text), shown(text)] {
+                assert!(output.contains("[redacted]"), "{output}");
+                assert!(!output.contains("kT9v") && !output.contains("mQ7xR4"), "{output}");
             }
         }
     }

@@ -397,12 +397,12 @@ mod tests {
         let greedy = shell("head -c 300000000 /dev/zero | tail -c 299999999 | wc -c");
         let free = watched(&greedy.clone()).unwrap();
         assert_eq!(free.1.trim(), "299999999");
-        let held = watched(&greedy.memory(50 << 20).time(Duration::from_secs(20))).unwrap();
-        assert_ne!(held.1.trim(), "299999999");
+        let limited_run = watched(&greedy.memory(50 << 20).time(Duration::from_secs(20))).unwrap();
+        assert_ne!(limited_run.1.trim(), "299999999");
     }
 
     #[test]
-    fn who_leaves_the_group_is_ended_with_it() {
+    fn a_process_that_leaves_the_process_group_is_killed_with_its_cgroup() {
         if limits().processes != Enforcement::Full {
             not_run::record("this system has no control groups for us");
             return;
@@ -419,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn both_outputs_are_handed_on_and_told_apart() {
+    fn stdout_and_stderr_are_passed_on_separately() {
         let (mut printed, mut complained) = (Vec::new(), Vec::new());
         let noisy = shell("printf out; printf err >&2");
         let status = noisy.watch(|stream, piece| match stream {
@@ -431,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn a_watched_command_has_an_output_limit_over_all() {
+    fn the_output_limit_of_a_watched_command_applies_to_stdout_and_to_stderr() {
         for flood in ["yes", "yes >&2"] {
             let error = watched(&shell(flood).output(100_000)).unwrap_err();
             assert!(matches!(error, RunError::TooMuchOutput { .. }), "{error}");
@@ -439,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_watched_command_leaves_behind_is_not_waited_for() {
+    fn background_processes_of_a_watched_command_are_not_waited_for() {
         let leaves = shell("sleep 600 & echo done").time(Duration::from_secs(60));
         assert_eq!(watched(&leaves).unwrap(), (Some(0), "done\n".to_owned()));
     }

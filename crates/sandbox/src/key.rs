@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn what_gives_no_key_is_named() {
+    fn a_source_without_a_valid_key_is_named_in_the_error() {
         let cases = [
             (variable(None), "missing key: set the variable `SOME_KEY`"),
             (variable(Some("")), "missing key: set the variable `SOME_KEY`"),
@@ -373,19 +373,23 @@ mod tests {
         }
 
         /// Returns a key, or `none`, and the number of runs of the command so far.
-        fn told(&self, key: Option<Key>) -> (String, usize) {
+        fn key_and_run_count(&self, key: Option<Key>) -> (String, usize) {
             let runs = std::fs::read_to_string(self.folder.path().join("runs")).unwrap();
             (key.map_or("none".to_owned(), |key| key.0), runs.lines().count())
         }
 
         fn get(&self) -> (String, usize) {
             let now = || self.passed.get();
-            self.told(self.keys.get_at(COMMAND_TIMEOUT, &now).unwrap_or_default())
+            self.key_and_run_count(self.keys.get_at(COMMAND_TIMEOUT, &now).unwrap_or_default())
         }
 
         fn other_than(&self, refused: &str) -> (String, usize) {
             let now = || self.passed.get();
-            self.told(self.keys.other_than_at(&Key::new(refused), COMMAND_TIMEOUT, &now))
+            self.key_and_run_count(self.keys.other_than_at(
+                &Key::new(refused),
+                COMMAND_TIMEOUT,
+                &now,
+            ))
         }
     }
 
@@ -400,14 +404,14 @@ mod tests {
         // Another caller had the old key as well.
         assert_eq!(command.other_than("token-1"), ("token-2".into(), 2));
         assert_eq!(command.get(), ("token-2".into(), 2));
-        let said = command.keys.scrub("neither token-1 nor token-2");
-        assert_eq!(said, "neither … nor …");
+        let scrubbed = command.keys.scrub("neither token-1 nor token-2");
+        assert_eq!(scrubbed, "neither … nor …");
         let variable = Keys::new(variable(Some("sk-1234")));
         assert_eq!(variable.other_than(&Key::new("sk-1234"), COMMAND_TIMEOUT), None);
     }
 
     #[test]
-    fn a_command_that_has_no_better_key_is_left_alone_for_a_while() {
+    fn a_key_command_without_a_new_key_is_not_rerun_before_the_failure_cache_expires() {
         let command = Counted::new();
         command.prints("token-1");
         command.get();
@@ -419,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_that_fails_is_left_alone_for_a_while() {
+    fn a_failed_key_command_is_not_rerun_before_the_failure_cache_expires() {
         let command = Counted::new();
         assert_eq!(command.get(), ("none".into(), 1));
         assert_eq!(command.after(FAILURE_CACHE_TIME / 2).get(), ("none".into(), 1));
@@ -428,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_has_no_more_time_than_the_question_and_is_run_again() {
+    fn a_key_command_that_exceeds_the_time_of_its_caller_times_out_and_is_run_again() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("ready");
         let keys = Keys::new(shell(&format!("test -e {} || sleep 600; echo key", file.display())));
@@ -443,7 +447,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_shows_itself_to_nobody() {
+    fn keys_are_redacted_in_formatted_output_and_scrubbed_text() {
         let source = variable(Some("sk-secret"));
         assert!(!format!("{source:?} {source} {:?}", Keys::new(source.clone())).contains("secret"));
         assert_eq!(Key::new("sk-secret").scrub("bad key sk-secret!"), "bad key …!");

@@ -428,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_may_have_all_the_time_in_the_world() {
+    fn a_time_limit_of_the_maximal_duration_is_accepted() {
         let echo = shell("read -r line; echo \"$line\"").time(Duration::MAX);
         assert_eq!(echo.clone().input(*b"hello\n").run().unwrap().stdout, b"hello\n");
         let mut conversation = echo.spawn_piped().unwrap();
@@ -439,19 +439,19 @@ mod tests {
     }
 
     #[test]
-    fn a_command_that_floods_is_stopped() {
+    fn a_command_that_exceeds_its_output_limit_is_stopped() {
         let error = shell("yes").output(1_000).run().unwrap_err();
         assert!(matches!(error, RunError::TooMuchOutput { .. }), "{error}");
     }
 
     #[test]
-    fn a_program_that_is_not_there_is_named() {
+    fn a_missing_program_is_named_in_the_error() {
         let error = Command::new("no-such-program").run().unwrap_err();
         assert_eq!(error.to_string(), "cannot start `no-such-program`");
     }
 
     #[test]
-    fn output_of_any_length_is_handed_on() {
+    fn streamed_output_has_no_length_limit() {
         let mut count = 0;
         let flood = shell("head -c 10000000 /dev/zero; exit 3").output(1_000);
         let ended = flood.stream(|piece| count += piece.len()).unwrap();
@@ -476,14 +476,14 @@ mod tests {
     }
 
     #[test]
-    fn a_command_reads_what_it_is_given() {
+    fn a_command_reads_its_given_input() {
         let much = vec![b'x'; 1 << 20];
         assert_eq!(shell("cat").input(much.clone()).run().unwrap().stdout, much);
         assert_eq!(shell("cat").input([]).run().unwrap().stdout, b"");
     }
 
     #[test]
-    fn a_command_that_does_not_read_is_not_waited_for() {
+    fn a_command_that_does_not_read_its_input_is_not_waited_for() {
         let much = vec![b'x'; 1 << 20];
         let finished = shell("exec 0<&-; echo done").input(much.clone()).run().unwrap();
         assert_eq!(finished.stdout, b"done\n");
@@ -492,14 +492,14 @@ mod tests {
     }
 
     #[test]
-    fn a_command_shows_what_is_run_and_no_secret() {
+    fn debug_output_of_a_command_shows_arguments_and_variable_names_but_no_secrets() {
         let shown = format!("{:?}", shell("true").env("TOKEN", "sesame").input(*b"private"));
         assert!(shown.contains("\"true\"") && shown.contains("\"TOKEN\""), "{shown}");
         assert!(!shown.contains("sesame") && shown.contains("Some(7)"), "{shown}");
     }
 
     #[test]
-    fn a_folder_is_put_in_front_of_a_list_that_something_else_sets() {
+    fn a_folder_is_prepended_to_a_path_list_whether_the_list_is_set_or_not() {
         let shown = |command: Command| command.run().unwrap().stdout;
         let print = shell("printf %s \"$LIST\"").prepend_path("LIST", "/first");
         assert_eq!(shown(print.clone()), b"/first");
@@ -507,7 +507,7 @@ mod tests {
     }
 
     #[test]
-    fn variables_are_passed_on_by_name_alone() {
+    fn environment_variables_are_inherited_only_if_named() {
         let shown = |command: Command| command.run().unwrap().stdout;
         let print = shell("printf %s \"$CARGO_MANIFEST_DIR\"");
         assert_eq!(shown(print.clone()), b"");

@@ -288,7 +288,7 @@ mod tests {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn a_command_that_writes_only_into_its_folders_ends_nobody_else() {
+    fn a_write_restricted_command_cannot_signal_processes_other_than_its_own() {
         let folder = tempfile::tempdir().unwrap();
         let ours = shell(&format!("kill -0 {}", std::process::id()));
         assert!(succeeds(ours.clone()), "without limits it may");
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn an_offline_command_connects_to_nobody() {
+    fn an_offline_command_cannot_connect() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let script =
             format!("exec 3<>/dev/tcp/127.0.0.1/{}", listener.local_addr().unwrap().port());
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_not_there_is_named() {
+    fn a_missing_writable_folder_is_named_in_the_error() {
         let error = shell("true").writable(["/no/such/folder"]).run();
         match limits().files {
             Enforcement::None => not_run::record("this kernel limits no files"),

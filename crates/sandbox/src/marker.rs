@@ -129,7 +129,7 @@ mod tests {
         }
 
         /// Waits until the process, which reads all that is written, is gone.
-        fn wait_until_gone(mut alive: File) {
+        fn wait_until_exit(mut alive: File) {
             while alive.write_all(&[0; 4096]).is_ok() {}
         }
     }
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_in_a_session_of_its_own_ends_with_a_command_that_is_stopped() {
+    fn a_process_in_its_own_session_is_killed_when_its_command_times_out() {
         let escape = Escape::new();
         let command = escape.command("sleep 600").time(Duration::from_millis(500));
         let alive = std::thread::scope(|scope| {
@@ -148,11 +148,11 @@ mod tests {
             assert!(matches!(error, RunError::TimedOut { .. }), "{error}");
             alive.join().unwrap()
         });
-        Escape::wait_until_gone(alive);
+        Escape::wait_until_exit(alive);
     }
 
     #[test]
-    fn leftovers_end_with_a_command_that_ends_them_and_with_no_other() {
+    fn leftover_processes_are_killed_only_by_commands_that_kill_leftovers() {
         for ends in [true, false] {
             let escape = Escape::new();
             let command = escape.command("echo done");
@@ -163,7 +163,7 @@ mod tests {
                 alive.join().unwrap()
             });
             if ends {
-                Escape::wait_until_gone(alive);
+                Escape::wait_until_exit(alive);
             } else {
                 alive.write_all(b"x").unwrap();
             }
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_watchdog_ends_processes_whose_group_it_was_never_told() {
+    fn a_watchdog_kills_marked_processes_of_unregistered_groups() {
         let escape = Escape::new();
         let marker = format!("test-{}:", std::process::id());
         let watchdog = Watchdog::start(&marker).unwrap();
@@ -185,6 +185,6 @@ mod tests {
             alive.join().unwrap()
         });
         drop(watchdog);
-        Escape::wait_until_gone(alive);
+        Escape::wait_until_exit(alive);
     }
 }

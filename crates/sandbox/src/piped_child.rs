@@ -95,7 +95,7 @@ mod tests {
     use crate::tests::shell;
 
     #[test]
-    fn a_command_answers_as_often_as_it_is_asked() {
+    fn a_piped_command_answers_several_requests() {
         let mut echo =
             shell("while read -r line; do echo \"<$line>\"; done").spawn_piped().unwrap();
         for _ in 0..3 {
@@ -107,21 +107,21 @@ mod tests {
     }
 
     #[test]
-    fn a_command_that_does_not_answer_is_not_waited_for() {
+    fn reading_from_a_silent_command_times_out() {
         let silent = shell("sleep 600").time(Duration::from_millis(20));
         let error = silent.spawn_piped().unwrap().read_line(&mut String::new()).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
     }
 
     #[test]
-    fn a_command_that_does_not_listen_is_not_waited_for() {
+    fn writing_to_a_command_that_does_not_read_times_out() {
         let deaf = shell("sleep 600").time(Duration::from_millis(20));
         let error = deaf.spawn_piped().unwrap().write_all(&[b'x'; 1 << 20]).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
     }
 
     #[test]
-    fn a_dropped_conversation_leaves_no_process_behind() {
+    fn a_dropped_piped_child_leaves_no_process_behind() {
         let mut family = shell("sleep 600 & echo $!; wait").spawn_piped().unwrap();
         let mut child = String::new();
         family.read_line(&mut child).unwrap();

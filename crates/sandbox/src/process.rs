@@ -598,7 +598,7 @@ mod tests {
     use crate::tests::shell;
 
     #[test]
-    fn nothing_is_started_once_all_is_stopped() {
+    fn no_process_is_started_after_all_processes_were_stopped() {
         let running = ProcessRegistry(Mutex::new(Groups::new()));
         let sleep = shell("sleep 600");
         let mut sleep = sleep.prepare(sleep.base_command(), Stdio::null(), Stdio::null());
@@ -613,7 +613,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interrupt_stops_readers_and_nothing_else() {
+    fn an_interrupt_stops_interruptible_processes_and_no_others() {
         let running = ProcessRegistry(Mutex::new(Groups::new()));
         let sleep = shell("sleep 600");
         let mut sleep = sleep.prepare(sleep.base_command(), Stdio::null(), Stdio::null());

@@ -166,7 +166,7 @@ mod tests {
             let parent = tempfile::tempdir().unwrap();
             let folder = parent.path().join("draft");
             fs::create_dir(&folder).unwrap();
-            let (begun, begins) = std::sync::mpsc::channel();
+            let (start_sender, start_receiver) = std::sync::mpsc::channel();
             let writer = std::thread::spawn({
                 let folder = folder.clone();
                 move || {
@@ -174,11 +174,11 @@ mod tests {
                         if fs::write(folder.join(n.to_string()), "x").is_err() {
                             return;
                         }
-                        let _ = begun.send(());
+                        let _ = start_sender.send(());
                     }
                 }
             });
-            begins.recv().unwrap();
+            start_receiver.recv().unwrap();
             remove(&folder);
             writer.join().unwrap();
             assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 0);

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_home_has_its_secrets_where_tools_put_them() {
+    fn secret_paths_of_tools_are_found_in_a_home_without_their_parent_folders() {
         let found = secrets_in_home(Path::new("/root"));
         let found = shown(&found);
         for path in [
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn variables_move_secrets_elsewhere() {
+    fn environment_variables_relocate_secret_paths() {
         let found = secrets_by_variables(|name| match name {
             "CARGO_HOME" => Some("/opt/cargo".into()),
             "KUBECONFIG" => Some("/etc/one.yaml:two.yaml:/etc/three.yaml".into()),

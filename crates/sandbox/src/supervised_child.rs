@@ -98,7 +98,7 @@ mod tests {
     use crate::tests::shell;
 
     #[test]
-    fn a_companion_goes_on_until_it_is_asked_to_end() {
+    fn a_supervised_child_runs_until_it_is_terminated() {
         let companion = shell("exec sleep 600").spawn_supervised().unwrap();
         assert!(is_running(companion.id()));
         companion.terminate();
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_companion_learns_that_nobody_holds_it() {
+    fn a_supervised_child_reads_end_of_file_when_its_lifeline_is_dropped() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let script = format!("cat; echo over > '{}'", file.path().display());
         let SupervisedChild { child, _lifeline, .. } = shell(&script).spawn_supervised().unwrap();

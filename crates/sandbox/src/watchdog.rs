@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_ends_with_its_children_when_the_process_is_gone() {
+    fn a_watchdog_kills_registered_groups_with_their_children_when_its_process_exits() {
         let mut watchdog = Watchdog::start("no process carries this:").unwrap();
         let (mut first, _) = family();
         let (mut second, mut stdout) = family();

@@ -128,11 +128,11 @@ mod tests {
     use crate::runtime;
 
     #[test]
-    fn who_says_nothing_makes_room_for_others() {
+    fn a_silent_connection_is_closed_and_makes_room_for_another() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
         let address = listener.local_addr().unwrap();
-        let asked = std::thread::spawn(move || {
+        let requests = std::thread::spawn(move || {
             let mut silent = std::net::TcpStream::connect(address).unwrap();
             silent.write_all(b"GET / HTT").unwrap();
             let mut other = std::net::TcpStream::connect(address).unwrap();
@@ -151,10 +151,10 @@ mod tests {
                 silence: Duration::from_millis(50),
             };
             let routes = Router::new().route("/", get(|| async { "there" }));
-            let over = tokio::task::spawn_blocking(move || asked.join().unwrap());
+            let over = tokio::task::spawn_blocking(move || requests.join().unwrap());
             tokio::select! {
                 ended = axum::serve(connections, routes).into_future() => ended.map(|()| None),
-                told = over => Ok(told.ok()),
+                answers = over => Ok(answers.ok()),
             }
         });
         let (answer, rest) = served.unwrap().unwrap().unwrap();

@@ -255,7 +255,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_came_of_each_has_a_file_of_its_own_with_a_plain_name() {
+    fn each_flow_has_its_own_result_file_with_a_plain_name() {
         let names =
             ["/", "#", "/a/b", "/a-b", "Order tea", "../../x", "\u{1f375}", &"long ".repeat(999)];
         let files: Vec<String> = names.iter().map(|name| file_name(name)).collect();

@@ -184,27 +184,27 @@ mod tests {
         Event::Reviewed { review: ReviewResult { issues, ..ReviewResult::default() } }
     }
 
-    fn told(loop_state: &LoopState, ending: Option<&Ending>) -> String {
+    fn notification_text(loop_state: &LoopState, ending: Option<&Ending>) -> String {
         let news = LoopNotification::of("repository", "001-login", loop_state, ending);
         news.map_or("nothing".to_owned(), |news| news.text("001-login"))
     }
 
     #[test]
-    fn news_follows_from_where_a_loop_stands() {
+    fn the_notification_follows_from_the_state_of_the_loop() {
         let issue: Issue = serde_json::from_str(
             r#"{"type":"unit_test","title":"a test fails","severity":"high"}"#,
         )
         .unwrap();
         let mut events = vec![("2026-03-01T10:00:00Z", begun())];
-        assert_eq!(told(&after(&events), None), "Validation of `001-login` started.");
+        assert_eq!(notification_text(&after(&events), None), "Validation of `001-login` started.");
         events.push(("2026-03-01T10:00:01Z", review(1)));
         events.push(("2026-03-01T10:01:00Z", reviewed(vec![issue])));
         let rejected = after(&events);
         assert_eq!(
-            told(&rejected, None),
+            notification_text(&rejected, None),
             "Validation of `001-login`, round 1: rejected, 1 issue to fix."
         );
-        let handed_over = told(&rejected, Some(&Ending::NoProgress { rounds: 3 }));
+        let handed_over = notification_text(&rejected, Some(&Ending::NoProgress { rounds: 3 }));
         assert_eq!(
             handed_over,
             "Validation of `001-login` needs a person after 1 round: no progress in 3 rounds. See \
@@ -213,15 +213,15 @@ mod tests {
         events.push(("2026-03-01T10:02:00Z", review(2)));
         events.push(("2026-03-01T10:03:05Z", reviewed(Vec::new())));
         let approved = after(&events);
-        assert_eq!(told(&approved, None), "nothing");
+        assert_eq!(notification_text(&approved, None), "nothing");
         assert_eq!(
-            told(&approved, Some(&Ending::Approved)),
+            notification_text(&approved, Some(&Ending::Approved)),
             "Validation of `001-login`: approved after 2 rounds and 3 min 5 s."
         );
     }
 
     #[test]
-    fn the_same_news_has_the_same_identity_and_other_news_another() {
+    fn equal_notifications_have_equal_identities_and_others_differ() {
         let first = after(&[("2026-03-01T10:00:00Z", begun())]);
         let later = after(&[("2026-03-02T10:00:00Z", begun())]);
         let identity = |repository, spec, loop_state| {

@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_as_in_the_first_round_is_no_issue() {
+    fn unchanged_or_removed_programs_and_loaded_files_are_no_issue() {
         let first = with(&[(".venv/bin/pytest", "1")], &[("a.pth", "1")]);
         assert_eq!(of_programs(&first, &first), []);
         assert_eq!(of_loaded(&first, &first), []);
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_new_or_other_is_an_issue_for_a_person() {
+    fn new_or_changed_programs_and_loaded_files_are_issues_for_a_person() {
         let first = with(&[(".venv/bin/pytest", "1")], &[("a.pth", "1")]);
         let now = with(
             &[(".venv/bin/pytest", "2"), (".venv/bin/tox", "1")],

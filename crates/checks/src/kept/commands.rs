@@ -423,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn a_module_in_the_place_of_a_runner_is_no_file_that_a_check_needs() {
+    fn a_module_that_shadows_a_test_runner_is_not_required_by_a_check() {
         let needs = |command: &str, now: &[&str]| {
             let check = RequiredCheck {
                 name: String::new(),

@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn folders_in_the_place_of_modules_come_from_before() {
+    fn replacements_of_modules_by_folders_are_taken_from_the_earlier_version() {
         let before = "module a\n\nrequire example.com/check v1.0.0\n\nreplace example.com/check => ./check\n";
         let soft = before.replace("=> ./check", "=> ./soft");
         assert!(go_mod(&soft, before).unwrap().contains("replace example.com/check => ./check"));
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_requirement_touches_nothing_that_is_kept() {
+    fn a_new_requirement_changes_no_kept_replacement() {
         let before = "module a\n\nreplace example.com/check => ./check\n";
         let now =
             format!("{before}\nrequire example.com/new v1.0.0\nreplace example.com/new => ./new\n");

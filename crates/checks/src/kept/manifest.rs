@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scripts_come_from_before_and_dependencies_from_now() {
+    fn scripts_are_taken_from_the_earlier_version_and_dependencies_from_the_current_one() {
         let before = r#"{"scripts": {"test": "node --test"}, "dependencies": {}}"#;
         let now =
             r#"{"scripts": {"test": "exit 0"}, "dependencies": {"left-pad": "*"}, "jest": {}}"#;
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_modules_lead_where_they_did_and_new_ones_stay() {
+    fn earlier_import_names_keep_their_targets_and_new_ones_stay() {
         let before = r##"{"imports": {"#check": "./lib/check.js"}}"##;
         let now = r##"{"imports": {"#check": "./lib/soft.js", "#new": "./new.js"}}"##;
         let spliced = package_json(now, before).unwrap();
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_dependency_touches_nothing_that_is_kept() {
+    fn a_new_dependency_changes_no_kept_setting() {
         let before = r#"{"scripts": {"test": "node --test"}}"#;
         let now = r#"{"dependencies": {"left-pad": "*"}, "scripts": {"test": "node --test"}}"#;
         assert_eq!(package_json(now, before), None);

@@ -463,7 +463,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_come_from_before_and_code_from_now() {
+    fn tests_are_taken_from_the_earlier_version_and_code_from_the_current_one() {
         let tricky = "const A: &str = \"{ #[test]\"; // {\nfn f<'a>(x: &'a str) -> char { '}' }\nconst R: &str = r#\"\"}\"#;\n";
         check(
             &format!(
@@ -482,7 +482,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_gone_comes_back_and_what_is_new_goes() {
+    fn removed_tests_are_restored_and_new_test_items_are_dropped() {
         check(
             "#![cfg(unix)]\nmod m {\n    fn x() {}\n}\n#[cfg(test)]\nfn x() {}\n",
             "mod m {\n    #[test]\n    fn a() {}\n}\n",
@@ -500,14 +500,14 @@ mod tests {
     }
 
     #[test]
-    fn macros_that_tests_check_with_come_from_before() {
+    fn assertion_macros_of_tests_are_taken_from_the_earlier_version() {
         let tests = "#[cfg(test)]\nmod tests { #[test] fn a() { same!(g(), 1) } }\n";
         let same = "macro_rules! same { ($l:expr, $r:expr) => { assert!($l == $r) } }\n";
         let kept = format!("{same}fn g() -> u8 {{ 1 }}\n{tests}");
         let empty = kept.replace("assert!($l == $r)", "{ let _ = ($l, $r); }");
         assert_eq!(splice(&empty, &kept), Some(kept.clone()));
-        let gone = kept.replace(same, "");
-        assert_eq!(splice(&gone, &kept), Some(format!("\n{same}fn g() -> u8 {{ 1 }}\n{tests}")));
+        let removed = kept.replace(same, "");
+        assert_eq!(splice(&removed, &kept), Some(format!("\n{same}fn g() -> u8 {{ 1 }}\n{tests}")));
         let plain = "fn g() -> u8 { 1 }\n#[test]\nfn a() { assert_eq!(g(), 1) }\n";
         let shadow = "macro_rules! assert_eq { ($l:expr, $r:expr) => {} }\n";
         assert_eq!(splice(&format!("{shadow}{plain}"), plain), Some(format!("\n{plain}")));
@@ -527,7 +527,7 @@ mod tests {
     }
 
     #[test]
-    fn code_alone_touches_nothing_that_is_kept() {
+    fn a_change_of_code_only_changes_no_kept_test() {
         let text =
             "fn g() -> u8 { 1 }\n\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn a() {}\n}\n";
         assert_eq!(splice(&text.replace('1', "2"), text), None);

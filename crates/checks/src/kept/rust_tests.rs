@@ -256,7 +256,7 @@ mod tests {
         ("src/b.rs", "#[cfg(test)]\nmod tests {\n    #[test]\n    fn one() {}\n}\n");
 
     #[test]
-    fn tests_stand_in_the_modules_that_are_compiled() {
+    fn tests_are_found_only_in_compiled_modules() {
         let own = "#[test]\nfn own() {}\n\n#[tokio::test(flavor = \"current_thread\")]\nasync fn later() {}\n";
         for (lib, expected) in [
             (format!("pub mod b;\n{own}"), "own later b::tests::one"),
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_that_selects_nothing_tests_packages() {
+    fn a_cargo_command_without_a_selection_tests_whole_packages() {
         let packages = |command: &str, manifest: &str| {
             let check = RequiredCheck {
                 name: String::new(),

@@ -322,7 +322,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn settings_of_pytest_come_from_before_however_they_are_written() {
+    fn pytest_settings_are_taken_from_the_earlier_version_in_every_notation() {
         let before =
             "[project]\nname = \"a\"\n\n[tool.pytest.ini_options]\npythonpath = [\n  \".\",\n]\n";
         let dotted = "tool.pytest.ini_options.addopts = \"-k nothing\"\n[project]\nname = \"b\"\n";
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn switches_of_cargo_targets_come_from_before() {
+    fn cargo_target_settings_are_taken_from_the_earlier_version() {
         let before = "[package]\nname = \"a\"\n\n[lib]\nname = \"a\"\n\n[dependencies]\n";
         let now = "[package]\nname = \"a\"\nautotests = false\n\n[lib]\nname = \"a\"\ntest = false\n\n\
                    [[test]]\nname = \"x\"\nharness = false\n\n[dependencies]\nserde = \"1\"\n";
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn crates_of_the_tree_that_only_tests_use_come_from_before() {
+    fn path_dev_dependencies_and_features_are_taken_from_the_earlier_version() {
         let before = "[package]\nname = \"a\"\n\n[features]\ndefault = [\"signed\"]\nsigned = []\n\n\
                       [dev-dependencies]\ncheck = { path = \"check\" }\nrand = \"0.8\"\n";
         let soft = before.replace("path = \"check\"", "path = \"soft\"");
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn sections_of_ini_files_come_from_before() {
+    fn pytest_sections_of_ini_files_are_taken_from_the_earlier_version() {
         let before = "[metadata]\nname = a\n[tool:pytest]\ntestpaths = tests\n";
         let now = "[metadata]\nname = b\n[tool:pytest]\naddopts = -k nothing\n";
         let spliced = ini(now, before).unwrap();

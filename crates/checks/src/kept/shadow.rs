@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn modules_shadow_those_of_the_standard_library_where_python_looks_first() {
+    fn modules_at_import_roots_shadow_those_of_the_standard_library() {
         for path in [
             "difflib.py",
             "src/pprint.py",

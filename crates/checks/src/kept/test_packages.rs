@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn packages_of_tests_are_told_from_packages_with_tests() {
+    fn test_packages_are_distinguished_from_packages_that_contain_tests() {
         let of = |paths: &[&str]| {
             files_of_test_packages(&paths.iter().map(|path| (*path).to_owned()).collect())
         };

@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_very_many_tests_all_are_counted_and_failures_are_kept() {
+    fn all_of_very_many_tests_are_counted_and_every_failure_is_kept() {
         let mut builder = ResultsBuilder::default();
         for number in 0..50_000 {
             let fails = number % 10_000 == 9_999;

@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_much_output_the_end_is_kept_and_all_is_digested() {
+    fn the_end_of_long_output_is_kept_and_all_of_it_is_counted() {
         let mut capture = Capture::default();
         for _ in 0..2_000 {
             capture.take(Stream::Stdout, &[b'x'; 20_000]);
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn how_two_outputs_mix_is_no_part_of_their_digest() {
+    fn the_digest_does_not_depend_on_the_interleaving_of_stdout_and_stderr() {
         let digest = |pieces: &[(Stream, &[u8])]| {
             let mut capture = Capture::default();
             pieces.iter().for_each(|(stream, piece)| capture.take(*stream, piece));

@@ -372,7 +372,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tests_of_python_are_functions_and_methods_at_their_place() {
+    fn python_tests_are_top_level_functions_and_methods() {
         let text = "\"\"\"A text.\n\ndef test_in_a_text():\n    pass\n\"\"\"\n\n\ndef test_a():\n    def test_inside():\n        pass\n\n\n@pytest.fixture\ndef test_data():\n    pass\n\n\nclass T(Base):\n    x = '''\n    def test_quoted(self):\n    '''\n\n    @pytest.mark.slow\n    async def test_b(self):\n        pass\n\n    def helper(self):\n        pass\n\n\nif True:\n    def test_maybe():\n        pass\n";
         let found: Vec<String> = defined_in_python(text)
             .iter()
@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_of_javascript_are_calls_at_the_top_or_in_a_suite() {
+    fn javascript_tests_are_calls_at_the_top_level_or_in_a_suite() {
         let text = "test('a', () => {\n  test('inside', () => {});\n});\n// test('no', 1)\nif (x) {\n  test('maybe', () => {});\n}\ndescribe('s', () => {\n  it('b', () => {});\n  for (const n of many) {\n    it('c', () => {});\n  }\n  it.each([1])('d %s', () => {});\n  it.skip(\"e\", () => {});\n});\ndescribe.skip('u', () => {\n  it('v', () => {});\n});\nconst t = `\ntest('f', 1)\n`;\ntest(`g`, () => {});\n";
         let found: Vec<String> =
             defined_in_javascript(text).into_iter().map(|it| it.name).collect();

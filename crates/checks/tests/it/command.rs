@@ -6,8 +6,9 @@ use proptest::prelude::*;
 
 /// Parses commands, one on each line, and compares the commands to run.
 fn check(lines: &str, expect: Expect) {
-    let told: String = lines.lines().map(|line| format!("{}\n", shown(line.trim()))).collect();
-    expect.assert_eq(&told);
+    let parsed_lines: String =
+        lines.lines().map(|line| format!("{}\n", shown(line.trim()))).collect();
+    expect.assert_eq(&parsed_lines);
 }
 
 fn shown(line: &str) -> String {
@@ -43,7 +44,7 @@ fn words_and_quotes_need_no_shell() {
 }
 
 #[test]
-fn what_means_something_to_a_shell_is_left_to_one() {
+fn commands_with_shell_syntax_are_run_by_a_shell() {
     check(
         "cargo build && cargo test
          pytest | tee log
@@ -77,7 +78,7 @@ fn what_means_something_to_a_shell_is_left_to_one() {
 }
 
 #[test]
-fn what_is_no_command_is_refused() {
+fn empty_and_malformed_commands_are_refused() {
     check(
         "\n'\n\"a\nA=1\na\0b",
         expect![[r#"
@@ -91,7 +92,7 @@ fn what_is_no_command_is_refused() {
 }
 
 #[test]
-fn a_quoted_name_sets_no_variable() {
+fn quoted_and_malformed_names_set_no_variable() {
     check(
         "'A=1' b\nA'B'=1 b\n1A=2 b",
         expect![[r#"
@@ -105,7 +106,7 @@ fn a_quoted_name_sets_no_variable() {
 proptest! {
     /// A formatted command is parsed as the same command.
     #[test]
-    fn a_command_survives_being_written(words in prop::collection::vec("[^\0\r\n]{0,12}", 1..5)) {
+    fn a_formatted_command_parses_to_the_same_command(words in prop::collection::vec("[^\0\r\n]{0,12}", 1..5)) {
         let line = CommandLine::words(words);
         let text = line.to_string();
         if let Ok(again @ CommandLine { program: Program::Words(_), .. }) = CommandLine::parse(&text)
@@ -116,7 +117,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_a_command_or_refused(text in any::<String>()) {
+    fn any_text_is_parsed_or_refused(text in any::<String>()) {
         let _ = CommandLine::parse(&text);
     }
 }

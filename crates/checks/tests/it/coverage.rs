@@ -79,7 +79,7 @@ fn lcov_is_read() {
 }
 
 #[test]
-fn cobertura_is_read_from_its_sources() {
+fn cobertura_is_read_with_its_source_folders() {
     check(
         CoverageFormat::Cobertura,
         "coverage-py.xml",
@@ -111,7 +111,7 @@ fn jacoco_is_read_by_package() {
 }
 
 #[test]
-fn coverage_py_counts_branches_where_it_measures_them() {
+fn coverage_py_counts_branches_if_they_are_measured() {
     check(
         CoverageFormat::CoveragePy,
         "coverage-py.json",
@@ -171,7 +171,7 @@ fn a_go_profile_counts_statements() {
 }
 
 #[test]
-fn llvm_lines_are_those_of_its_own_report() {
+fn llvm_json_lines_match_the_report_of_llvm() {
     check(
         CoverageFormat::Llvm,
         "llvm.json",
@@ -183,7 +183,7 @@ fn llvm_lines_are_those_of_its_own_report() {
 }
 
 #[test]
-fn a_report_that_breaks_off_is_none() {
+fn a_truncated_or_unknown_report_is_refused() {
     let cases = [
         "SF:shop.py\nDA:1,1\n",
         "SF:shop.py\nDA:1,x\nend_of_record\n",
@@ -200,7 +200,7 @@ fn a_report_that_breaks_off_is_none() {
         "<html></html>",
         "{}",
     ];
-    let told: Vec<String> =
+    let refusals: Vec<String> =
         cases.iter().map(|text| format!("{text:?}: {}", measured(text))).collect();
     expect![[r#"
         "SF:shop.py\nDA:1,1\n": the lcov report is invalid or truncated
@@ -217,7 +217,7 @@ fn a_report_that_breaks_off_is_none() {
         "hello": unknown format of the coverage report
         "<html></html>": unknown format of the coverage report
         "{}": unknown format of the coverage report
-    "#]].assert_eq(&told.concat());
+    "#]].assert_eq(&refusals.concat());
 }
 
 #[test]
@@ -241,7 +241,7 @@ fn a_block_that_two_packages_tested_counts_once() {
 }
 
 #[test]
-fn counts_stand_in_for_lines_that_are_not_named() {
+fn totals_are_used_if_a_report_lists_no_lines() {
     expect![[r#"
         total 8/10 80.0%, changed lines 0/0 nothing to cover
         shop.py 8/10 80.0%, changed 0/0 nothing to cover, missing [], of the change []
@@ -250,7 +250,7 @@ fn counts_stand_in_for_lines_that_are_not_named() {
 }
 
 #[test]
-fn two_reports_are_one() {
+fn two_reports_are_merged_by_line() {
     let mut one = read(b"SF:shop.py\nDA:1,1\nDA:2,0\nDA:3,0\nend_of_record\n").unwrap();
     one.add(
         read(b"SF:shop.py\nDA:2,1\nDA:3,0\nend_of_record\nSF:b.py\nDA:1,0\nend_of_record\n")
@@ -260,7 +260,7 @@ fn two_reports_are_one() {
 }
 
 #[test]
-fn lines_are_told_as_ranges() {
+fn lines_are_formatted_and_serialized_as_ranges() {
     let lines: LineRanges = [9, 1, 2, 3, 5, 7, 8].into_iter().collect();
     assert_eq!(lines.to_string(), "1-3, 5, 7-9");
     let json = serde_json::to_string(&lines).unwrap();
@@ -269,7 +269,7 @@ fn lines_are_told_as_ranges() {
 }
 
 #[test]
-fn what_reaches_the_minimum_has_no_gap() {
+fn coverage_that_reaches_the_minimum_has_no_gap() {
     let gaps = |covered, minimum| {
         let measured = CoverageMeasurement {
             total: CoverageCount { covered, total: 1000 },
@@ -283,7 +283,7 @@ fn what_reaches_the_minimum_has_no_gap() {
 }
 
 #[test]
-fn a_share_is_never_shown_as_more_than_it_is() {
+fn percentages_are_rounded_down() {
     assert_eq!(CoverageCount { covered: 79_999, total: 100_000 }.to_string(), "79.9%");
     assert_eq!(CoverageCount { covered: 0, total: 0 }.to_string(), "nothing to cover");
 }
@@ -310,7 +310,7 @@ fn gaps_name_the_total_the_change_and_its_files() {
 }
 
 #[test]
-fn a_document_type_is_not_looked_at() {
+fn external_entities_of_a_coverage_report_are_ignored() {
     let text = "<!DOCTYPE coverage [<!ENTITY x SYSTEM 'file:///etc/passwd'>]><coverage><sources><source>&x;</source></sources>\
         <class filename='shop.py'><lines><line number='1' hits='1'/></lines></class></coverage>";
     expect![[r#"

@@ -12,7 +12,7 @@ fn check(files: &str, sources: &[&str], cases: &[(&str, Option<&str>)]) {
 }
 
 #[test]
-fn a_file_is_found_where_it_lies() {
+fn a_file_is_found_by_relative_and_absolute_paths() {
     check(
         "src/a.py a.py",
         &[],
@@ -29,7 +29,7 @@ fn a_file_is_found_where_it_lies() {
 }
 
 #[test]
-fn a_file_is_found_from_another_machine() {
+fn a_file_is_found_by_a_path_of_another_machine() {
     check(
         "src/a.py setup.py",
         &[],
@@ -55,7 +55,7 @@ fn a_go_file_is_found_by_its_module() {
 }
 
 #[test]
-fn a_java_file_is_found_by_its_package_if_there_is_one() {
+fn a_java_file_is_found_by_its_package_if_the_match_is_unique() {
     check(
         "a/src/main/java/com/shop/Money.java a/src/main/java/com/shop/Cart.java b/src/main/java/com/shop/Cart.java",
         &[],

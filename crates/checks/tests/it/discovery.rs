@@ -72,7 +72,7 @@ fn shown(found: &Discovery) -> String {
 }
 
 #[test]
-fn a_script_that_mentions_its_runner_is_the_command() {
+fn a_test_script_that_calls_its_runner_is_the_command() {
     check(
         r#"package.json | {"devDependencies": {"jest": "^29.1.0"}, "scripts": {"test": "jest --ci"}}
            pnpm-lock.yaml"#,
@@ -97,7 +97,7 @@ fn the_placeholder_of_npm_is_no_test() {
 }
 
 #[test]
-fn pytest_is_known_by_its_configuration() {
+fn pytest_is_recognized_by_its_configuration() {
     check(
         "pyproject.toml | [tool.pytest.ini_options]\\n",
         expect![[r#"
@@ -121,7 +121,7 @@ fn pytest_is_known_by_its_configuration() {
 }
 
 #[test]
-fn cargo_always_counts_and_go_by_its_module() {
+fn cargo_and_go_projects_are_recognized_by_their_manifests() {
     check(
         "Cargo.toml | [package]\\n",
         expect![[r#"
@@ -145,7 +145,7 @@ fn cargo_always_counts_and_go_by_its_module() {
 }
 
 #[test]
-fn a_lock_file_tells_the_package_manager() {
+fn a_lock_file_determines_the_package_manager() {
     check(
         "yarn.lock\npackage-lock.json\nCargo.lock",
         expect![[r#"
@@ -156,7 +156,7 @@ fn a_lock_file_tells_the_package_manager() {
 }
 
 #[test]
-fn a_project_without_tests_is_one() {
+fn a_project_without_tests_is_recognized() {
     let is_without = |files: &str| discover(&MemoryFiles::of(files)).is_without_tests();
     assert!(is_without(""));
     assert!(is_without("README.md\nsrc/main.c"));
@@ -243,7 +243,7 @@ fn tests_written_for_unittest_are_run_by_it() {
 }
 
 #[test]
-fn scripts_stand_in_for_runners_that_nobody_knows() {
+fn scripts_are_run_for_unknown_test_runners() {
     check(
         r#"package.json | {"scripts": {"test": "ava && tsd", "e2e": "./e2e.sh"}, "workspaces": ["a"]}
            a/package.json | {"devDependencies": {"jest": "1"}}
@@ -278,7 +278,7 @@ fn scripts_stand_in_for_runners_that_nobody_knows() {
 }
 
 #[test]
-fn a_script_that_is_more_than_its_runner_is_run_as_it_is() {
+fn a_script_with_more_than_its_runner_is_run_unchanged() {
     check(
         r#"package.json | {"devDependencies": {"mocha": "1", "nyc": "1"}, "scripts": {"test": "mocha && eslint ."}}"#,
         expect![[r#"
@@ -370,7 +370,7 @@ fn ruby_php_and_dotnet_are_found() {
 }
 
 #[test]
-fn c_is_built_beside_the_tree() {
+fn c_projects_are_built_outside_the_tree() {
     check(
         "CMakeLists.txt | enable_testing()\nadd_test(x)\ntests/test_money.cpp",
         expect![[r#"
@@ -415,7 +415,7 @@ fn a_manifest_that_cannot_be_read_hides_nothing_else() {
 }
 
 #[test]
-fn a_folder_is_read_without_what_was_installed() {
+fn discovery_ignores_installed_dependencies_and_symlinks() {
     let folder = tempfile::tempdir().unwrap();
     let write = |path: &str, text: &str| {
         let path = folder.path().join(path);
@@ -437,7 +437,7 @@ fn a_folder_is_read_without_what_was_installed() {
 }
 
 #[test]
-fn a_tree_of_very_many_packages_is_looked_at_once() {
+fn very_many_packages_are_discovered() {
     let files: String = (0..5_000)
         .map(|n| format!("p{n}/Cargo.toml\np{n}/package.json | {{}}\np{n}/go.mod\np{n}/pyproject.toml\np{n}/test_a.py\n"))
         .collect();

@@ -74,7 +74,7 @@ proptest! {
 
     /// Ranges of lines give the same counts as single lines.
     #[test]
-    fn changed_lines_are_counted_as_one_by_one(
+    fn changed_lines_are_counted_as_by_a_line_by_line_model(
         hit in prop::collection::btree_set(1..60_u32, 0..40),
         missed in prop::collection::btree_set(1..60_u32, 0..40),
         changed in prop::collection::btree_set(1..60_u32, 0..40),
@@ -96,7 +96,7 @@ proptest! {
 }
 
 #[test]
-fn a_report_of_very_many_lines_costs_what_it_is_long() {
+fn huge_and_deeply_nested_reports_are_read_or_refused() {
     let blocks: String =
         (0..20_000).map(|n| format!("m/a{}.go:1.1,{}.9 1 1\n", n % 100, u32::MAX - n)).collect();
     let coverage = read(format!("mode: set\n{blocks}").as_bytes()).unwrap();

@@ -66,7 +66,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(assay_testenv::cases(64)))]
 
     #[test]
-    fn every_form_reads_anything(bytes in pieces()) {
+    fn every_result_format_accepts_any_bytes(bytes in pieces()) {
         for form in ResultFormat::ALL.into_iter().chain([ResultFormat::Report]) {
             let Some(tests) = read(form, &bytes) else { continue };
             prop_assert!(tests.failed().count() <= tests.totals.failed);
@@ -78,7 +78,7 @@ proptest! {
 }
 
 #[test]
-fn very_long_output_is_read_in_one_pass() {
+fn very_long_output_yields_a_bounded_number_of_results() {
     for piece in PIECES.into_iter().chain(["{\"a\":", "[", "{\"numTotalTests\":[\n"]) {
         let much = piece.repeat((256 << 10) / piece.len());
         let kept = detect(much.as_bytes()).map_or(0, |(_, tests)| tests.results.len());

@@ -24,13 +24,13 @@ const SHOP: &str = r#"Cargo.toml | [package]
     web/a.test.ts
     tools/go.mod"#;
 
-fn said(spec: &str) -> Verification {
+fn parse_verification(spec: &str) -> Verification {
     serde_json::from_str(spec).unwrap()
 }
 
 fn check(risk: Risk, spec: &str, files: &str, expect: Expect) {
     let found = discover(&MemoryFiles::of(files));
-    let all = plan_checks(risk, &said(spec), &found);
+    let all = plan_checks(risk, &parse_verification(spec), &found);
     expect.assert_eq(&all.iter().map(shown).collect::<String>());
 }
 
@@ -70,7 +70,7 @@ fn a_risk_requires_its_kinds_of_check() {
 }
 
 #[test]
-fn what_the_spec_names_is_required() {
+fn commands_of_the_spec_are_required_at_the_levels_of_risk_that_need_them() {
     check(Risk::Trivial, SPEC, SHOP, expect![""]);
     check(
         Risk::Low,
@@ -126,7 +126,7 @@ fn what_the_spec_names_is_required() {
 }
 
 #[test]
-fn what_is_found_stands_in_for_what_the_spec_leaves_out() {
+fn discovered_commands_replace_those_that_the_spec_omits() {
     check(
         Risk::Low,
         "{}",
@@ -173,14 +173,14 @@ fn a_smoke_test_is_the_outermost_build_or_else_the_tests() {
         ("package.json | {\"scripts\": {\"test\": \"sh t.sh\"}}\ntools/setup.py", "npm test in ."),
     ] {
         let found = discover(&MemoryFiles::of(files));
-        let all = plan_checks(Risk::Low, &said("{}"), &found);
+        let all = plan_checks(Risk::Low, &parse_verification("{}"), &found);
         let all: String = all.iter().map(shown).collect();
         assert_eq!(all, format!("smoke: {expected}\n"), "{files}");
     }
 }
 
 #[test]
-fn two_spellings_of_one_run_are_run_once() {
+fn equivalent_commands_are_run_once() {
     let project = "pytest.ini\ntests/integration/test_api.py";
     for (unit, files, is_same) in [
         ("pytest", project, true),
@@ -198,14 +198,18 @@ fn two_spellings_of_one_run_are_run_once() {
         ("npm run test", "package.json | {\"scripts\": {\"test\": \"sh t.sh\"}}", true),
     ] {
         let spec = serde_json::json!({"unit": {"commands": [{"command": unit}]}}).to_string();
-        let all = plan_checks(Risk::Medium, &said(&spec), &discover(&MemoryFiles::of(files)));
+        let all = plan_checks(
+            Risk::Medium,
+            &parse_verification(&spec),
+            &discover(&MemoryFiles::of(files)),
+        );
         let runs = all.iter().filter(|it| matches!(it, PlannedCheck::Run(_))).count();
         assert_eq!(runs == 1, is_same, "{unit}: {}", all.iter().map(shown).collect::<String>());
     }
 }
 
 #[test]
-fn what_cannot_be_had_is_not_run() {
+fn a_required_check_without_a_command_is_reported_as_not_run() {
     check(
         Risk::Low,
         "{}",
@@ -249,12 +253,12 @@ fn what_cannot_be_had_is_not_run() {
 }
 
 #[test]
-fn a_command_of_the_spec_that_measures_coverage_is_taken_for_it() {
+fn a_spec_command_that_measures_coverage_is_the_coverage_check() {
     let spec =
         r#"{"unit": {"commands": [{"command": "pytest --cov=src"}]}, "minimum_coverage": 90}"#;
     let go = r#"{"unit": {"commands": [{"command": "go test -coverprofile=c.out ./..."}]}}"#;
     let found = discover(&MemoryFiles::of(""));
-    let all = plan_checks(Risk::High, &said(go), &found);
+    let all = plan_checks(Risk::High, &parse_verification(go), &found);
     assert!(all.iter().any(
         |it| matches!(it, PlannedCheck::Run(check) if check.coverage.contains(&"c.out".to_owned()))
     ));
@@ -271,8 +275,8 @@ fn a_command_of_the_spec_that_measures_coverage_is_taken_for_it() {
 }
 
 #[test]
-fn a_plan_can_ask_for_more_and_not_for_less() {
-    let spec = said(r#"{"e2e": {"is_required": true}}"#);
+fn a_plan_can_require_a_check_beyond_its_risk() {
+    let spec = parse_verification(r#"{"e2e": {"is_required": true}}"#);
     let kinds: Vec<CheckKind> = plan_checks(Risk::Trivial, &spec, &discover(&MemoryFiles::of("")))
         .iter()
         .map(|it| match it {
@@ -287,7 +291,11 @@ fn a_plan_can_ask_for_more_and_not_for_less() {
 #[test]
 fn commands_have_no_network_unless_the_spec_allows_it() {
     let allowed = |spec: &str| {
-        let all = plan_checks(Risk::Low, &said(spec), &discover(&MemoryFiles::of("Cargo.toml")));
+        let all = plan_checks(
+            Risk::Low,
+            &parse_verification(spec),
+            &discover(&MemoryFiles::of("Cargo.toml")),
+        );
         all.iter().any(|it| matches!(it, PlannedCheck::Run(check) if check.network))
     };
     assert!(!allowed("{}"));
@@ -295,7 +303,7 @@ fn commands_have_no_network_unless_the_spec_allows_it() {
 }
 
 #[test]
-fn runners_that_a_spec_names_write_what_can_be_read() {
+fn runners_of_the_spec_get_options_for_a_readable_report() {
     let spec = r#"{"unit": {"commands": [
         {"command": "npx vitest run cart"}, {"command": "jest --silent"},
         {"command": "pnpm exec vitest run --reporter=verbose"}, {"command": "npm test"},
@@ -317,7 +325,7 @@ fn runners_that_a_spec_names_write_what_can_be_read() {
 }
 
 #[test]
-fn commands_run_as_they_are_written_with_a_report_by_documented_ways() {
+fn spec_commands_stay_unchanged_and_write_reports_by_documented_options() {
     let spec = r#"{"unit": {"commands": [
         {"command": "pytest tests/test_auth.py"}, {"command": "pytest tests/test_feature.py -v"},
         {"command": "python3 -m pytest tests"}, {"command": "uv run pytest -q"},
@@ -356,7 +364,7 @@ fn commands_run_as_they_are_written_with_a_report_by_documented_ways() {
 }
 
 #[test]
-fn flows_and_pages_that_a_plan_names_are_tried_out() {
+fn flows_and_pages_of_a_plan_are_end_to_end_checks() {
     let spec = r#"{"e2e": {"is_required": true, "flows": ["user_login", "/dashboard"]}}"#;
     check(
         Risk::Low,

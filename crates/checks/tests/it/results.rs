@@ -36,8 +36,8 @@ fn shown(tests: &TestReport) -> String {
         let file = test.file.as_ref().map(|file| format!(" in {file}")).unwrap_or_default();
         let time = test.duration_ms.map(|millis| format!(", {millis} ms")).unwrap_or_default();
         text.push_str(&format!("{word} {}{file}{time}\n", test.name));
-        let said = message.lines().filter(|line| !line.trim().is_empty()).take(3);
-        said.for_each(|line| text.push_str(&format!("    {line}\n")));
+        let message_lines = message.lines().filter(|line| !line.trim().is_empty()).take(3);
+        message_lines.for_each(|line| text.push_str(&format!("    {line}\n")));
     }
     text
 }
@@ -63,7 +63,7 @@ fn cargo_tests_are_read_from_all_binaries() {
 }
 
 #[test]
-fn nextest_names_a_failure_twice_and_it_counts_once() {
+fn a_failure_that_nextest_prints_twice_counts_once() {
     check(
         ResultFormat::Nextest,
         "nextest.txt",
@@ -81,7 +81,7 @@ fn nextest_names_a_failure_twice_and_it_counts_once() {
 }
 
 #[test]
-fn nextest_tells_in_json_what_libtest_does() {
+fn nextest_json_is_read_as_libtest_json() {
     check(
         ResultFormat::LibtestJson,
         "nextest.jsonl",
@@ -115,7 +115,7 @@ fn pytest_names_failures_and_counts_the_rest() {
 }
 
 #[test]
-fn pytest_names_all_tests_when_asked() {
+fn verbose_pytest_output_names_all_tests() {
     check(
         ResultFormat::Pytest,
         "pytest-v.txt",
@@ -152,7 +152,7 @@ fn pytest_names_all_tests_when_asked() {
 }
 
 #[test]
-fn pytest_that_ran_nothing_says_so() {
+fn a_pytest_run_without_tests_has_no_results() {
     check(
         ResultFormat::Pytest,
         "pytest-none.txt",
@@ -200,7 +200,7 @@ fn unittest_is_read_with_and_without_names() {
 }
 
 #[test]
-fn junit_is_read_whoever_wrote_it() {
+fn junit_is_read_from_different_runners() {
     check(
         ResultFormat::Junit,
         "pytest.xml",
@@ -276,7 +276,7 @@ fn a_file_that_jest_cannot_run_is_a_failure() {
 }
 
 #[test]
-fn vitest_writes_as_jest_does() {
+fn vitest_json_is_read_as_jest_json() {
     check(
         ResultFormat::Jest,
         "vitest.json",
@@ -386,7 +386,7 @@ fn tap_is_read_with_subtests_and_notes() {
 }
 
 #[test]
-fn a_run_that_breaks_off_says_so() {
+fn a_truncated_run_is_reported_as_truncated() {
     check_text(
         ResultFormat::Cargo,
         "running 2 tests\ntest a ... ok\n",
@@ -436,7 +436,7 @@ fn a_run_that_breaks_off_says_so() {
 }
 
 #[test]
-fn a_text_that_holds_two_runs_or_contradicts_itself_is_not_understood() {
+fn output_with_two_runs_or_contradictory_counts_is_marked_as_doubtful() {
     let total = |count: usize| format!("test result: ok. {count} passed; 0 failed; 0 ignored\n");
     let ran = "----------------------------------------------------------------------\nRan 1 test in 0.1s\n\nOK\n";
     for (form, text) in [
@@ -498,7 +498,7 @@ fn a_report_names_tests_that_began_and_did_not_end() {
 }
 
 #[test]
-fn a_summary_counts_failures_that_nobody_named() {
+fn failures_without_a_name_are_counted_from_the_summary() {
     check_text(
         ResultFormat::Cargo,
         "running 3 tests\ntest a ... ok\ntest result: FAILED. 1 passed; 2 failed; 0 ignored; 0 measured\n",
@@ -585,7 +585,7 @@ fn workers_of_xdist_are_left_out_of_names() {
 }
 
 #[test]
-fn an_entity_of_somebody_else_is_not_expanded() {
+fn external_entities_of_a_junit_report_are_not_expanded() {
     check_text(
         ResultFormat::Junit,
         "<!DOCTYPE a [<!ENTITY b SYSTEM 'file:///etc/passwd'>]><testsuite><testcase name='x&b;'>\
@@ -600,7 +600,7 @@ fn an_entity_of_somebody_else_is_not_expanded() {
 }
 
 #[test]
-fn words_of_a_program_are_no_result() {
+fn unrelated_program_output_is_not_detected_as_results() {
     for text in
         ["", "ok\n", "all good\n", "{\"a\": 1}\n", "<html/>", "building in 0.5s\n", "PASSED\n"]
     {

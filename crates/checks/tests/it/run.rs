@@ -70,15 +70,15 @@ pub(crate) fn shown(outcome: &CheckOutcome) -> String {
 }
 
 fn check(commands: &[&str], expect: Expect) {
-    let told: Vec<String> = commands
+    let observed: Vec<String> = commands
         .iter()
         .map(|command| format!("{command}: {}", shown(&run(&check_of(command)))))
         .collect();
-    expect.assert_eq(&told.concat());
+    expect.assert_eq(&observed.concat());
 }
 
 #[test]
-fn a_command_stands_by_how_it_ends() {
+fn the_state_of_a_check_without_results_follows_from_its_exit() {
     check(
         &[
             "true", "echo fine", "false", "echo broken >&2; exit 3", "kill -9 $$",
@@ -101,7 +101,7 @@ fn a_command_stands_by_how_it_ends() {
 }
 
 #[test]
-fn a_command_stands_by_what_became_of_its_tests() {
+fn the_state_of_a_check_with_results_follows_from_its_tests_and_exit_code() {
     let ends = |end: &str, code| {
         format!("printf 'running 2 tests\\ntest a ... ok\\n{end}\\n'; exit {code}")
     };
@@ -142,7 +142,7 @@ fn a_command_stands_by_what_became_of_its_tests() {
 }
 
 #[test]
-fn a_runner_that_was_told_to_write_results_must() {
+fn a_check_that_must_report_results_does_not_pass_without_them() {
     let silent =
         RequiredCheck { reading: ResultSource::Printed(ResultFormat::Cargo), ..check_of("true") };
     expect![[r#"
@@ -195,7 +195,7 @@ fn results_are_read_from_files_that_the_check_wrote() {
 }
 
 #[test]
-fn a_report_of_an_earlier_run_is_not_believed() {
+fn a_report_of_an_earlier_run_is_ignored() {
     let tree = tempfile::tempdir().unwrap();
     fs::write(tree.path().join("a.xml"), SUITE).unwrap();
     expect![[r#"
@@ -215,36 +215,36 @@ fn covering(script: &str, minimum: Option<f64>) -> RequiredCheck {
 }
 
 #[test]
-fn coverage_stands_against_its_minimum() {
+fn a_coverage_check_fails_below_its_minimum() {
     let tree = tempfile::tempdir().unwrap();
     let changed = [("a.py".to_owned(), LineRanges::from_iter([2_u32]))].into();
     let runner = runner(tree.path()).change(["a.py".to_owned()], changed);
     let report = "printf 'SF:a.py\\nDA:1,1\\nDA:2,0\\nend_of_record\\n' > {reports}/a.info";
-    let told = |check: RequiredCheck| shown(&runner.run(&check));
+    let observed = |check: RequiredCheck| shown(&runner.run(&check));
     expect![[r#"
         passed
           50.0% covered, 0.0% of changed lines
     "#]]
-    .assert_eq(&told(covering(report, Some(50.0))));
+    .assert_eq(&observed(covering(report, Some(50.0))));
     expect![[r#"
         FAILED: coverage is 50.0%, below the minimum of 50.1%
           50.0% covered, 0.0% of changed lines
     "#]]
-    .assert_eq(&told(covering(report, Some(50.1))));
+    .assert_eq(&observed(covering(report, Some(50.1))));
     expect![[r#"
         passed
           50.0% covered, 0.0% of changed lines
     "#]]
-    .assert_eq(&told(covering(report, None)));
+    .assert_eq(&observed(covering(report, None)));
     expect![[r#"
         NOT RUN: the check wrote no readable coverage report
     "#]]
-    .assert_eq(&told(covering("true", Some(1.0))));
+    .assert_eq(&observed(covering("true", Some(1.0))));
     expect![[r#"
         NOT RUN: the check wrote no readable coverage report
           `a.info`: the lcov report is invalid or truncated
     "#]]
-    .assert_eq(&told(covering("echo SF:a.py > {reports}/a.info", Some(1.0))));
+    .assert_eq(&observed(covering("echo SF:a.py > {reports}/a.info", Some(1.0))));
 }
 
 #[test]
@@ -258,7 +258,7 @@ fn a_check_that_takes_too_long_is_ended() {
 }
 
 #[test]
-fn of_much_output_the_end_is_told_and_too_much_ends_it() {
+fn the_end_of_long_output_is_kept_and_output_over_the_limit_ends_the_check() {
     let much = run(&check_of("yes | head -c 3000000; echo the end"));
     assert!(much.is_pass() && much.tail.len() <= 8 << 10 && much.tail.ends_with("the end\n"));
     assert_eq!(much.output_bytes, 3_000_008);
@@ -276,14 +276,14 @@ fn the_same_output_has_the_same_digest() {
 }
 
 #[test]
-fn a_check_inherits_no_secret_and_a_temporary_folder_of_its_own() {
+fn a_check_inherits_no_variables_and_has_its_own_temporary_folder() {
     // Cargo sets this variable for tests.
     assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
     let outcome =
         run(&check_of("echo \"<$CARGO_MANIFEST_DIR> $CI\"; : > \"$TMPDIR/x\" && echo \"$TMPDIR\""));
     assert!(outcome.is_pass());
-    let (told, temporary) = outcome.tail.trim().split_once('\n').unwrap();
-    assert_eq!(told, "<> true");
+    let (observed, temporary) = outcome.tail.trim().split_once('\n').unwrap();
+    assert_eq!(observed, "<> true");
     assert!(temporary.contains("assay-check-") && !Path::new(temporary).exists(), "{temporary}");
 }
 
@@ -355,12 +355,12 @@ fn a_check_reads_no_secrets_of_its_home() {
     fs::write(elsewhere.path().join("config.toml"), "open\n").unwrap();
     let runner = runner(tree.path()).home(home.path()).hidden([&token]);
     let at = elsewhere.path().display();
-    let told = |command: &str| {
+    let observed = |command: &str| {
         let outcome = runner.run(&check_of(command));
         (outcome.is_pass(), outcome.tail.contains("secret"))
     };
     for command in ["cat ~/note", &format!("cat {at}/config.toml"), "touch here; cat here; ls ."] {
-        assert_eq!(told(&format!("sh -c '{command}'")), (true, false), "{command}");
+        assert_eq!(observed(&format!("sh -c '{command}'")), (true, false), "{command}");
     }
     if limits().reading == Enforcement::None {
         not_run::record("this kernel hides no files");
@@ -368,15 +368,15 @@ fn a_check_reads_no_secrets_of_its_home() {
     }
     let ways = ["cat ~/.ssh/id", "ls ~/.ssh", "cat ~/.npmrc", "cat ~/.netrc", "cat ~/.codex/*"];
     for command in ways.into_iter().chain([&*format!("cat {at}/credentials.toml")]) {
-        assert_eq!(told(&format!("sh -c '{command}'")), (false, false), "{command}");
+        assert_eq!(observed(&format!("sh -c '{command}'")), (false, false), "{command}");
     }
     // A tool of the repository that starts other programs.
     let nested = "ln -s ~/.ssh keys; sh -c 'cat keys/id & wait $!; cat ~/.netrc; true'; ls";
-    assert_eq!(told(nested), (true, false));
+    assert_eq!(observed(nested), (true, false));
 }
 
 #[test]
-fn a_check_does_not_see_our_variables() {
+fn a_check_cannot_read_the_environment_of_the_assay_process() {
     let (tree, home) = (tempfile::tempdir().unwrap(), home());
     let runner = runner(tree.path()).home(home.path());
     let read =
@@ -421,7 +421,7 @@ fn programs_of_the_project_come_first() {
 }
 
 #[test]
-fn an_outcome_can_be_kept_in_a_journal() {
+fn a_check_outcome_survives_serialization() {
     let outcome = run(&check_of("printf 'running 1 test\\ntest a ... FAILED\\n'; exit 1"));
     let json = serde_json::to_string(&outcome).unwrap();
     assert_eq!(serde_json::from_str::<CheckOutcome>(&json).unwrap(), outcome);
@@ -430,7 +430,7 @@ fn an_outcome_can_be_kept_in_a_journal() {
 }
 
 #[test]
-fn a_check_that_starts_processes_without_end_is_held() {
+fn a_fork_bomb_in_a_check_is_contained() {
     if limits().processes == Enforcement::None {
         not_run::record("this system bounds no processes");
         return;
@@ -444,7 +444,7 @@ fn a_check_that_starts_processes_without_end_is_held() {
 }
 
 #[test]
-fn the_file_of_a_test_is_named_from_the_root() {
+fn test_files_are_named_relative_to_the_root() {
     let tree = tempfile::tempdir().unwrap();
     fs::create_dir(tree.path().join("web")).unwrap();
     let root = tree.path().canonicalize().unwrap();

@@ -22,19 +22,19 @@ fn check(files: &[(&str, &str)], expect: Expect) {
         fs::write(path, text).unwrap();
     }
     let found = discover(&ProjectFolder::new(tree.path()));
-    let mut told = String::new();
+    let mut report = String::new();
     for framework in &found.frameworks {
         let outcome = runner(tree.path()).home(home.path()).run(&required(framework));
         let tail = if outcome.tests.is_none() { outcome.tail.as_str() } else { "" };
-        told.push_str(&format!("{}: {}{tail}", framework.name, shown(&outcome)));
+        report.push_str(&format!("{}: {}{tail}", framework.name, shown(&outcome)));
         let tests = outcome.tests.iter().flat_map(|tests| tests.results.iter());
         // Other parts of a name depend on the version of a tool.
         let name = |name: &str| name.split(" (").next().unwrap_or(name).to_owned();
         let mut names: Vec<String> = tests.map(|test| name(&test.name)).collect();
         names.sort();
-        names.iter().for_each(|name| told.push_str(&format!("  {name}\n")));
+        names.iter().for_each(|name| report.push_str(&format!("  {name}\n")));
     }
-    expect.assert_eq(&told);
+    expect.assert_eq(&report);
 }
 
 fn required(framework: &Framework) -> RequiredCheck {
@@ -74,7 +74,7 @@ fn a_crate_is_tested_offline_without_writing_anywhere_else() {
 }
 
 #[test]
-fn a_crate_that_does_not_build_has_failed() {
+fn a_crate_that_does_not_build_fails_its_check() {
     let check = RequiredCheck { kind: CheckKind::FullSuite, ..check_of("cargo test") };
     let tree = tempfile::tempdir().unwrap();
     fs::create_dir(tree.path().join("src")).unwrap();
@@ -89,7 +89,7 @@ fn a_crate_that_does_not_build_has_failed() {
 }
 
 #[test]
-fn a_cargo_command_that_is_not_installed_was_not_run() {
+fn a_missing_cargo_command_is_reported_as_not_run() {
     let tree = tempfile::tempdir().unwrap();
     let outcome = runner(tree.path()).run(&check_of("cargo no-such-command"));
     expect![[r#"
@@ -152,7 +152,7 @@ fn tests_of_node_are_run() {
 }
 
 #[test]
-fn npm_does_without_settings_that_are_hidden() {
+fn npm_runs_without_its_hidden_settings() {
     if !has("npm", &["--version"]) {
         return;
     }

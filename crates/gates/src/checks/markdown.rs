@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn headings_are_linked_to_by_their_letters() {
+    fn heading_anchors_are_derived_from_their_text() {
         let page = "# The `Plan`: a [first](x.md) Look!\n\nSet & Off\n====\n## Same\n## Same\n\
                     ```\n# no\n```\n<a id=\"own\"></a>\n### Named {#mine}\n";
         let mut found: Vec<String> = anchors(page).into_iter().collect();
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_reader_of_the_page_does_not_see_is_no_target() {
+    fn comments_and_code_yield_no_links_or_anchors() {
         let page = "    [no](no.md) `no`\n\n<!-- [no](no.md)\n`no` <a id=\"no\"> -->\n\n- a\n\n      # no\n\n\
                     `` [no](no.md) ` `` [a][r] <a@b.example>\n\n[r]: there.md\n[R]: no.md\n\n#no\n";
         let links: Vec<String> = links(page).into_iter().map(|(n, t)| format!("{n} {t}")).collect();
@@ -165,20 +165,20 @@ mod tests {
     }
 
     #[test]
-    fn a_target_with_a_blank_is_found_since_a_link_was_meant() {
+    fn a_link_target_with_a_space_is_found_up_to_the_space() {
         let page = "[guide](my guide.md) `[no](no no.md)` a] (b c)\n";
         assert_eq!(links(page), [(1, "my".to_owned())]);
     }
 
     #[test]
-    fn a_page_that_is_nested_too_deep_has_its_links_and_headings() {
+    fn links_and_headings_are_found_in_a_page_that_is_nested_too_deep() {
         let page = format!("{}\n{}# Here\n[a](b.md)\n", "> ".repeat(9_000), "x\n".repeat(9_000));
         assert_eq!(links(&page), [(9_003, "b.md".to_owned())]);
         assert!(anchors(&page).contains("here"));
     }
 
     #[test]
-    fn hostile_pages_end() {
+    fn reading_hostile_pages_terminates() {
         for page in
             ["`".repeat(200_000), "[](".repeat(30_000), "](".repeat(30_000), "`` `".repeat(50_000)]
         {

@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pass_counts_only_with_lines_that_are_there() {
+    fn a_pass_counts_only_with_a_quote_of_existing_lines() {
         let pass = |quote: &str| {
             seen(&format!(
                 r#"{{"id": "a-1", "status": "PASS", "finding": "", "quote": "{quote}"}}"#
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_answers_the_worse_counts_and_none_is_unseen() {
+    fn the_worse_of_two_answers_counts_and_a_missing_answer_is_not_checked() {
         let pass = r#"{"id": "a-1", "status": "PASS", "quote": "The answer is kept"}"#;
         let fail = r#"{"id": "a-1", "status": "FAIL", "finding": "It is not."}"#;
         let other = r#"{"id": "b-1", "status": "PASS", "quote": "The answer is kept"}"#;

@@ -1,6 +1,6 @@
 //! Formats the results of checks as text, for tests.
 
-use assay_change::{Change, Scope as AttemptResult, Selection};
+use assay_change::{Change, Scope as ChangeScope, Selection};
 use assay_gates::checks::{self, Check};
 use assay_gates::item::Scope;
 use assay_gates::phase::Phase;
@@ -12,7 +12,7 @@ use assay_testkit::Repository;
 use crate::files::Files;
 
 /// Returns the results of one check on all its targets: a line for each.
-pub(crate) fn said(subject: &Subject<'_>, key: &str) -> String {
+pub(crate) fn check_results(subject: &Subject<'_>, key: &str) -> String {
     let check = checks::named(key).unwrap();
     let lines = (check.targets)(subject).into_iter().map(|target| {
         let seen = shown((check.run)(subject, &target.scope));
@@ -84,7 +84,7 @@ pub(crate) fn change(before: &[(&str, &str)], after: &[(&str, &str)]) -> (Reposi
         repository.write(path, text);
     }
     repository.commit("after");
-    let scope = AttemptResult::Commits("HEAD".to_owned());
+    let scope = ChangeScope::Commits("HEAD".to_owned());
     let change = assay_change::open(repository.path(), &scope, &Selection::default()).unwrap();
     (repository, change)
 }

@@ -26,16 +26,16 @@ fn check(answer: AnswerForm, script: &str, expected: Expect) {
         check: "It holds".to_owned(),
         result: ItemResult::Todo,
     };
-    let said = match verifier.run(Phase::PlanDocs, &item, Some("docs/plan.md")) {
+    let outcome = match verifier.run(Phase::PlanDocs, &item, Some("docs/plan.md")) {
         CheckResult::Pass => "holds".to_owned(),
         CheckResult::Fail(why) => format!("fails: {why}"),
         CheckResult::NotChecked(why) => format!("unseen: {why}"),
     };
-    expected.assert_eq(&said);
+    expected.assert_eq(&outcome);
 }
 
 #[test]
-fn its_exit_code_says_what_it_saw() {
+fn the_exit_code_of_a_command_decides_the_result() {
     check(AnswerForm::Exit, "exit 0", expect!["holds"]);
     check(
         AnswerForm::Exit,
@@ -51,12 +51,12 @@ fn its_exit_code_says_what_it_saw() {
 }
 
 #[test]
-fn what_did_not_come_to_its_end_saw_nothing() {
+fn a_command_killed_by_a_signal_has_no_result() {
     check(AnswerForm::Exit, "kill -9 $$", expect!["unseen: `probe` was killed by a signal"]);
 }
 
 #[test]
-fn it_is_told_what_to_look_at() {
+fn a_command_gets_the_phase_plan_and_item_in_its_environment() {
     check(
         AnswerForm::Exit,
         "echo $ASSAY_GATE_PHASE $ASSAY_GATE_PLAN $ASSAY_ITEM_ID $ASSAY_ITEM_SCOPE $ASSAY_ITEM_CHECK; exit 1",
@@ -67,7 +67,7 @@ fn it_is_told_what_to_look_at() {
 }
 
 #[test]
-fn its_words_count_only_where_they_are_clear_and_its_exit_agrees() {
+fn a_text_answer_passes_only_if_it_is_well_formed_and_the_exit_code_agrees() {
     check(AnswerForm::Text, "echo PASS", expect!["holds"]);
     check(
         AnswerForm::Text,

@@ -93,7 +93,7 @@ fn seen(folder: &Path, step: &str) -> String {
 
 /// Runs in a separate process, which dies.
 #[test]
-fn dies_where_it_is_told_to() {
+fn child_process_dies_at_the_given_write() {
     let (Ok(folder), Ok(step)) = (std::env::var(FOLDER), std::env::var(STEP)) else { return };
     let write: usize = std::env::var(WRITE).unwrap().parse().unwrap();
     fault::inject(write, Fault::Die);
@@ -112,7 +112,7 @@ fn whole(step: &str) -> (usize, String, String) {
 }
 
 #[test]
-fn a_process_that_dies_at_any_write_leaves_the_gate_as_it_was_or_as_it_became() {
+fn a_process_that_dies_at_any_write_leaves_the_gate_before_or_after_the_step() {
     let this = std::env::current_exe().unwrap();
     for step in STEPS {
         let (writes, before, after) = whole(step);
@@ -121,7 +121,7 @@ fn a_process_that_dies_at_any_write_leaves_the_gate_as_it_was_or_as_it_became() 
             let folder = TempDir::new().unwrap();
             prepare(folder.path(), step);
             let died = Command::new(&this)
-                .args(["crash::dies_where_it_is_told_to", "--exact"])
+                .args(["crash::child_process_dies_at_the_given_write", "--exact"])
                 .env(FOLDER, folder.path())
                 .env(STEP, step)
                 .env(WRITE, write.to_string())
@@ -138,7 +138,7 @@ fn a_process_that_dies_at_any_write_leaves_the_gate_as_it_was_or_as_it_became() 
 }
 
 #[test]
-fn a_disk_that_fails_at_any_write_leaves_the_gate_as_it_was() {
+fn a_disk_that_fails_at_any_write_leaves_the_gate_before_or_after_the_step() {
     for step in STEPS {
         let (writes, before, after) = whole(step);
         for (write, fault) in (1..=writes).flat_map(|n| [(n, Fault::Full), (n, Fault::ReadOnly)]) {

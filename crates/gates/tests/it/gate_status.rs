@@ -15,7 +15,7 @@ fn check(iteration: u32, items: &str, expected: Expect) {
 }
 
 #[test]
-fn the_bar_goes_down_with_the_iterations_and_never_below_what_must_hold() {
+fn fewer_severities_block_in_later_iterations_and_must_always_blocks() {
     let blocks = |bar: BlockingPolicy, iteration| {
         let all = [Severity::May, Severity::Should, Severity::Must];
         all.map(|severity| if bar.blocks(severity, iteration) { "x" } else { "-" }).concat()
@@ -42,7 +42,7 @@ fn the_bar_goes_down_with_the_iterations_and_never_below_what_must_hold() {
 }
 
 #[test]
-fn what_nobody_looked_at_is_no_pass_whatever_depends_on_it() {
+fn an_unverified_item_prevents_a_pass_at_every_severity() {
     check(
         1,
         "qa-001 * MUST TODO",
@@ -73,7 +73,7 @@ fn an_empty_list_is_no_pass() {
 }
 
 #[test]
-fn an_item_below_the_bar_stays_failed_and_does_not_block() {
+fn a_failed_item_below_the_blocking_severity_stays_failed_and_does_not_block() {
     let items = "qa-001 * MAY FAIL x\n qa-002 * MUST PASS";
     check(
         3,
@@ -97,7 +97,7 @@ fn an_item_below_the_bar_stays_failed_and_does_not_block() {
 }
 
 #[test]
-fn what_should_hold_blocks_up_to_the_fourth_iteration() {
+fn a_failed_should_item_blocks_up_to_the_fourth_iteration() {
     check(
         4,
         "qa-001 * SHOULD FAIL x",
@@ -125,7 +125,7 @@ fn what_should_hold_blocks_up_to_the_fourth_iteration() {
 }
 
 #[test]
-fn past_the_ceiling_a_person_is_asked() {
+fn a_failure_beyond_the_iteration_limit_is_handed_over_to_a_person() {
     check(
         9,
         "qa-001 * MUST FAIL x",
@@ -158,7 +158,7 @@ fn failed(times: u32, severity: &str) -> GateState {
 }
 
 #[test]
-fn past_its_cap_an_item_that_must_hold_asks_a_person_and_any_other_is_accepted() {
+fn beyond_the_failure_limit_a_must_item_is_handed_over_and_any_other_is_accepted() {
     let check = |times, severity, expected: Expect| {
         expected.assert_eq(&shown(&judged(&failed(times, severity), &BlockingPolicy::STRICT)));
     };
@@ -205,7 +205,7 @@ fn past_its_cap_an_item_that_must_hold_asks_a_person_and_any_other_is_accepted()
 }
 
 #[test]
-fn failing_again_on_the_same_content_is_no_other_failure() {
+fn a_repeated_failure_on_the_same_content_is_counted_once() {
     let mut state = failed(1, "MUST");
     let id = "qa-001".parse().unwrap();
     for _ in 0..10 {
@@ -217,7 +217,7 @@ fn failing_again_on_the_same_content_is_no_other_failure() {
 }
 
 #[test]
-fn somebody_can_live_with_an_item_for_a_reason_and_only_with_what_they_saw() {
+fn a_failed_item_can_be_accepted_with_a_reason_and_only_for_its_current_finding() {
     let mut state = state(1, "qa-001 * MUST FAIL x");
     let id = "qa-001".parse().unwrap();
     let accept = |state: &mut GateState, reason: &str| {
@@ -243,7 +243,7 @@ fn somebody_can_live_with_an_item_for_a_reason_and_only_with_what_they_saw() {
 }
 
 #[test]
-fn a_pass_is_void_once_its_content_is_another() {
+fn a_pass_is_void_once_the_content_changes() {
     let state = state(1, "qa-001 * MUST PASS\n qa-002 * MUST FAIL x");
     let on_other = with("d", |content| {
         let results = state.list.items().map(|item| state.result(item, content));
@@ -253,7 +253,7 @@ fn a_pass_is_void_once_its_content_is_another() {
 }
 
 #[test]
-fn verifying_the_same_content_again_leaves_the_bar_where_it_was() {
+fn verifying_the_same_content_again_does_not_advance_the_iteration() {
     let mut state = state(1, "qa-001 * MAY FAIL x");
     for _ in 0..5 {
         state.begin(&digest("c"));
@@ -275,7 +275,7 @@ fn verifying_the_same_content_again_leaves_the_bar_where_it_was() {
 }
 
 #[test]
-fn the_loop_goes_from_its_first_attempt_to_others_until_it_is_complete() {
+fn an_attempt_moves_from_initial_to_retry_until_it_is_complete() {
     let after = |state, iteration, reviewed| {
         let Attempt { state, iteration } = Attempt { state, iteration }.after(reviewed);
         (state, iteration)
@@ -316,7 +316,7 @@ fn an_item_goes_from_open_or_failed_to_passed_or_failed_and_nowhere_else() {
 }
 
 #[test]
-fn nothing_becomes_of_an_item_that_there_is_not() {
+fn an_update_of_an_unknown_item_is_refused() {
     let mut state = state(1, "qa-001 * MUST TODO");
     let id = "qa-009".parse().unwrap();
     let refused = with("c", |content| state.update(&id, ItemResult::Pass, content)).unwrap_err();

@@ -4,7 +4,7 @@ use assay_gates::plan::{Decision, Milestone, Plan};
 use assay_gates::subject::Subject;
 use expect_test::{Expect, expect};
 
-use crate::check_runner::{change, milestone, said};
+use crate::check_runner::{change, check_results, milestone};
 
 /// A file's path and its text.
 type File<'t> = (&'t str, &'t str);
@@ -26,7 +26,7 @@ fn check_planned(
     let all: Vec<File<'_>> = before.iter().filter(stays).chain(after).copied().collect();
     let (_repository, change) = change(before, &all);
     let plan = plan.as_ref().map(|plan| (plan, "plan.md"));
-    expected.assert_eq(&said(&Subject::new(plan, Some(&change), change.tree()), key));
+    expected.assert_eq(&check_results(&Subject::new(plan, Some(&change), change.tree()), key));
 }
 
 fn plan(milestones: Vec<Milestone>, decisions: &[&str]) -> Option<Plan> {
@@ -60,7 +60,7 @@ fn dead_links_fail() {
 }
 
 #[test]
-fn files_that_a_page_names_exist() {
+fn added_references_to_missing_files_fail() {
     let old = "See `src/never.py`.\n";
     let page = "See `src/never.py`.\nAnd `src/a.py`, `src/a.py:12`, `src/gone.py`, `lib/b.py`, `path/to/x.py`.\n\
                 Not `a/b`, `gone.py`, `https://x/y.py`, `src/*.py`, `~/x/y.py`, `cat src/x.py`.\n\
@@ -76,7 +76,7 @@ fn files_that_a_page_names_exist() {
 }
 
 #[test]
-fn a_changelog_tells_of_changes_to_code() {
+fn a_changelog_must_mention_changes_to_code() {
     let log = ("CHANGELOG.md", "# 1\n");
     let code = ("src/a.py", "x = 1\n");
     check(
@@ -100,7 +100,7 @@ fn a_changelog_tells_of_changes_to_code() {
 }
 
 #[test]
-fn documents_that_a_milestone_names_were_written() {
+fn documents_that_a_milestone_names_must_be_changed() {
     check_planned(
         "impl-docs/planned-documents",
         plan(
@@ -119,7 +119,7 @@ fn documents_that_a_milestone_names_were_written() {
 }
 
 #[test]
-fn the_documents_of_all_milestones_of_a_name_were_written() {
+fn documents_of_milestones_with_the_same_id_must_all_be_changed() {
     let milestones =
         vec![milestone("M1", &["docs/a.md"], &[]), milestone("M1", &["docs/b.md"], &[])];
     check_planned(
@@ -134,7 +134,7 @@ fn the_documents_of_all_milestones_of_a_name_were_written() {
 }
 
 #[test]
-fn public_items_say_what_they_are_for() {
+fn added_public_items_without_documentation_fail() {
     check(
         "impl-docs/documented",
         &[("src/a.rs", "pub fn old() {}\n")],
@@ -151,7 +151,7 @@ fn public_items_say_what_they_are_for() {
 }
 
 #[test]
-fn decisions_that_comments_refer_to_are_in_the_log() {
+fn references_to_decisions_outside_the_log_fail() {
     let code = "# see DL-1 and DL-007\nx = 'DL-009'  # by AD-12\ny = 'UTF-8'  # UTF-8\n";
     let files = [("src/a.py", code), ("docs/a.md", "By DL-002.\n"), ("plan.md", "DL-999\n")];
     check_planned(
@@ -178,7 +178,7 @@ fn decisions_that_comments_refer_to_are_in_the_log() {
 }
 
 #[test]
-fn comments_that_begin_with_history_are_told() {
+fn comments_that_begin_with_history_are_reported() {
     let code = "# Previously this was a list.\nx = 1\n# It is a set, which was\n# previously a list.\ny = 'no longer'\n\
                 z = 2  # no longer used by b\n";
     check(

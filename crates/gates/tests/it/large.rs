@@ -9,11 +9,11 @@ use assay_gates::plan::Plan;
 use assay_gates::plan::patch::files;
 use assay_gates::subject::Subject;
 
-use crate::check_runner::{milestone, said};
+use crate::check_runner::{check_results, milestone};
 use crate::files::Files;
 
 #[test]
-fn many_files_are_held_against_the_lists_of_a_plan() {
+fn many_files_are_checked_against_the_lists_of_a_plan() {
     const COUNT: usize = 10_000;
     let names: Vec<String> = (0..COUNT).map(|nth| format!("src/f{nth}.py")).collect();
     let diff = |name: &String| format!("--- /dev/null\n+++ b/{name}\n@@ -0,0 +1 @@\n+x = 1\n");
@@ -33,8 +33,8 @@ fn many_files_are_held_against_the_lists_of_a_plan() {
         ("impl-code/inside-plan", 1),
         ("impl-docs/decisions", COUNT),
     ] {
-        let said = said(&subject, key);
-        let holding = said.lines().filter(|line| line.ends_with("| holds")).count();
-        assert_eq!((holding, said.lines().count()), (count, count), "{key}");
+        let check_results = check_results(&subject, key);
+        let holding = check_results.lines().filter(|line| line.ends_with("| holds")).count();
+        assert_eq!((holding, check_results.lines().count()), (count, count), "{key}");
     }
 }

@@ -12,18 +12,18 @@ fn check(items: &str, expected: Expect) {
 }
 
 fn whole(text: &str, expected: Expect) {
-    let said = match List::read(Phase::PlanStructure, text) {
+    let outcome = match List::read(Phase::PlanStructure, text) {
         Ok(list) => {
             let items = list.items().map(|item| format!("{} {:?}\n", item.id, item.result));
             items.collect::<String>()
         }
         Err(error) => format!("{error}\n"),
     };
-    expected.assert_eq(&said);
+    expected.assert_eq(&outcome);
 }
 
 #[test]
-fn both_forms_of_a_name_are_read() {
+fn short_and_long_item_ids_are_read() {
     check(
         r#"{"id": "plan-001", "scope": "*", "check": "c", "status": "TODO", "finding": null},
            {"id": "plan-structure-002", "scope": "*", "check": "c", "status": "PASS", "finding": null},
@@ -37,7 +37,7 @@ fn both_forms_of_a_name_are_read() {
 }
 
 #[test]
-fn what_has_no_status_is_to_be_done() {
+fn an_item_without_a_status_is_todo() {
     check(
         r#"{"id": "a-1", "scope": "*", "check": "c", "finding": null}"#,
         expect![[r#"
@@ -47,7 +47,7 @@ fn what_has_no_status_is_to_be_done() {
 }
 
 #[test]
-fn a_status_that_is_none_is_refused() {
+fn an_invalid_status_is_refused() {
     for status in [r#""MAYBE""#, r#""pass""#, r#"" PASS""#, "null", "true", r#""""#] {
         check(
             &format!(r#"{{"id": "a-1", "scope": "*", "check": "c", "status": {status}}}"#),
@@ -59,7 +59,7 @@ fn a_status_that_is_none_is_refused() {
 }
 
 #[test]
-fn a_fail_has_a_finding_and_nothing_else_has() {
+fn a_finding_is_required_for_a_fail_and_refused_otherwise() {
     let item = |status: &str, finding: &str| {
         format!(
             r#"{{"id": "a", "scope": "*", "check": "c", "status": "{status}", "finding": {finding}}}"#
@@ -92,7 +92,7 @@ fn a_fail_has_a_finding_and_nothing_else_has() {
 }
 
 #[test]
-fn two_items_with_one_name_are_refused() {
+fn two_items_with_the_same_id_are_refused() {
     check(
         r#"{"id": "a-1", "scope": "*", "check": "c"}, {"id": "a-1", "scope": "*", "check": "d"}"#,
         expect![[r#"
@@ -102,7 +102,7 @@ fn two_items_with_one_name_are_refused() {
 }
 
 #[test]
-fn a_part_keeps_its_whole_and_its_grade() {
+fn a_child_item_keeps_its_parent_and_severity() {
     let text = r#"{"schema_version": "1.0", "phase": "plan-structure", "items": [
         {"id": "qa-002", "scope": "*", "check": "c", "status": "TODO", "severity": "SHOULD"},
         {"id": "qa-002a", "scope": "decision:DL-001", "check": "c", "parent_id": "qa-002",
@@ -117,7 +117,7 @@ fn a_part_keeps_its_whole_and_its_grade() {
 }
 
 #[test]
-fn a_part_without_its_whole_is_refused() {
+fn a_child_item_without_its_parent_is_refused() {
     check(
         r#"{"id": "qa-002a", "scope": "*", "check": "c", "parent_id": "qa-002"}"#,
         expect![[r#"
@@ -127,7 +127,7 @@ fn a_part_without_its_whole_is_refused() {
 }
 
 #[test]
-fn another_form_is_refused() {
+fn a_list_with_another_schema_or_phase_is_refused() {
     whole(
         r#"{"schema_version": "2.0", "phase": "plan-structure", "items": []}"#,
         expect![[r#"
@@ -170,7 +170,7 @@ fn a_list_that_is_cut_off_anywhere_is_refused() {
 }
 
 #[test]
-fn an_item_without_what_it_needs_is_refused() {
+fn an_item_with_an_invalid_id_or_a_missing_field_is_refused() {
     check(
         r#"{"id": "../../etc", "scope": "*", "check": "c"}"#,
         expect![[r#"

@@ -25,14 +25,15 @@ fn applied(before: &[(&str, &str)], diffs: &[&str]) -> String {
     let patches = plan.patches();
     let tree = Files::new(before);
     let patched = PatchedTree::of(&tree, files(&patches));
-    let mut told = String::new();
+    let mut report = String::new();
     for placed in &patches {
         for fault in &placed.patch.faults {
-            told += &format!("! {}: {}\n", fault.line, fault_text(&fault.kind));
+            report += &format!("! {}: {}\n", fault.line, fault_text(&fault.kind));
         }
         for file in &placed.patch.files {
             for fault in &file.faults {
-                told += &format!("! {} {}: {}\n", file.path(), fault.line, fault_text(&fault.kind));
+                report +=
+                    &format!("! {} {}: {}\n", file.path(), fault.line, fault_text(&fault.kind));
             }
         }
     }
@@ -45,10 +46,10 @@ fn applied(before: &[(&str, &str)], diffs: &[&str]) -> String {
         }
         seen.push(path);
         for misfit in patched.misfits(path) {
-            told += &format!("x {path} {}: {}\n", misfit.line, plan.misfit_text(&misfit.kind));
+            report += &format!("x {path} {}: {}\n", misfit.line, plan.misfit_text(&misfit.kind));
         }
         for moved in patched.moved_hunks(path) {
-            told += &format!("~ {path} {}: {} -> {}\n", moved.line, moved.stated, moved.fits);
+            report += &format!("~ {path} {}: {} -> {}\n", moved.line, moved.stated, moved.fits);
         }
     }
     let change = patched.change("the plan", Path::new("/none"), BTreeMap::new());
@@ -59,16 +60,16 @@ fn applied(before: &[(&str, &str)], diffs: &[&str]) -> String {
             shown.join(",")
         };
         let (old, new) = (file.old_path.as_deref(), file.new_path.as_deref());
-        told += &format!("{} => {}", old.unwrap_or("-"), new.unwrap_or("-"));
+        report += &format!("{} => {}", old.unwrap_or("-"), new.unwrap_or("-"));
         for hunk in &file.hunks {
-            told += &format!(" [-{} +{}]", lines(&hunk.removed), lines(&hunk.added));
+            report += &format!(" [-{} +{}]", lines(&hunk.removed), lines(&hunk.added));
         }
-        told.push('\n');
+        report.push('\n');
         if let Some(text) = new.and_then(|new| patched.text(&at(new))) {
-            told += &text.split_inclusive('\n').map(|l| format!("  {l:?}\n")).collect::<String>();
+            report += &text.split_inclusive('\n').map(|l| format!("  {l:?}\n")).collect::<String>();
         }
     }
-    told
+    report
 }
 
 fn check(files: &[(&str, &str)], diffs: &[&str], expected: Expect) {
@@ -78,7 +79,7 @@ fn check(files: &[(&str, &str)], diffs: &[&str], expected: Expect) {
 const FIVE: (&str, &str) = ("a.txt", "one\ntwo\nthree\nfour\nfive\n");
 
 #[test]
-fn a_hunk_is_applied_where_it_says() {
+fn a_hunk_is_applied_at_its_stated_line() {
     let diff = "--- a/a.txt\n+++ b/a.txt\n@@ -2,3 +2,4 @@ fn x\n two\n-three\n+3\n+3.5\n four\n";
     check(
         &[FIVE],
@@ -96,7 +97,7 @@ fn a_hunk_is_applied_where_it_says() {
 }
 
 #[test]
-fn a_hunk_that_moved_is_applied_where_alone_it_fits() {
+fn a_displaced_hunk_is_applied_at_its_only_match() {
     let diff = "--- a/a.txt\n+++ b/a.txt\n@@ -40,2 +40,2 @@\n four\n-five\n+5\n";
     check(
         &[FIVE],
@@ -153,7 +154,7 @@ fn the_line_that_differs_is_named() {
 }
 
 #[test]
-fn diffs_build_on_each_other_and_add_up() {
+fn successive_diffs_of_a_file_are_applied_in_order_and_combined() {
     let first = "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,3 @@\n one\n+one and a half\n two\n";
     let second = "--- a/a.txt\n+++ b/a.txt\n@@ -1,4 +1,4 @@\n one\n-one and a half\n+1.5\n-two\n+2\n \
                   three\n";
@@ -173,7 +174,7 @@ fn diffs_build_on_each_other_and_add_up() {
 }
 
 #[test]
-fn files_come_go_and_move() {
+fn diffs_create_delete_and_rename_files() {
     let diff = "diff --git a/new.txt b/new.txt\nnew file mode 100644\n--- /dev/null\n+++ b/new.txt\n\
                 @@ -0,0 +1,2 @@\n+a\n+b\n\
                 diff --git a/gone.txt b/gone.txt\ndeleted file mode 100644\n--- a/gone.txt\n\
@@ -198,7 +199,7 @@ fn files_come_go_and_move() {
 }
 
 #[test]
-fn what_is_there_already_is_not_made_and_what_is_not_there_is_not_changed() {
+fn diffs_that_create_existing_files_or_change_missing_ones_do_not_apply() {
     let diff = "--- /dev/null\n+++ b/a.txt\n@@ -0,0 +1 @@\n+x\n\
                 --- a/b.txt\n+++ b/b.txt\n@@ -1 +1 @@\n-x\n+y\n\
                 --- a/c.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-1\n\
@@ -219,7 +220,7 @@ fn what_is_there_already_is_not_made_and_what_is_not_there_is_not_changed() {
 }
 
 #[test]
-fn the_end_of_a_file_counts() {
+fn a_missing_newline_at_the_end_of_a_file_must_match() {
     let without =
         "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+c\n";
     check(
@@ -244,7 +245,7 @@ fn the_end_of_a_file_counts() {
 }
 
 #[test]
-fn returns_at_the_ends_of_lines_are_those_of_the_file() {
+fn added_lines_take_the_line_endings_of_the_file() {
     let plain = "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,3 @@\n a\n+new\n b\n";
     check(
         &[("a.txt", "a\r\nb\r\n")],
@@ -269,7 +270,7 @@ fn returns_at_the_ends_of_lines_are_those_of_the_file() {
 }
 
 #[test]
-fn wrong_counts_are_told_with_the_line_of_the_hunk() {
+fn wrong_counts_are_reported_with_the_line_of_the_hunk() {
     let diff = "--- a/a.txt\n+++ b/a.txt\n@@ -1,9 +1,9 @@\n one\n+1.5\n two\n@@ -4,1 +5,1 @@\n \
                 four\n-five\n+5\n\n--- a/b.txt\n+++ b/b.txt\n@@ -1 +1 @@\n-b\n+B\n";
     check(
@@ -292,7 +293,7 @@ fn wrong_counts_are_told_with_the_line_of_the_hunk() {
 }
 
 #[test]
-fn lines_that_look_like_headers_are_lines_where_the_counts_say_so() {
+fn lines_that_look_like_headers_are_content_within_the_counts_of_a_hunk() {
     let diff = "--- a/a.sql\n+++ b/a.sql\n@@ -1,2 +1,2 @@\n--- old\n+++ new\n kept\n";
     check(
         &[("a.sql", "-- old\nkept\n")],
@@ -306,7 +307,7 @@ fn lines_that_look_like_headers_are_lines_where_the_counts_say_so() {
 }
 
 #[test]
-fn a_line_without_a_mark_is_told() {
+fn a_hunk_line_without_a_prefix_is_reported() {
     let diff = "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,3 @@\n one\n+1.5\ntwo\n";
     check(
         &[FIVE],
@@ -325,7 +326,7 @@ fn a_line_without_a_mark_is_told() {
 }
 
 #[test]
-fn what_is_no_diff_is_told() {
+fn text_that_is_not_a_readable_diff_is_reported() {
     check(
         &[FIVE],
         &[
@@ -357,7 +358,7 @@ fn what_is_no_diff_is_told() {
 }
 
 #[test]
-fn no_diff_leaves_the_repository() {
+fn a_diff_with_a_path_outside_the_repository_is_refused() {
     let of = |path: &str| format!("--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n+x\n");
     check(
         &[],
@@ -389,7 +390,7 @@ fn a_mailed_diff_is_read() {
 
 /// Checks that hostile diffs of any size end soon; the test would take hours otherwise.
 #[test]
-fn hostile_diffs_end() {
+fn applying_hostile_diffs_terminates() {
     let equal = "x\n".repeat(20_000);
     let many: String = (0..20_000).map(|_| "@@ -90000,2 +1,2 @@\n x\n-y\n+z\n").collect();
     let many = format!("--- a/a.txt\n+++ b/a.txt\n{many}");
@@ -409,7 +410,7 @@ mod any {
 
     proptest! {
         #[test]
-        fn no_text_breaks_the_reader(
+        fn no_text_crashes_the_diff_reader(
             text in r"(--- a/a\n|\+\+\+ b/a\n|@@ -1,2 \+1,2 @@\n|@@ -0,0 \+1 @@\r\n|[-+ ]x\n|\\ no\n|\n|diff --git a/a b/b\n|rename to c\n|é\r){0,24}"
         ) {
             super::applied(&[("a", "x\nx\ny\n")], &[&text]);

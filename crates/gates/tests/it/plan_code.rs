@@ -4,7 +4,7 @@ use assay_gates::plan::{Milestone, Plan};
 use assay_gates::subject::Subject;
 use expect_test::{Expect, expect};
 
-use crate::check_runner::{milestone, said};
+use crate::check_runner::{check_results, milestone};
 use crate::files::Files;
 
 const TREE: [(&str, &str); 2] =
@@ -19,7 +19,7 @@ fn check_in(key: &str, milestones: Vec<Milestone>, expected: Expect) {
     let plan = Plan { milestones, is_markdown: true, ..Plan::default() };
     let tree = Files::new(&TREE);
     let subject = Subject::new(Some((&plan, "plan.md")), None, &tree);
-    expected.assert_eq(&said(&subject, key));
+    expected.assert_eq(&check_results(&subject, key));
 }
 
 /// Returns a diff that adds lines to the end of a Python file.
@@ -95,7 +95,7 @@ fn diffs_apply_in_the_order_of_the_plan() {
 }
 
 #[test]
-fn conflict_markers_fail_with_or_without_a_mark_before_them() {
+fn conflict_markers_fail_with_or_without_a_diff_prefix() {
     check(
         "plan-code/conflict-markers",
         &[&adding(&["<<<<<<< HEAD", "x = 1", "=======", "x = 2", ">>>>>>> topic"])],
@@ -121,13 +121,13 @@ fn conflict_markers_fail_with_or_without_a_mark_before_them() {
 }
 
 #[test]
-fn only_markers_in_a_fence_of_a_page_are_an_example() {
+fn conflict_markers_in_a_page_are_accepted_only_inside_a_fence() {
     let check_page = |page: &str, diff: &str, expected: Expect| {
         let milestones = vec![milestone("M1", &[], &[diff])];
         let plan = Plan { milestones, is_markdown: true, ..Plan::default() };
         let tree = Files::new(&[("b.md", page)]);
         let subject = Subject::new(Some((&plan, "plan.md")), None, &tree);
-        expected.assert_eq(&said(&subject, "plan-code/conflict-markers"));
+        expected.assert_eq(&check_results(&subject, "plan-code/conflict-markers"));
     };
     let added = "+<<<<<<< HEAD\n+a\n+=======\n+b\n+>>>>>>> topic\n";
     let in_a_fence = format!("--- a/b.md\n+++ b/b.md\n@@ -3,2 +3,7 @@\n x\n{added} ```\n");
@@ -172,7 +172,7 @@ fn a_diff_of_a_file_that_its_milestone_does_not_name_fails() {
 }
 
 #[test]
-fn a_diff_does_not_name_its_own_file() {
+fn a_diff_alone_does_not_make_its_milestone_name_the_file() {
     let text = "# Plan\n\n## Milestone 1: A\n\n**Files**:\n- `src/a.py`\n\n**Acceptance Criteria**:\n\
                 - `a` returns 2\n\n```diff\n--- a/b.md\n+++ b/b.md\n@@ -1 +1,2 @@\n # B\n+b\n```\n";
     let plan = assay_gates::plan::read("plan.md", text.as_bytes()).unwrap();
@@ -180,25 +180,25 @@ fn a_diff_does_not_name_its_own_file() {
     let subject = Subject::new(Some((&plan, "plan.md")), None, &tree);
     expect![[r#"
         MUST file:b.md | Check that its milestone names b.md | FAILS: the diff at line 12 of the plan touches `b.md`, which milestone M1 does not name.
-    "#]].assert_eq(&said(&subject, "plan-code/own-files"));
+    "#]].assert_eq(&check_results(&subject, "plan-code/own-files"));
 }
 
 #[test]
-fn lines_of_a_plan_in_json_are_those_of_its_diffs() {
+fn findings_in_a_json_plan_name_the_lines_of_the_diff() {
     let json = r#"{"milestones": [{"id": "M1", "diffs": ["--- a/b.md\n+++ b/b.md\n@@ -1 +1,9 @@\n # C\n+b\n"]}]}"#;
     let plan = assay_gates::plan::read("plan.json", json.as_bytes()).unwrap();
     let tree = Files::new(&TREE);
     let subject = Subject::new(Some((&plan, "plan.json")), None, &tree);
     expect![[r#"
         MUST file:b.md | Validate diff syntax of b.md | FAILS: line 3 of its diff: the hunk header states 1 lines before and 9 after, and the hunk has 1 and 2.
-    "#]].assert_eq(&said(&subject, "plan-code/syntax"));
+    "#]].assert_eq(&check_results(&subject, "plan-code/syntax"));
     expect![[r#"
         MUST file:b.md | Apply the diffs in the order of the plan to b.md | FAILS: the diff at line 3 of its diff does not apply: line 1 of the file is `# B`, and line 4 of its diff `# C`.
-    "#]].assert_eq(&said(&subject, "plan-code/applies"));
+    "#]].assert_eq(&check_results(&subject, "plan-code/applies"));
 }
 
 #[test]
-fn a_file_of_code_that_a_milestone_names_has_a_diff() {
+fn a_code_file_that_a_milestone_names_needs_a_diff() {
     let files = ["src/a.py", "src/c.py", "README.md", "src/"];
     check_in(
         "plan-code/all-files",
@@ -210,7 +210,7 @@ fn a_file_of_code_that_a_milestone_names_has_a_diff() {
 }
 
 #[test]
-fn what_the_rules_find_is_told_by_how_bad_it_is() {
+fn rule_findings_are_reported_by_severity() {
     let flawed = adding(&[
         "", "", "def run(name):", "    os.system('ls ' + name)", "    try:", "        eval(name)",
         "    except:", "        pass", "    breakpoint()", "    print('DEBUG', name)",
@@ -240,7 +240,7 @@ fn what_the_rules_find_is_told_by_how_bad_it_is() {
 }
 
 #[test]
-fn deep_nesting_is_a_matter_of_structure() {
+fn deep_nesting_is_reported_as_a_should_finding() {
     let mut lines = vec![String::new(), "def deep(x):".to_owned()];
     lines.extend((1..9).map(|depth| format!("{}if x > {depth}:", "    ".repeat(depth))));
     lines.push(format!("{}return 1", "    ".repeat(9)));
@@ -255,7 +255,7 @@ fn deep_nesting_is_a_matter_of_structure() {
 }
 
 #[test]
-fn a_comment_with_a_reason_is_heard() {
+fn an_ignore_comment_with_a_reason_suppresses_a_rule() {
     let flawed = adding(&[
         "",
         "",
@@ -273,7 +273,7 @@ fn a_comment_with_a_reason_is_heard() {
 }
 
 #[test]
-fn rules_say_nothing_of_a_file_whose_diffs_do_not_apply() {
+fn rules_do_not_check_a_file_whose_diffs_do_not_apply() {
     let stray = "--- a/src/a.py\n+++ b/src/a.py\n@@ -1 +1,2 @@\n import sys\n+eval('1')\n";
     check(
         "plan-code/rules-must",
@@ -285,13 +285,13 @@ fn rules_say_nothing_of_a_file_whose_diffs_do_not_apply() {
 }
 
 #[test]
-fn nobody_looks_at_lock_files() {
+fn rules_do_not_check_lock_files() {
     let lock = "--- /dev/null\n+++ b/Cargo.lock\n@@ -0,0 +1 @@\n+x\n";
     check("plan-code/rules-must", &[lock], expect![[""]]);
 }
 
 #[test]
-fn behaviour_comes_with_tests_where_there_are_any() {
+fn planned_behaviour_needs_a_test_if_the_project_has_tests() {
     let lines: Vec<String> = (0..40).map(|nth| format!("x{nth} = a() + {nth}")).collect();
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     let plan = |tests: &[&str]| {
@@ -300,22 +300,22 @@ fn behaviour_comes_with_tests_where_there_are_any() {
         Plan { milestones: vec![only], is_markdown: true, ..Plan::default() }
     };
     let with_test = [TREE[0], ("tests/test_a.py", "def test_a():\n    pass\n")];
-    let said_of = |files: &[(&str, &str)], plan: &Plan| {
+    let test_results = |files: &[(&str, &str)], plan: &Plan| {
         let tree = Files::new(files);
-        said(&Subject::new(Some((plan, "plan.md")), None, &tree), "plan-code/tests")
+        check_results(&Subject::new(Some((plan, "plan.md")), None, &tree), "plan-code/tests")
     };
     expect![[r#"
         SHOULD * | Check that behaviour changes with tests | FAILS: Behaviour changed and no test touched (change/untested): Add or change a test that fails without this change.
-    "#]].assert_eq(&said_of(&with_test, &plan(&[])));
+    "#]].assert_eq(&test_results(&with_test, &plan(&[])));
     let holds = expect![[r#"
         SHOULD * | Check that behaviour changes with tests | holds
     "#]];
-    holds.assert_eq(&said_of(&with_test, &plan(&["tests/test_a.py: sums"])));
-    holds.assert_eq(&said_of(&TREE, &plan(&[])));
+    holds.assert_eq(&test_results(&with_test, &plan(&["tests/test_a.py: sums"])));
+    holds.assert_eq(&test_results(&TREE, &plan(&[])));
 }
 
 #[test]
-fn blanks_at_the_end_of_added_lines_are_told() {
+fn trailing_whitespace_in_added_lines_is_reported() {
     let page = "--- a/b.md\n+++ b/b.md\n@@ -1 +1,3 @@\n # B\n+a break  \n+no break \n";
     check(
         "plan-code/whitespace",
@@ -328,13 +328,14 @@ fn blanks_at_the_end_of_added_lines_are_told() {
 }
 
 #[test]
-fn a_long_path_is_cut_in_what_is_told_of_it() {
+fn a_long_path_is_truncated_in_messages() {
     let diff = |path: &str| format!("--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n+x\n");
     let long = format!("{}.py", "a/".repeat(500));
     let plan = Plan { milestones: vec![milestone("M1", &[], &[&diff(&long)])], ..Plan::default() };
     let tree = Files::new(&TREE);
-    let told = said(&Subject::new(Some((&plan, "plan.md")), None, &tree), "plan-code/syntax");
-    assert!(told.contains("… | holds"), "{told}");
+    let syntax_results =
+        check_results(&Subject::new(Some((&plan, "plan.md")), None, &tree), "plan-code/syntax");
+    assert!(syntax_results.contains("… | holds"), "{syntax_results}");
     check(
         "plan-code/named",
         &[&diff(&"a/".repeat(3_000))],

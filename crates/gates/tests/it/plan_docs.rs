@@ -33,7 +33,7 @@ fn sound_plans_pass() {
 }
 
 #[test]
-fn decisions_that_are_referred_to_are_in_the_log() {
+fn references_to_decisions_outside_the_log_fail() {
     check(
         "\
 ## Decisions
@@ -57,7 +57,7 @@ By DL-1 and DL-007, not XDL-9 or DL-x.
 }
 
 #[test]
-fn code_comes_with_documents() {
+fn a_plan_that_changes_code_must_name_a_document() {
     check(
         "## M1: A\nFiles: `src/a.rs`, `tests/b.rs`\n",
         "",
@@ -75,13 +75,13 @@ fn code_comes_with_documents() {
 }
 
 #[test]
-fn a_word_in_a_path_is_no_document() {
-    let check = |said: &str, is_enough: bool| {
-        let plan = format!("{said}\n\n## M1: A\nFiles: `src/a.rs`\n");
-        let told = failures(Phase::PlanDocs, "plan.md", &plan, "docs/x.png src/a.rs");
-        assert_eq!(told.is_empty(), is_enough, "{said}: {told}");
+fn a_document_word_inside_a_path_link_or_code_names_no_document() {
+    let check = |mention: &str, is_enough: bool| {
+        let plan = format!("{mention}\n\n## M1: A\nFiles: `src/a.rs`\n");
+        let reported = failures(Phase::PlanDocs, "plan.md", &plan, "docs/x.png src/a.rs");
+        assert_eq!(reported.is_empty(), is_enough, "{mention}: {reported}");
     };
-    for said in [
+    for mention in [
         "See [the picture](docs/x.png).",
         "See [the picture][p].\n\n[p]: docs/x.png",
         "See https://example.com/docs/readme.md for more.",
@@ -89,9 +89,9 @@ fn a_word_in_a_path_is_no_document() {
         "```\nopen docs\n```",
         "The field `has_docs` stays.",
     ] {
-        check(said, false);
+        check(mention, false);
     }
-    for said in [
+    for mention in [
         "The docs change.",
         "`docs/` changes.",
         "`docs/guide.md` says so.",
@@ -100,7 +100,7 @@ fn a_word_in_a_path_is_no_document() {
         "Each has a doc comment.",
         "CHANGELOG.md.",
     ] {
-        check(said, true);
+        check(mention, true);
     }
 }
 
@@ -146,7 +146,7 @@ pub struct Tenth;
 }
 
 #[test]
-fn what_a_diff_does_not_show_is_not_judged() {
+fn items_whose_documentation_is_outside_the_diff_are_not_reported() {
     check_diff(
         "\
 --- a/src/a.rs
@@ -171,7 +171,7 @@ fn what_a_diff_does_not_show_is_not_judged() {
 }
 
 #[test]
-fn diffs_without_numbers_are_read_all_the_same() {
+fn diffs_without_line_numbers_are_read() {
     check_diff(
         "\
 --- /dev/null
@@ -301,7 +301,7 @@ function sixth() {}
 }
 
 #[test]
-fn comments_leave_nothing_open() {
+fn open_tasks_in_added_comments_are_reported() {
     check_diff(
         &new_file(
             "src/a.rs",
@@ -341,7 +341,7 @@ let a = \"// TODO\";
 }
 
 #[test]
-fn comments_tell_no_history() {
+fn history_in_added_comments_is_reported() {
     check_diff(
         &new_file(
             "src/a.rs",
@@ -364,7 +364,7 @@ let a = 1; // now uses b
 }
 
 #[test]
-fn links_in_added_markdown_lead_somewhere() {
+fn dead_links_in_added_markdown_are_reported() {
     check_diff(
         &format!(
             "{}{}",
@@ -388,7 +388,7 @@ fn links_in_added_markdown_lead_somewhere() {
 }
 
 #[test]
-fn lines_of_the_plan_are_told() {
+fn findings_name_the_lines_of_the_plan() {
     check(
         "\
 # Plan
@@ -412,7 +412,7 @@ The docs change.
 }
 
 #[test]
-fn a_plan_without_milestones_is_not_seen() {
+fn a_plan_without_milestones_is_not_checked() {
     for (name, plan) in [("plan.md", ""), ("plan.json", "{}")] {
         let plan = assay_gates::plan::read(name, plan.as_bytes()).unwrap();
         for check in checks::of(Phase::PlanDocs) {
@@ -430,6 +430,6 @@ fn a_plan_without_milestones_is_not_seen() {
 }
 
 #[test]
-fn without_a_plan_nothing_is_seen() {
+fn without_a_plan_nothing_is_checked() {
     expect!["unseen: There is no plan."].assert_eq(&seen("plan-docs/decisions", "*", None));
 }

@@ -3,15 +3,15 @@
 use assay_gates::plan;
 use expect_test::{Expect, expect};
 
-use crate::plan::told;
+use crate::plan::plan_summary;
 
 /// Parses a plan and compares its content, or the error, with that expected.
 fn check(name: &str, text: &str, expected: Expect) {
-    let told = match plan::read(name, text.as_bytes()) {
-        Ok(plan) => told(&plan),
+    let plan_summary = match plan::read(name, text.as_bytes()) {
+        Ok(plan) => plan_summary(&plan),
         Err(error) => format!("{error}\n"),
     };
-    expected.assert_eq(&told);
+    expected.assert_eq(&plan_summary);
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn fields_are_found_under_their_usual_names() {
 }
 
 #[test]
-fn maps_and_strings_will_do() {
+fn maps_and_strings_are_accepted_in_place_of_lists() {
     check(
         "plan",
         r#"{"plan": {"phases": {"setup": {"criteria": "it runs", "needs": "setup"}, "M2": "Write"},
@@ -76,7 +76,7 @@ fn maps_and_strings_will_do() {
 }
 
 #[test]
-fn what_is_no_json_is_told_with_its_place() {
+fn invalid_json_is_reported_with_its_line_and_column() {
     check(
         "plan.json",
         "{\"milestones\": [\n  {,}\n]}",
@@ -108,7 +108,7 @@ fn what_is_no_json_is_told_with_its_place() {
 }
 
 #[test]
-fn wrong_types_are_passed_over() {
+fn values_of_unexpected_types_are_tolerated() {
     check(
         "plan.json",
         r#"{"milestones": [null, 3, [], {"id": {"a": 1}, "acceptance_criteria": {"x": [1]}, "files": 7}], "decisions": true, "assumptions": null}"#,
@@ -122,7 +122,7 @@ fn wrong_types_are_passed_over() {
 }
 
 #[test]
-fn names_of_milestones_are_one_short_line() {
+fn milestone_ids_are_reduced_to_one_short_line() {
     let long = "x".repeat(500);
     check(
         "plan.json",

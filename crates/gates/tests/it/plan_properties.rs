@@ -91,7 +91,7 @@ proptest! {
     }
 
     #[test]
-    fn any_row_of_marks_is_read_with_lines_inside_of_it(
+    fn any_sequence_of_markdown_pieces_is_read_with_lines_inside_of_it(
         picks in prop::collection::vec(0..PIECES.len(), 0..60),
     ) {
         let text: String = picks.into_iter().map(|pick| PIECES[pick]).collect();
@@ -108,7 +108,7 @@ proptest! {
 }
 
 #[test]
-fn huge_plans_are_read_in_a_moment() {
+fn huge_plans_are_read_and_too_deeply_nested_ones_are_refused() {
     let many = [
         "# a\n".repeat(1 << 15),
         "## M1: a\n".repeat(1 << 14),

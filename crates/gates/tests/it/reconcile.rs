@@ -7,7 +7,7 @@ use assay_gates::reconcile::{
 use assay_gates::subject::Subject;
 use expect_test::{Expect, expect};
 
-use crate::check_runner::{milestone, said};
+use crate::check_runner::{check_results, milestone};
 use crate::files::Files;
 
 const TREE: [(&str, &str); 8] = [
@@ -52,7 +52,7 @@ fn check(lines: &[&str], expected: Expect) {
 }
 
 #[test]
-fn files_and_folders_exist_or_not() {
+fn criteria_on_existing_files_and_folders_are_decided() {
     check(
         &[
             "`src/shop.rs` exists",
@@ -85,7 +85,7 @@ fn files_and_folders_exist_or_not() {
 }
 
 #[test]
-fn names_are_defined_or_not() {
+fn criteria_on_defined_names_are_decided() {
     check(
         &[
             "There is a function `sell` in `src/shop.rs`",
@@ -136,7 +136,7 @@ fn names_are_defined_or_not() {
 }
 
 #[test]
-fn what_only_looks_like_it_is_not_met() {
+fn calls_variables_and_ambiguous_files_do_not_meet_a_criterion() {
     let tree = [
         (
             "src/a.rs",
@@ -174,7 +174,7 @@ fn what_only_looks_like_it_is_not_met() {
 }
 
 #[test]
-fn what_is_exported_says_so() {
+fn an_export_criterion_is_met_only_by_a_public_definition() {
     check(
         &[
             "`sell` is exported",
@@ -199,7 +199,7 @@ fn what_is_exported_says_so() {
 }
 
 #[test]
-fn tests_are_told_from_other_code() {
+fn tests_are_distinguished_from_other_code() {
     check(
         &[
             "adds a test `an_empty_cart_sells_nothing`",
@@ -226,7 +226,7 @@ fn tests_are_told_from_other_code() {
 }
 
 #[test]
-fn pages_mention_or_do_not() {
+fn criteria_on_mentions_in_documents_are_decided() {
     check(
         &[
             "`README.md` mentions `sell`",
@@ -251,7 +251,7 @@ fn pages_mention_or_do_not() {
 }
 
 #[test]
-fn what_is_gone_is_gone_everywhere() {
+fn a_removal_criterion_is_met_only_if_no_occurrence_is_left() {
     check(
         &[
             "`src/old.rs` is removed",
@@ -280,7 +280,7 @@ fn what_is_gone_is_gone_everywhere() {
 }
 
 #[test]
-fn what_goes_beyond_is_not_decided() {
+fn criteria_beyond_the_known_forms_are_never_met() {
     check(
         &[
             "`sell` returns an error for an empty cart",
@@ -315,7 +315,7 @@ fn what_goes_beyond_is_not_decided() {
 }
 
 #[test]
-fn milestones_add_up() {
+fn results_of_milestones_and_the_plan_follow_from_their_criteria() {
     let met = "`Cart` is defined";
     let not = "`src/gone.rs` exists";
     let all = vec![with("M1", &[met, met])];
@@ -358,7 +358,7 @@ fn milestones_add_up() {
 }
 
 #[test]
-fn diffs_are_told_and_decide_nothing() {
+fn diffs_are_reported_and_do_not_affect_the_result() {
     let there =
         "--- a/src/shop.rs\n+++ b/src/shop.rs\n@@ -1 +1,2 @@\n //! Shop.\n+pub  struct Cart;\n";
     let other =
@@ -391,12 +391,12 @@ impl CriterionJudge for FixedJudge {
 }
 
 #[test]
-fn the_word_of_a_judge_counts_with_a_quote_alone() {
+fn a_judgement_counts_as_met_only_with_a_quote_of_existing_lines() {
     let met = |file: &str, quote: &str| {
         Ok(Judgement::Met { file: file.to_owned(), line: 40, quote: quote.to_owned() })
     };
     let not = Ok(Judgement::NotMet { why: "it is slow".to_owned() });
-    let mut told = String::new();
+    let mut answers = String::new();
     for says in [
         met("src/shop.rs", "pub  fn sell( item: &str ) {}"),
         met("src/shop.rs", "/// Sells.\npub fn sell(item: &str) {}"),
@@ -410,8 +410,8 @@ fn the_word_of_a_judge_counts_with_a_quote_alone() {
     ] {
         let milestones = vec![with("M1", &["`sell` is fast", "`src/gone.rs` exists"])];
         let text = text(&reconciled(milestones, Some(&FixedJudge(says))));
-        told += text.lines().nth(3).unwrap().trim_start();
-        told.push('\n');
+        answers += text.lines().nth(3).unwrap().trim_start();
+        answers.push('\n');
     }
     expect![[r#"
           - MET: `sell` is fast (src/shop.rs:4: `pub fn sell( item: &str ) {}`)
@@ -423,7 +423,7 @@ fn the_word_of_a_judge_counts_with_a_quote_alone() {
           - CANNOT_TELL: `sell` is fast (the quote is from the plan, which is no evidence; src/shop.rs:4)
           - NOT_MET: `sell` is fast (it is slow)
           - CANNOT_TELL: `sell` is fast (the model did not answer; src/shop.rs:4)
-    "#]].assert_eq(&told);
+    "#]].assert_eq(&answers);
 }
 
 #[test]
@@ -437,7 +437,7 @@ fn no_text_forges_a_line() {
 }
 
 #[test]
-fn programs_read_the_same() {
+fn a_reconciliation_is_serialized_with_its_answers_and_evidence() {
     let result = reconciled(vec![with("M1", &["`Cart` is defined", "`src/gone.rs` exists"])], None);
     expect![[r#"
         {
@@ -503,16 +503,16 @@ fn each_milestone_is_an_item() {
         MUST milestone:M3 | Check that milestone M3 was delivered | unseen: `The shop is fast` (line 22 of the plan): code cannot decide this criterion
         MUST milestone:M4 | Check that milestone M4 was delivered | FAILS: milestone M4 has no acceptance criteria.
         MUST milestone:M5 | Check that milestone M5 was delivered | FAILS: `'src/gone.rs' exists` (line 21 of the plan): there is no file `src/gone.rs`.
-    "#]].assert_eq(&said(&subject, "reconcile/milestone"));
+    "#]].assert_eq(&check_results(&subject, "reconcile/milestone"));
 }
 
 #[test]
-fn all_milestones_of_a_name_are_delivered() {
+fn milestones_with_the_same_id_must_all_be_delivered() {
     let check = |milestones: Vec<Milestone>, expected: Expect| {
         let plan = Plan { milestones, is_markdown: true, ..Plan::default() };
         let tree = Files::new(&TREE);
         let subject = Subject::new(Some((&plan, "plan.md")), None, &tree);
-        expected.assert_eq(&said(&subject, "reconcile/milestone"));
+        expected.assert_eq(&check_results(&subject, "reconcile/milestone"));
     };
     let met = || with("M1", &["`Cart` is defined"]);
     check(
@@ -566,7 +566,7 @@ fn a_plan_in_markdown_is_reconciled() {
 }
 
 #[test]
-fn large_trees_are_read_once() {
+fn a_large_tree_with_many_criteria_is_reconciled() {
     let files: Vec<(String, String)> = (0..2_000)
         .map(|nth| (format!("src/f{nth}.rs"), format!("pub fn f{nth}() {{}}\n").repeat(20)))
         .chain([("long.rs".to_owned(), "f1 ".repeat(100_000))])
@@ -584,7 +584,7 @@ mod any {
 
     proptest! {
         #[test]
-        fn no_criterion_breaks_the_reading(
+        fn no_criterion_crashes_the_reconciliation(
             line in "(`[a-z./:()<> -]{0,8}`|exists|is|there|a|test|in|,|and|gone|mentions| |`|é){0,12}"
         ) {
             super::reconciled(vec![super::with("M1", &[&line])], None);

@@ -46,7 +46,7 @@ impl Judge for ReaderPolicy {
 }
 
 /// A plan in a temporary folder, and its fixer.
-struct Bench<'a> {
+struct RunFixture<'a> {
     folder: TempDir,
     text: RefCell<String>,
     rounds: Cell<u32>,
@@ -54,7 +54,7 @@ struct Bench<'a> {
     fixer: &'a dyn Fn(u32, &str, &Path) -> Result<String, String>,
 }
 
-impl Bench<'_> {
+impl RunFixture<'_> {
     fn on<T>(&self, work: impl FnOnce(&Gate<'_>) -> T) -> T {
         let plan = Plan { text: self.text.borrow().clone(), ..Plan::default() };
         let tree = Files::default();
@@ -68,7 +68,7 @@ impl Bench<'_> {
     }
 }
 
-impl GateEnvironment for Bench<'_> {
+impl GateEnvironment for RunFixture<'_> {
     type Error = GateError;
 
     fn verify(&self) -> Result<GateVerification, GateError> {
@@ -113,37 +113,37 @@ fn ran(
     fixer: &dyn Fn(u32, &str, &Path) -> Result<String, String>,
 ) -> (RunResult, String) {
     let (folder, text) = (TempDir::new().unwrap(), RefCell::new("bad".to_owned()));
-    let bench = Bench { folder, text, rounds: Cell::new(0), severity, fixer };
+    let fixture = RunFixture { folder, text, rounds: Cell::new(0), severity, fixer };
     let item = NewItem {
         id: Some("a-1".parse().unwrap()),
         scope: "*".into(),
         check: "It is good".to_owned(),
-        severity: bench.severity,
+        severity: fixture.severity,
         parent: None,
         by: None,
     };
-    bench.on(|gate| gate.decompose(handed_in(), vec![item], IfExists::Keep)).unwrap();
-    let mut heard = RecordingObserver::default();
-    let ran = run(&bench, &bench.keep(), &STRICT, fixing, &mut heard).unwrap();
-    (ran, heard.0.join("\n"))
+    fixture.on(|gate| gate.decompose(handed_in(), vec![item], IfExists::Keep)).unwrap();
+    let mut events = RecordingObserver::default();
+    let ran = run(&fixture, &fixture.keep(), &STRICT, fixing, &mut events).unwrap();
+    (ran, events.0.join("\n"))
 }
 
 #[test]
-fn what_fails_is_fixed_and_verified_again() {
-    let (ran, heard) = ran(Severity::Must, FixPolicy::Enabled, &|_, _, _| Ok("good".to_owned()));
+fn a_failed_item_is_fixed_and_verified_again() {
+    let (ran, events) = ran(Severity::Must, FixPolicy::Enabled, &|_, _, _| Ok("good".to_owned()));
     assert!(matches!(ran.ending, RunEnding::Passed));
     expect![[r#"
         Fail
         fix: it says bad
         Pass"#]]
-    .assert_eq(&heard);
+    .assert_eq(&events);
 }
 
 #[test]
-fn without_anybody_who_fixes_it_ends_at_once() {
-    let (ran, heard) = ran(Severity::Must, FixPolicy::Disabled, &|_, _, _| unreachable!());
+fn a_run_without_a_fixer_ends_after_the_first_failure() {
+    let (ran, events) = ran(Severity::Must, FixPolicy::Disabled, &|_, _, _| unreachable!());
     assert!(matches!(ran.ending, RunEnding::Failed));
-    assert_eq!(heard, "Fail");
+    assert_eq!(events, "Fail");
 }
 
 fn handed_over(ran: RunResult) -> String {
@@ -156,7 +156,7 @@ fn handed_over(ran: RunResult) -> String {
 }
 
 #[test]
-fn a_fixer_that_changes_nothing_or_fails_ends_it() {
+fn a_fixer_that_changes_nothing_or_fails_ends_the_run() {
     let (ran_idle, _) = ran(Severity::Must, FixPolicy::Enabled, &|_, _, _| Ok("bad".to_owned()));
     expect!["the fixer changed nothing after 0 fixes"].assert_eq(&handed_over(ran_idle));
     let (ran_broken, _) =
@@ -165,7 +165,7 @@ fn a_fixer_that_changes_nothing_or_fails_ends_it() {
 }
 
 #[test]
-fn a_fixer_that_never_gets_it_right_ends_with_a_person_and_flipping_back_does_not_help() {
+fn a_run_whose_fixes_keep_failing_or_flip_back_is_handed_over_to_a_person() {
     let (ever_new, _) =
         ran(Severity::Must, FixPolicy::Enabled, &|round, _, _| Ok(format!("bad {round}")));
     expect!["a-1 failed 6 times, and 5 are allowed after 5 fixes"]
@@ -177,14 +177,14 @@ fn a_fixer_that_never_gets_it_right_ends_with_a_person_and_flipping_back_does_no
 }
 
 #[test]
-fn what_nobody_can_look_at_ends_it_without_a_pass() {
+fn a_run_with_unverifiable_content_ends_without_a_pass() {
     let (ran, _) = ran(Severity::Must, FixPolicy::Enabled, &|_, _, _| Ok("unreadable".to_owned()));
     // A FAIL that was not verified again is still one, and the fixer is stopped in the end.
     assert!(!matches!(ran.ending, RunEnding::Passed), "{:?}", ran.ending);
 }
 
 #[test]
-fn a_fixer_does_not_get_to_say_how_its_work_is_judged() {
+fn gate_files_that_a_fixer_forges_are_restored() {
     let forge: &dyn Fn(u32, &str, &Path) -> Result<String, String> = &|round, _, folder| {
         for name in ["qr-plan-structure.json", "qr-plan-structure.state.json"] {
             let path = folder.join(name);
@@ -195,7 +195,7 @@ fn a_fixer_does_not_get_to_say_how_its_work_is_judged() {
         std::fs::remove_file(folder.join("qr-plan-structure.state.json")).unwrap();
         Ok(format!("forged {round}"))
     };
-    let (ran, heard) = ran(Severity::Must, FixPolicy::Enabled, forge);
+    let (ran, events) = ran(Severity::Must, FixPolicy::Enabled, forge);
     assert!(matches!(ran.ending, RunEnding::HandedOver(_)));
-    assert!(heard.contains("put back\nFail"), "{heard}");
+    assert!(events.contains("put back\nFail"), "{events}");
 }

@@ -23,15 +23,15 @@ use crate::answers::{LENIENT, handed_in};
 use crate::files::Files;
 
 /// A gate in a temporary folder, on a plan that is just text.
-struct Bench {
+struct GateFixture {
     folder: TempDir,
     plan: RefCell<Plan>,
 }
 
-impl Bench {
-    fn new() -> Bench {
+impl GateFixture {
+    fn new() -> GateFixture {
         let plan = RefCell::new(Plan { text: "one".to_owned(), ..Plan::default() });
-        Bench { folder: TempDir::new().unwrap(), plan }
+        GateFixture { folder: TempDir::new().unwrap(), plan }
     }
 
     fn on<T>(&self, work: impl FnOnce(&Gate<'_>) -> T) -> T {
@@ -82,16 +82,16 @@ fn item(id: &str, scope: &str, check: &str) -> NewItem {
 }
 
 #[test]
-fn the_list_is_written_as_its_form_says_to_the_byte() {
-    let bench = Bench::new();
-    bench.decompose(vec![
+fn the_list_is_written_byte_for_byte_in_its_format() {
+    let fixture = GateFixture::new();
+    fixture.decompose(vec![
         item("plan-001", "*", "Verify milestone definitions are complete with acceptance criteria"),
         item("plan-002", "milestone:M1", "Validate acceptance criteria for milestone M1"),
         item("plan-003", "file:planner/qa/verify.py", "Check diff syntax and formatting"),
     ]);
-    bench.update("plan-001", ItemResult::Pass).unwrap();
+    fixture.update("plan-001", ItemResult::Pass).unwrap();
     let finding = "Acceptance criteria missing. Need success conditions and verification steps.";
-    bench.update("plan-002", ItemResult::Fail(finding.to_owned())).unwrap();
+    fixture.update("plan-002", ItemResult::Fail(finding.to_owned())).unwrap();
     expect![[r#"
         {
           "schema_version": "1.0",
@@ -121,16 +121,16 @@ fn the_list_is_written_as_its_form_says_to_the_byte() {
           ]
         }
     "#]]
-    .assert_eq(&bench.list());
+    .assert_eq(&fixture.list());
 }
 
 #[test]
-fn a_list_is_made_once_and_again_only_when_asked_for() {
-    let bench = Bench::new();
-    bench.decompose(vec![item("a", "*", "one")]);
-    bench.update("a", ItemResult::Pass).unwrap();
+fn a_list_is_created_once_and_replaced_only_on_request() {
+    let fixture = GateFixture::new();
+    fixture.decompose(vec![item("a", "*", "one")]);
+    fixture.update("a", ItemResult::Pass).unwrap();
     let made = |earlier, items| {
-        let made = bench.on(|gate| gate.decompose(handed_in(), items, earlier)).unwrap();
+        let made = fixture.on(|gate| gate.decompose(handed_in(), items, earlier)).unwrap();
         let ids: Vec<String> = made.state.list.items().map(|item| item.id.to_string()).collect();
         (made.was_there, ids.join(" "))
     };
@@ -142,16 +142,16 @@ fn a_list_is_made_once_and_again_only_when_asked_for() {
 }
 
 #[test]
-fn a_new_list_keeps_the_names_of_what_it_still_looks_for_and_uses_none_again() {
-    let bench = Bench::new();
+fn a_new_list_keeps_the_ids_of_remaining_items_and_reuses_no_other_id() {
+    let fixture = GateFixture::new();
     let numbered = |check: &str| NewItem { id: None, ..item("x", "*", check) };
-    bench.decompose(vec![numbered("one"), numbered("two")]);
+    fixture.decompose(vec![numbered("one"), numbered("two")]);
     let again = |checks: &[&str]| {
         let items = checks.iter().map(|check| numbered(check)).collect();
         let release = Release { reason: "other items".to_owned(), by: "ada".to_owned() };
         let earlier = IfExists::Release(&release);
-        bench.on(|gate| gate.decompose(handed_in(), items, earlier)).unwrap();
-        bench.on(|gate| {
+        fixture.on(|gate| gate.decompose(handed_in(), items, earlier)).unwrap();
+        fixture.on(|gate| {
             let state = gate.store.read().unwrap();
             let lines = state.list.items().map(|item| format!("{} {}\n", item.id, item.check));
             lines.collect::<String>()
@@ -169,64 +169,64 @@ fn a_new_list_keeps_the_names_of_what_it_still_looks_for_and_uses_none_again() {
 }
 
 #[test]
-fn items_that_make_no_list_leave_the_one_that_is_there() {
-    let bench = Bench::new();
-    bench.decompose(vec![item("a", "*", "one")]);
-    let before = bench.list();
+fn invalid_items_leave_the_existing_list_unchanged() {
+    let fixture = GateFixture::new();
+    fixture.decompose(vec![item("a", "*", "one")]);
+    let before = fixture.list();
     let twice = vec![item("b", "*", "x"), item("b", "*", "y")];
     let refused =
-        bench.on(|gate| gate.decompose(handed_in(), twice, IfExists::Replace)).unwrap_err();
+        fixture.on(|gate| gate.decompose(handed_in(), twice, IfExists::Replace)).unwrap_err();
     expect!["invalid items: duplicate id: `b`"].assert_eq(&refused.to_string());
-    assert_eq!(bench.list(), before);
+    assert_eq!(fixture.list(), before);
 }
 
 #[test]
-fn what_a_person_saw_counts_for_the_content_that_they_saw() {
-    let bench = Bench::new();
-    bench.decompose(vec![item("a", "*", "one")]);
-    assert!(bench.verify().contains("Items: 1 total, 0 PASS, 0 FAIL, 1 TODO"));
-    bench.update("a", ItemResult::Pass).unwrap();
-    assert!(bench.verify().contains("Status: PASS"));
-    bench.edit("two");
-    assert!(bench.verify().contains("Items: 1 total, 0 PASS, 0 FAIL, 1 TODO"));
-    bench.edit("one");
-    assert!(bench.verify().contains("Status: PASS"), "this very content was seen");
+fn a_result_of_a_person_counts_only_for_the_verified_content() {
+    let fixture = GateFixture::new();
+    fixture.decompose(vec![item("a", "*", "one")]);
+    assert!(fixture.verify().contains("Items: 1 total, 0 PASS, 0 FAIL, 1 TODO"));
+    fixture.update("a", ItemResult::Pass).unwrap();
+    assert!(fixture.verify().contains("Status: PASS"));
+    fixture.edit("two");
+    assert!(fixture.verify().contains("Items: 1 total, 0 PASS, 0 FAIL, 1 TODO"));
+    fixture.edit("one");
+    assert!(fixture.verify().contains("Status: PASS"), "this very content was seen");
 }
 
 #[test]
-fn verifying_often_does_not_lower_the_bar_and_fixing_does_not_raise_it() {
-    let bench = Bench::new();
-    bench.decompose(vec![item("a", "*", "one")]);
-    bench.update("a", ItemResult::Fail("x".to_owned())).unwrap();
+fn the_iteration_advances_only_with_new_content_after_a_complete_attempt() {
+    let fixture = GateFixture::new();
+    fixture.decompose(vec![item("a", "*", "one")]);
+    fixture.update("a", ItemResult::Fail("x".to_owned())).unwrap();
     for _ in 0..5 {
-        bench.verify();
+        fixture.verify();
     }
-    assert_eq!(bench.iteration(), 1);
-    bench.edit("two");
+    assert_eq!(fixture.iteration(), 1);
+    fixture.edit("two");
     for _ in 0..5 {
-        bench.verify();
+        fixture.verify();
     }
-    assert_eq!(bench.iteration(), 2);
-    bench.edit("three");
-    bench.verify();
-    assert_eq!(bench.iteration(), 2, "nobody looked at the second, so it was no whole attempt");
-    bench.update("a", ItemResult::Fail("y".to_owned())).unwrap();
-    bench.verify();
-    bench.edit("four");
-    bench.verify();
-    assert_eq!(bench.iteration(), 3);
+    assert_eq!(fixture.iteration(), 2);
+    fixture.edit("three");
+    fixture.verify();
+    assert_eq!(fixture.iteration(), 2, "nobody looked at the second, so it was no whole attempt");
+    fixture.update("a", ItemResult::Fail("y".to_owned())).unwrap();
+    fixture.verify();
+    fixture.edit("four");
+    fixture.verify();
+    assert_eq!(fixture.iteration(), 3);
 }
 
 #[test]
-fn without_a_list_or_with_one_that_cannot_be_read_there_is_no_pass() {
-    let bench = Bench::new();
-    let verify = || bench.on(|gate| gate.verify(Verifiers::default()).map(|gate| gate.status));
+fn a_missing_or_unreadable_list_prevents_a_pass() {
+    let fixture = GateFixture::new();
+    let verify = || fixture.on(|gate| gate.verify(Verifiers::default()).map(|gate| gate.status));
     assert!(matches!(verify(), Err(GateError::Store(StoreError::Missing { .. }))));
-    bench.decompose(vec![item("a", "*", "one")]);
-    bench.update("a", ItemResult::Pass).unwrap();
+    fixture.decompose(vec![item("a", "*", "one")]);
+    fixture.update("a", ItemResult::Pass).unwrap();
     assert_eq!(verify().unwrap().outcome, GateOutcome::Pass);
-    let path = bench.folder.path().join("qr-plan-structure.json");
-    let beside = bench.folder.path().join("qr-plan-structure.state.json");
+    let path = fixture.folder.path().join("qr-plan-structure.json");
+    let beside = fixture.folder.path().join("qr-plan-structure.state.json");
     let whole = std::fs::read(&path).unwrap();
     for spoiled in [&whole[..whole.len() / 2], b"", b"\xff\xfe", b"{}"] {
         std::fs::write(&path, spoiled).unwrap();
@@ -249,10 +249,10 @@ fn without_a_list_or_with_one_that_cannot_be_read_there_is_no_pass() {
 
 #[test]
 fn no_update_is_lost_however_many_write_at_once() {
-    let bench = Bench::new();
+    let fixture = GateFixture::new();
     let names: Vec<String> = (0..32).map(|number| format!("i-{number}")).collect();
-    bench.decompose(names.iter().map(|name| item(name, "*", "c")).collect());
-    let (folder, plan) = (bench.folder.path(), bench.plan.borrow().clone());
+    fixture.decompose(names.iter().map(|name| item(name, "*", "c")).collect());
+    let (folder, plan) = (fixture.folder.path(), fixture.plan.borrow().clone());
     thread::scope(|scope| {
         for name in &names {
             let plan = &plan;
@@ -262,14 +262,14 @@ fn no_update_is_lost_however_many_write_at_once() {
             });
         }
     });
-    let state = bench.on(|gate| gate.store.read().unwrap());
+    let state = fixture.on(|gate| gate.store.read().unwrap());
     for item in state.list.items() {
         assert_eq!(item.result, ItemResult::Fail(format!("found by {}", item.id)));
     }
 }
 
 #[test]
-fn everything_is_looked_at_one_by_one_and_parts_side_by_side() {
+fn items_of_global_scope_are_verified_sequentially_and_others_in_parallel() {
     let items = [("a-001", "*"), ("a-002", "*"), ("a-003", "file:x.rs"), ("a-004", "milestone:M1")]
         .map(|(id, scope)| Item {
             id: id.parse().unwrap(),
@@ -284,7 +284,7 @@ fn everything_is_looked_at_one_by_one_and_parts_side_by_side() {
 }
 
 #[test]
-fn groups_are_about_as_large_as_asked_for_and_not_too_many() {
+fn groups_have_about_the_requested_size_and_do_not_exceed_the_maximal_number() {
     let sizes = |count: usize, about, most| {
         let things: Vec<usize> = (0..count).collect();
         let groups = groups(&things, about, most);
@@ -314,39 +314,39 @@ impl Judge for FixedJudge {
     }
 }
 
-fn judged_by(bench: &Bench, seen: CheckResult) -> (String, Vec<Vec<String>>) {
+fn judged_by(fixture: &GateFixture, seen: CheckResult) -> (String, Vec<Vec<String>>) {
     let judge = FixedJudge { seen, asked: Mutex::default() };
     let verifiers = Verifiers { judge: Some(&judge), ..Verifiers::default() };
-    let text = bench.on(|gate| verified(&gate.verify(verifiers).unwrap().status));
+    let text = fixture.on(|gate| verified(&gate.verify(verifiers).unwrap().status));
     (text, judge.asked.into_inner().unwrap())
 }
 
 #[test]
-fn a_judge_is_asked_about_what_nobody_else_verifies_and_not_twice_about_the_same() {
-    let bench = Bench::new();
+fn a_judge_verifies_items_without_another_verifier_once_per_content() {
+    let fixture = GateFixture::new();
     let by_code =
         NewItem { by: Some(VerifiedBy::Code("gone".to_owned())), ..item("c", "*", "code") };
-    bench.decompose(vec![item("a", "*", "one"), item("b", "*", "two"), by_code]);
-    let (text, asked) = judged_by(&bench, CheckResult::Fail("no".to_owned()));
+    fixture.decompose(vec![item("a", "*", "one"), item("b", "*", "two"), by_code]);
+    let (text, asked) = judged_by(&fixture, CheckResult::Fail("no".to_owned()));
     assert_eq!(asked, [["a"], ["b"]]);
     assert!(text.contains("3 total, 0 PASS, 2 FAIL, 1 TODO"), "{text}");
-    assert_eq!(judged_by(&bench, CheckResult::Pass).1, [[""; 0]; 0], "the content is the same");
-    bench.edit("two");
-    let (text, asked) = judged_by(&bench, CheckResult::Pass);
+    assert_eq!(judged_by(&fixture, CheckResult::Pass).1, [[""; 0]; 0], "the content is the same");
+    fixture.edit("two");
+    let (text, asked) = judged_by(&fixture, CheckResult::Pass);
     assert_eq!(asked, [["a"], ["b"]]);
     assert!(text.contains("3 total, 2 PASS, 0 FAIL, 1 TODO"), "{text}");
 }
 
 #[test]
-fn a_judge_that_breaks_down_leaves_its_items_open() {
-    let bench = Bench::new();
-    bench.decompose(vec![item("a", "*", "one")]);
-    let (text, _) = judged_by(&bench, CheckResult::NotChecked("no answer".to_owned()));
+fn a_judge_without_an_answer_leaves_its_items_open() {
+    let fixture = GateFixture::new();
+    fixture.decompose(vec![item("a", "*", "one")]);
+    let (text, _) = judged_by(&fixture, CheckResult::NotChecked("no answer".to_owned()));
     assert!(text.contains("Items: 1 total, 0 PASS, 0 FAIL, 1 TODO"), "{text}");
 }
 
 #[test]
-fn scopes_are_read_and_written_as_they_are() {
+fn scopes_survive_parsing_and_formatting() {
     for text in [
         "*", "milestone:M1", "decision:DL-001", "file:a.rs", "file:a:b.rs:4-9", "file:a:7",
         "anything else", "file:x:y",

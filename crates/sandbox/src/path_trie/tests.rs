@@ -51,7 +51,7 @@ fn hides() -> bool {
 }
 
 /// Runs a command and returns its stdout and whether it fails.
-fn told(command: &Command) -> String {
+fn output_of(command: &Command) -> String {
     let finished = command.run().unwrap();
     let printed = String::from_utf8(finished.stdout).unwrap().replace('\n', " ");
     let end = match finished.status.success() {
@@ -67,9 +67,9 @@ fn told(command: &Command) -> String {
 fn check(scripts: &[&str], expect: Expect) {
     let mut all = String::new();
     for script in scripts {
-        let free = told(&within(&home(), script));
+        let free = output_of(&within(&home(), script));
         assert!(!free.contains("REFUSED"), "without limits it may: {script}");
-        all.push_str(&format!("{script}: {}\n", told(&hiding(&home(), script))));
+        all.push_str(&format!("{script}: {}\n", output_of(&hiding(&home(), script))));
     }
     if hides() {
         expect.assert_eq(&all);
@@ -77,7 +77,7 @@ fn check(scripts: &[&str], expect: Expect) {
 }
 
 #[test]
-fn what_is_hidden_cannot_be_read_listed_or_run_and_what_is_beside_it_can() {
+fn hidden_paths_cannot_be_read_listed_or_run_and_their_siblings_can() {
     check(
         &[
             "cat ~/.ssh/id",
@@ -121,7 +121,7 @@ fn what_is_hidden_cannot_be_read_listed_or_run_and_what_is_beside_it_can() {
 }
 
 #[test]
-fn other_ways_to_what_is_hidden_are_closed_too() {
+fn hidden_paths_cannot_be_reached_by_links_moves_or_child_processes() {
     check(
         &[
             "ln -s ~/.ssh work/link; cat work/link/id",
@@ -159,7 +159,7 @@ fn other_ways_to_what_is_hidden_are_closed_too() {
 }
 
 #[test]
-fn what_other_processes_hold_is_closed_too() {
+fn proc_entries_of_other_processes_cannot_be_read() {
     check(
         &[
             "head -c 0 /proc/$PPID/environ",
@@ -175,7 +175,7 @@ fn what_other_processes_hold_is_closed_too() {
 }
 
 #[test]
-fn folders_on_the_way_are_not_listed_and_what_appears_there_is_not_read() {
+fn parents_of_hidden_paths_cannot_be_listed_and_new_files_in_them_cannot_be_read() {
     check(
         &[
             "ls ~ > /dev/null", "ls ~/.config > /dev/null", "ls / > /dev/null",
@@ -193,7 +193,7 @@ fn folders_on_the_way_are_not_listed_and_what_appears_there_is_not_read() {
 }
 
 #[test]
-fn a_link_to_what_is_hidden_hides_where_it_leads() {
+fn the_target_of_a_hidden_symlink_is_hidden() {
     let (home, elsewhere) = (home(), tempfile::tempdir().unwrap());
     fs::write(elsewhere.path().join("keys"), "secret").unwrap();
     fs::write(elsewhere.path().join("note"), "open").unwrap();
@@ -204,27 +204,27 @@ fn a_link_to_what_is_hidden_hides_where_it_leads() {
         format!("cat .aws; cat {0}/keys; cat link/id; cat {0}/note", elsewhere.path().display());
     let command = hiding(&home, &script).hidden([home.path().join(".aws")]);
     if hides() {
-        assert_eq!(told(&command), "open");
+        assert_eq!(output_of(&command), "open");
     }
 }
 
 #[test]
-fn a_hard_link_from_before_opens_nothing_beside_and_is_itself_elsewhere() {
+fn an_earlier_hard_link_is_hidden_beside_a_hidden_path_and_readable_elsewhere() {
     let home = home();
     let at = |name: &str| home.path().join(name);
     fs::hard_link(at(".netrc"), at("beside")).unwrap();
     fs::hard_link(at(".ssh/id"), at("work/elsewhere")).unwrap();
     if hides() {
-        assert_eq!(told(&hiding(&home, "cat beside")), "REFUSED");
-        assert_eq!(told(&hiding(&home, "cat .netrc")), "REFUSED");
+        assert_eq!(output_of(&hiding(&home, "cat beside")), "REFUSED");
+        assert_eq!(output_of(&hiding(&home, "cat .netrc")), "REFUSED");
         // A hard link that was made before is another path, of which the kernel knows nothing.
-        assert_eq!(told(&hiding(&home, "cat work/elsewhere")), "secret");
-        assert_eq!(told(&hiding(&home, "cat .ssh/id")), "REFUSED");
+        assert_eq!(output_of(&hiding(&home, "cat work/elsewhere")), "secret");
+        assert_eq!(output_of(&hiding(&home, "cat .ssh/id")), "REFUSED");
     }
 }
 
 #[test]
-fn a_secret_among_many_is_hidden_and_the_many_are_not() {
+fn hidden_files_among_thousands_are_unreadable_and_the_others_are_readable() {
     let home = home();
     let many = home.path().join("many");
     fs::create_dir(&many).unwrap();
@@ -232,12 +232,12 @@ fn a_secret_among_many_is_hidden_and_the_many_are_not() {
     let script = "cat many/1999.txt many/2000.txt many/2001.txt many/2002.txt; true";
     let command = within(&home, script).hidden([many.join("2000.txt"), many.join("2001.txt")]);
     if hides() {
-        assert_eq!(told(&command), "open open");
+        assert_eq!(output_of(&command), "open open");
     }
 }
 
 #[test]
-fn too_much_beside_what_is_hidden_is_an_error() {
+fn too_many_siblings_of_hidden_paths_are_an_error() {
     let home = home();
     let mut trie = PathTrie::default();
     trie.hide(&home.path().canonicalize().unwrap().join(".netrc"));
@@ -247,12 +247,12 @@ fn too_much_beside_what_is_hidden_is_an_error() {
 }
 
 #[test]
-fn where_nothing_is_there_to_hide_nothing_changes() {
+fn hiding_paths_that_do_not_exist_changes_nothing() {
     let home = home();
     let hidden = ["/no/such/place", "", "not\0a path", "/etc/passwd/below-a-file"];
     assert_eq!(readable_paths(&hidden.map(PathBuf::from), &[]).unwrap(), None);
     let listed = within(&home, "ls / > /dev/null && ls").hidden(hidden);
-    assert_eq!(told(&listed), "note work");
+    assert_eq!(output_of(&listed), "note work");
 }
 
 #[test]
@@ -265,23 +265,23 @@ fn all_limits_hold_together() {
          echo made > work/new && mkdir work/a && mv work/new work/a && cat work/a/new"
     );
     let script = Command::new("bash").args(["-c", &script]).folder(home.path());
-    let held = limits();
-    if [held.files, held.reading, held.network].contains(&Enforcement::None) {
+    let supported = limits();
+    if [supported.files, supported.reading, supported.network].contains(&Enforcement::None) {
         not_run::record("this kernel does not offer all of it");
         return;
     }
-    assert_eq!(told(&script), "secret online made");
+    assert_eq!(output_of(&script), "secret online made");
     fs::remove_dir_all(home.path().join("work/a")).unwrap();
     let hidden = home.path().join(".ssh");
     let command = script.hidden([hidden]).writable([home.path().join("work")]).offline();
     for command in [command.clone(), command.processes(50)] {
-        assert_eq!(told(&command), "made");
+        assert_eq!(output_of(&command), "made");
         fs::remove_dir_all(home.path().join("work/a")).unwrap();
     }
 }
 
 #[test]
-fn of_a_hidden_and_a_writable_place_the_inner_one_decides() {
+fn of_nested_hidden_and_writable_paths_the_inner_one_takes_precedence() {
     let home = home();
     let at = |name: &str| home.path().join(name);
     let script = "echo new > .ssh/deep/new && cat .ssh/deep/er; cat .ssh/id; cat note; cat .netrc";
@@ -289,11 +289,11 @@ fn of_a_hidden_and_a_writable_place_the_inner_one_decides() {
         return;
     }
     let inner = hiding(&home, script).writable([at(".ssh/deep")]);
-    assert_eq!(told(&inner), "secret open REFUSED");
+    assert_eq!(output_of(&inner), "secret open REFUSED");
     let outer = hiding(&home, script).writable([home.path()]);
-    assert_eq!(told(&outer), "open REFUSED");
+    assert_eq!(output_of(&outer), "open REFUSED");
     let same = hiding(&home, "cat .ssh/id").writable([at(".ssh")]);
-    assert_eq!(told(&same), "REFUSED");
+    assert_eq!(output_of(&same), "REFUSED");
 }
 
 #[test]

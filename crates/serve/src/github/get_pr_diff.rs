@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_parts_of_a_diff_are_the_diff() {
+    fn the_pages_of_a_diff_concatenate_to_the_diff() {
         let diff: String = (0..40_000).map(|number| format!("+ äöü {number}\n")).collect();
         let (mut read, mut offset) = (String::new(), Some(0));
         while let Some(at) = offset {

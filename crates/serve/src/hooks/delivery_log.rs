@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn deliveries_are_known_with_their_tasks_and_after_a_restart() {
+    fn deliveries_are_recognized_by_id_and_task_after_a_restart() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("serve/deliveries");
         let (mut log_file, deliveries) = DeliveryLog::open(&path).unwrap();
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_newest_are_remembered_and_the_file_does_not_grow() {
+    fn only_the_newest_deliveries_are_kept_and_the_file_size_is_bounded() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("deliveries");
         let (mut log_file, deliveries) = DeliveryLog::open(&path).unwrap();
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_could_be_anything_is_none() {
+    fn a_malformed_delivery_id_is_rejected() {
         for odd in ["", "a b", "a\n", "ä", "a/b", &"x".repeat(65)] {
             assert!(DeliveryId::new(odd).is_none(), "{odd}");
         }

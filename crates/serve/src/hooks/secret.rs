@@ -113,12 +113,12 @@ mod tests {
     }
 
     #[test]
-    fn the_example_that_github_gives_is_believed() {
+    fn the_signature_example_of_github_is_accepted() {
         assert_eq!(check(&[SIGNED], "Hello, World!"), Ok(()));
     }
 
     #[test]
-    fn nothing_else_is_believed() {
+    fn missing_repeated_wrong_and_malformed_signatures_are_rejected() {
         let body = "Hello, World!";
         assert_eq!(check(&[], body), Err(SignatureError::Missing));
         assert_eq!(check(&[SIGNED, SIGNED], body), Err(SignatureError::Several));
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_is_never_shown_and_not_too_short() {
+    fn a_secret_is_redacted_in_debug_output_and_rejected_if_too_short() {
         assert_eq!(format!("{:?}", Secret::new(SECRET, "X").unwrap()), "Secret(…)");
         let error = Secret::new("hunter2", "`GITHUB_WEBHOOK_SECRET`").unwrap_err();
         assert_eq!(

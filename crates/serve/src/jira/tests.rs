@@ -38,11 +38,11 @@ impl JiraFixture {
     }
 
     fn check(&self, tool: &str, arguments: Value, expected: Expect) {
-        let told = match self.call(tool, arguments) {
+        let outcome = match self.call(tool, arguments) {
             Ok(answer) => answer.to_string(),
             Err(refusal) => format!("refused: {refusal}"),
         };
-        expected.assert_eq(&told);
+        expected.assert_eq(&outcome);
     }
 }
 
@@ -51,7 +51,7 @@ fn qa() -> Permit {
 }
 
 #[test]
-fn a_person_does_all_of_it() {
+fn a_person_may_call_every_jira_tool() {
     let fixture = JiraFixture::of(Permit::Person);
     let parts = json!([{ "summary": "One" }, { "summary": "Two", "issue_type": "Bug" }]);
     fixture.check(
@@ -134,7 +134,7 @@ fn no_tool_sends_a_credential_to_jira() {
 }
 
 #[test]
-fn what_an_agent_may_not_do_is_refused_before_anything_is_sent() {
+fn calls_without_permission_are_refused_before_any_request_is_sent() {
     let fixture = JiraFixture::of(qa());
     let ticket = fixture.fake.add("Task", "A task");
     fixture.fake.set(&ticket, "status", json!("Code Review"));
@@ -183,7 +183,7 @@ fn what_an_agent_may_not_do_is_refused_before_anything_is_sent() {
 }
 
 #[test]
-fn arguments_that_do_not_fit_are_refused_before_anything_is_sent() {
+fn invalid_arguments_are_refused_before_any_request_is_sent() {
     let fixture = JiraFixture::of(Permit::Person);
     for (tool, arguments) in [
         ("jira_get_issue", json!({ "issue_key": "../../admin" })),
@@ -212,7 +212,7 @@ fn arguments_that_do_not_fit_are_refused_before_anything_is_sent() {
 }
 
 #[test]
-fn what_is_too_long_is_cut_and_says_so() {
+fn long_descriptions_and_comments_are_truncated_and_marked_as_cut() {
     let fixture = JiraFixture::of(Permit::Person);
     let ticket = fixture.fake.add("Task", "A task");
     let paragraph =

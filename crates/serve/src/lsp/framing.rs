@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_follow_each_other() {
+    fn consecutive_messages_are_read_in_order() {
         let input = b"Content-Length: 2\r\n\r\n{}content-length:3\r\nContent-Type: x\r\n\r\n[1]";
         assert_eq!(frames(input), ["body {}", "body [1]"]);
     }
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_that_is_cut_off_is_the_end() {
+    fn a_truncated_message_ends_the_stream() {
         assert!(frames(b"Content-Length: 9\r\n\r\n{}").is_empty());
         assert!(frames(b"Content-Le").len() <= 1);
         assert!(frames(b"").is_empty());
@@ -131,7 +131,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(bodies in prop::collection::vec(".{0,40}", 0..5)) {
+        fn written_frames_are_read_back(bodies in prop::collection::vec(".{0,40}", 0..5)) {
             let mut stream = Vec::new();
             for body in &bodies {
                 write_frame(&mut stream, body.as_bytes()).unwrap();
@@ -141,7 +141,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_come_to_an_end(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        fn reading_any_bytes_terminates(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
             frames(&bytes);
         }
     }

@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn each_message_is_what_its_members_say() {
+    fn messages_are_classified_by_their_members() {
         let cases = [
             (r#"{"jsonrpc":"2.0","id":1,"method":"m"}"#, "request 1 m"),
             (r#"{"jsonrpc":"2.0","id":"a","method":"m"}"#, "request \"a\" m"),

@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_position_outside_of_the_text_is_its_nearest_place() {
+    fn a_position_outside_of_the_text_maps_to_the_nearest_offset() {
         let index = LineIndex::new("ab\r\ncd", PositionEncoding::Utf16);
         let found = [at(0, 9), at(7, 0), at(1, 2), at(u32::MAX, u32::MAX)].map(|p| index.offset(p));
         assert_eq!(found, [2, 6, 6, 6]);
@@ -254,7 +254,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_byte_is_found_again_by_its_position(text in texts(), encoding in 0..3usize) {
+        fn an_offset_survives_conversion_to_a_position_and_back(text in texts(), encoding in 0..3usize) {
             let index = LineIndex::new(&text, ENCODINGS[encoding]);
             for (offset, c) in text.char_indices() {
                 let before = text[..offset].chars().next_back();
@@ -267,14 +267,14 @@ mod tests {
         }
 
         #[test]
-        fn positions_have_the_order_of_their_bytes(text in texts(), encoding in 0..3usize) {
+        fn positions_are_ordered_like_their_offsets(text in texts(), encoding in 0..3usize) {
             let index = LineIndex::new(&text, ENCODINGS[encoding]);
             let positions: Vec<Position> = (0..=text.len()).map(|at| index.position(at)).collect();
             prop_assert!(positions.is_sorted());
         }
 
         #[test]
-        fn any_position_is_a_place_between_characters(
+        fn any_position_maps_to_a_character_boundary(
             text in texts(), line in 0..20u32, character in 0..20u32, encoding in 0..3usize,
         ) {
             let index = LineIndex::new(&text, ENCODINGS[encoding]);
@@ -282,7 +282,7 @@ mod tests {
         }
 
         #[test]
-        fn any_finding_is_in_its_text(
+        fn the_range_of_any_finding_is_within_its_text(
             text in texts(), line in 0..20u32, end_line in 0..20u32, column in 0..9u32,
         ) {
             let bytes = finding_bytes(&text, FindingPlace { line, end_line, column: Some(column) });

@@ -34,14 +34,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_the_path_that_it_was_made_from() {
+    fn a_path_survives_conversion_to_a_uri_and_back() {
         for path in ["/a/b.rs", "/with space/é表/100%.rs", "/a#b?c", "/a+b@c:d"] {
             assert_eq!(to_path(&from_path(Path::new(path))).unwrap(), Path::new(path));
         }
     }
 
     #[test]
-    fn only_files_of_this_machine_have_a_path() {
+    fn only_uris_of_local_files_have_a_path() {
         assert_eq!(to_path("file:/a/b").unwrap(), Path::new("/a/b"));
         assert_eq!(to_path("FILE://localhost/a%20b").unwrap(), Path::new("/a b"));
         for uri in

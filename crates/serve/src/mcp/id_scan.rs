@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_is_made_out_of_damaged_text() {
+    fn an_id_is_recovered_from_damaged_text() {
         check(r#"{"jsonrpc":"2.0","id":7,"method":"x","params":{"a":"\ud83d"}}"#, json!(7));
         check(
             r#"{"method":"x","params":{"id":3,"a":"\ud83d"},"jsonrpc":"2.0","id":"a-7"}"#,
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_the_id_of_something_else_is_none() {
+    fn an_ambiguous_nested_or_truncated_id_is_not_used() {
         for message in [
             "",
             "hello",

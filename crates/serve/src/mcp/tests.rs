@@ -57,23 +57,23 @@ fn server() -> Server {
 
 /// Sends lines to a server and returns its answers, sorted by id.
 fn converse(lines: &[Value]) -> Vec<Value> {
-    let said: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let sent: String = lines.iter().map(|line| format!("{line}\n")).collect();
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let heard = runtime.block_on(async {
+    let received = runtime.block_on(async {
         let (mut ours, theirs) = tokio::io::duplex(1 << 20);
         let (input, output) = tokio::io::split(theirs);
         let serving = tokio::spawn(async move {
             stdio::serve_client(&server(), input, output, &Shutdown::default()).await.unwrap();
         });
-        ours.write_all(said.as_bytes()).await.unwrap();
+        ours.write_all(sent.as_bytes()).await.unwrap();
         ours.shutdown().await.unwrap();
-        let mut heard = String::new();
-        ours.read_to_string(&mut heard).await.unwrap();
+        let mut received = String::new();
+        ours.read_to_string(&mut received).await.unwrap();
         serving.await.unwrap();
-        heard
+        received
     });
     let mut answers: Vec<Value> =
-        heard.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        received.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     answers.sort_by_key(|answer| answer["id"].as_i64());
     answers
 }
@@ -92,14 +92,14 @@ fn call(id: i64, tool: &str, arguments: Value) -> Value {
 fn check(tool: &str, arguments: Value, expected: Expect) {
     let answers = converse(&[call(1, tool, arguments)]);
     let [answer] = answers.as_slice() else { panic!("not one answer: {answers:?}") };
-    let told = match &answer["result"] {
+    let outcome = match &answer["result"] {
         Value::Null => format!("error {}: {}", answer["error"]["code"], answer["error"]["message"]),
         result => {
             let text = result["content"][0]["text"].as_str().unwrap();
             format!("{} {text}", if result["isError"] == true { "refused:" } else { "ok:" })
         }
     };
-    expected.assert_eq(&told);
+    expected.assert_eq(&outcome);
 }
 
 #[test]
@@ -121,14 +121,14 @@ fn a_picture_comes_beside_the_answer() {
 }
 
 #[test]
-fn a_refusal_is_for_the_model_to_read() {
+fn a_refusal_is_returned_to_the_model_as_text() {
     check("sum", json!({ "numbers": [i64::MAX, 1] }), expect!["refused: too much0"]);
     let broken = json!({ "numbers": [], "reason": "x" });
     check("broken", broken, expect!["refused: no luck"]);
 }
 
 #[test]
-fn arguments_that_do_not_fit_are_told_with_what_would() {
+fn invalid_arguments_are_refused_with_the_expected_form() {
     check(
         "sum",
         json!({}),
@@ -163,7 +163,7 @@ fn arguments_that_do_not_fit_are_told_with_what_would() {
 }
 
 #[test]
-fn control_characters_are_refused_wherever_they_stand() {
+fn control_characters_are_refused_in_nested_values_and_keys() {
     check(
         "sum",
         json!({ "numbers": [], "context": { "a": [{ "b": "\u{1b}[2J" }] } }),
@@ -184,7 +184,7 @@ fn control_characters_are_refused_wherever_they_stand() {
 }
 
 #[test]
-fn a_tool_that_is_not_there_is_an_error_of_the_protocol() {
+fn an_unknown_tool_is_a_protocol_error() {
     check(
         "subtract",
         json!({}),
@@ -193,7 +193,7 @@ fn a_tool_that_is_not_there_is_an_error_of_the_protocol() {
 }
 
 #[test]
-fn both_revisions_are_spoken() {
+fn both_protocol_revisions_are_supported() {
     let hello = json!({
         "jsonrpc": "2.0", "id": 1, "method": "initialize",
         "params": {
@@ -222,7 +222,7 @@ fn both_revisions_are_spoken() {
 }
 
 #[test]
-fn a_revision_without_a_handshake_has_no_method_for_one() {
+fn the_revision_without_a_handshake_rejects_initialize() {
     let mut request = call(1, "sum", json!({}));
     request["method"] = json!("initialize");
     let answers = converse(&[request]);
@@ -230,7 +230,7 @@ fn a_revision_without_a_handshake_has_no_method_for_one() {
 }
 
 #[test]
-fn a_client_that_says_nothing_ends_the_server() {
+fn the_server_ends_when_the_client_sends_nothing() {
     assert!(converse(&[]).is_empty());
 }
 
@@ -287,7 +287,7 @@ fn status_with(header: (&'static str, &str)) -> u16 {
 }
 
 #[test]
-fn only_whoever_has_the_token_is_let_in() {
+fn only_requests_with_the_token_are_accepted() {
     assert_eq!(status_with(("authorization", "Bearer 0123456789abcdef")), 200);
     assert_eq!(status_with(("authorization", "bearer 0123456789abcdef")), 200);
     assert_eq!(status_with(("authorization", "Bearer 0123456789abcdeX")), 401);
@@ -298,7 +298,7 @@ fn only_whoever_has_the_token_is_let_in() {
 }
 
 #[test]
-fn a_name_that_is_not_ours_is_refused() {
+fn requests_with_a_foreign_host_or_origin_are_refused() {
     let mut headers = modern();
     headers.push(("authorization", "Bearer 0123456789abcdef"));
     let body = call(1, "sum", json!({ "numbers": [1, 2] })).to_string();
@@ -312,14 +312,14 @@ fn a_name_that_is_not_ours_is_refused() {
 }
 
 #[test]
-fn a_body_without_end_is_refused() {
+fn an_oversized_body_is_refused() {
     let headers = [("authorization", "Bearer 0123456789abcdef")];
     let body = format!(r#"{{"jsonrpc": "2.0", "x": "{}"}}"#, "x".repeat(super::MAX_MESSAGE));
     assert_eq!(post(access(), &headers, &body).0, 413);
 }
 
 #[test]
-fn other_machines_are_let_in_only_where_somebody_says_so() {
+fn a_non_loopback_address_requires_configured_hosts_and_a_token() {
     let bind = |address: &str, access| McpListener::bind(address.parse().unwrap(), access).err();
     let refused = bind("0.0.0.0:0", access());
     assert!(matches!(refused, Some(ListenError::NotLoopback(_))), "{refused:?}");
@@ -332,7 +332,7 @@ fn other_machines_are_let_in_only_where_somebody_says_so() {
 // ---- the token
 
 #[test]
-fn a_token_is_made_once_and_is_nobody_elses() {
+fn a_token_is_created_once_and_redacted_in_debug_output() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("new/task-queue.token");
     let token = Token::read_or_create(&path).unwrap();
@@ -344,7 +344,7 @@ fn a_token_is_made_once_and_is_nobody_elses() {
 
 #[cfg(unix)]
 #[test]
-fn a_token_that_others_can_read_is_none() {
+fn a_token_file_that_others_can_read_is_refused() {
     use std::os::unix::fs::PermissionsExt as _;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("token");
@@ -357,7 +357,7 @@ fn a_token_that_others_can_read_is_none() {
 }
 
 #[test]
-fn what_can_be_guessed_is_no_token() {
+fn short_and_malformed_tokens_are_refused() {
     for text in ["", "secret", "0123456789abcde\u{e4}", "with a blank in it"] {
         assert!(Token::new(text, "a test").is_err(), "{text}");
     }

@@ -100,7 +100,7 @@ fn a_pull_request_is_queued_once_for_each_head() {
 }
 
 #[test]
-fn one_that_another_trigger_queued_is_there() {
+fn a_pull_request_queued_by_another_trigger_is_skipped() {
     let fixture = PollingFixture::new();
     fixture.open("o/one", "topic", &[]);
     let pull = Pull {
@@ -124,7 +124,7 @@ fn one_that_another_trigger_queued_is_there() {
 }
 
 #[test]
-fn drafts_and_those_without_a_label_are_passed_over_until_they_are_not() {
+fn drafts_are_skipped_and_unlabelled_pull_requests_are_skipped_until_labelled() {
     let fixture = PollingFixture::new();
     let draft = NewPull { draft: true, ..NewPull::new("ann", "draft", &sha("draft"), SAMPLE_DIFF) };
     fixture.github.open_pull("o/one", draft);
@@ -152,7 +152,7 @@ fn drafts_and_those_without_a_label_are_passed_over_until_they_are_not() {
 }
 
 #[test]
-fn what_finds_no_room_is_queued_once_there_is_some() {
+fn pull_requests_beyond_a_full_queue_are_queued_once_there_is_room() {
     let fixture = PollingFixture::new();
     for branch in ["a", "b", "c", "d"] {
         fixture.open("o/one", branch, &[]);
@@ -175,7 +175,7 @@ fn what_finds_no_room_is_queued_once_there_is_some() {
 }
 
 #[test]
-fn a_repository_that_cannot_be_seen_does_not_keep_the_others_from_it() {
+fn an_inaccessible_repository_does_not_prevent_polling_of_the_others() {
     let fixture = PollingFixture::new();
     fixture.open("o/two", "topic", &[]);
     fixture.github.fail_next("GET /repos/o/one/pulls", Fault::NotFound);
@@ -191,7 +191,7 @@ fn a_repository_that_cannot_be_seen_does_not_keep_the_others_from_it() {
 }
 
 #[test]
-fn whoever_is_out_is_asked_more_and_more_seldom() {
+fn polling_backs_off_while_github_is_unavailable() {
     let fixture = PollingFixture::new();
     let usually = Duration::from_secs(300);
     let mut poller = fixture.poller(PullFilter::default());
@@ -207,7 +207,7 @@ fn whoever_is_out_is_asked_more_and_more_seldom() {
 }
 
 #[test]
-fn a_limit_is_kept_for_all_repositories() {
+fn a_rate_limit_applies_to_all_repositories() {
     let (fixture, mut seen) = (PollingFixture::new(), 0);
     let mut poller = fixture.poller(PullFilter::default());
     let limit = Fault::SecondaryLimit { retry_after: Some(7_000) };
@@ -224,7 +224,7 @@ fn a_limit_is_kept_for_all_repositories() {
 }
 
 #[test]
-fn a_ticket_that_comes_far_enough_is_seen_though_nothing_changes_on_github() {
+fn a_ticket_that_reaches_the_required_status_is_noticed_without_a_change_on_github() {
     let (fixture, mut seen) = (PollingFixture::new(), 0);
     fixture.open("o/one", "no-ticket", &[]);
     fixture.open("o/one", "feature/PROJ-1", &[]);

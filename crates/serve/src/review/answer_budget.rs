@@ -82,7 +82,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_list_is_taken_as_far_as_it_fits() {
+    fn a_list_is_truncated_to_the_budget() {
         let mut budget = AnswerBudget(100);
         let (taken, more) = budget.list(vec!["x".repeat(30), "x".repeat(30), "x".repeat(60)]);
         assert_eq!((taken.len(), more), (2, 1));
@@ -90,7 +90,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_pieces_of_a_text_fit_and_make_the_text(
+        fn the_pieces_of_a_text_fit_the_budget_and_concatenate_to_the_text(
             text in "([a-z\\n\"\u{1}é]{0,9}|[ -~]{0,40}){0,60}",
             budget in 20usize..300,
         ) {

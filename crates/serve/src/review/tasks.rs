@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn no_answer_is_longer_than_an_agent_takes() {
+    fn no_answer_exceeds_the_maximum_size() {
         for (personas, parts, change, task) in
             [(1, 1, 90_000, 10), (3, 12, 31_000, 5_000), (22, 1, 9_000, 6_000), (30, 12, 9, 9)]
         {

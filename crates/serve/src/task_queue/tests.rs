@@ -147,13 +147,13 @@ fn with(key: &str, value: Value) -> Value {
 }
 
 #[test]
-fn a_queued_task_is_what_was_asked_for() {
+fn a_queued_task_has_the_requested_fields() {
     let fixture = TaskQueueFixture::new();
-    let mut asked = review();
-    asked["priority"] = json!(7);
-    asked["acceptance_criteria"] = json!(["All checks pass"]);
-    asked["plan"] = json!({ "approach": "Look." });
-    let answer = fixture.call("queue_task_for_agent", asked).unwrap();
+    let mut call_arguments = review();
+    call_arguments["priority"] = json!(7);
+    call_arguments["acceptance_criteria"] = json!(["All checks pass"]);
+    call_arguments["plan"] = json!({ "approach": "Look." });
+    let answer = fixture.call("queue_task_for_agent", call_arguments).unwrap();
     let id = answer["task_id"].as_str().unwrap();
     let [kind, agent, millis, chance] = id.split('-').collect::<Vec<_>>()[..] else {
         panic!("{id}")
@@ -168,7 +168,7 @@ fn a_queued_task_is_what_was_asked_for() {
 }
 
 #[test]
-fn what_is_trusted_comes_from_the_task_that_is_worked_on() {
+fn trusted_context_keys_are_inherited_from_the_parent_task() {
     let mut fixture = TaskQueueFixture::new();
     let parent = fixture.push(json!({
         "context": { "github_repo": "real/repo", "workflow": "default", "_review_cycle_count": 2 },
@@ -179,9 +179,9 @@ fn what_is_trusted_comes_from_the_task_that_is_worked_on() {
     fixture.parent = Some(parent.clone());
     let made_up =
         json!({ "github_repo": "invented/repo", "pr_number": 1, "_review_cycle_count": 0 });
-    let mut asked = with("context", made_up);
-    asked["agent_id"] = json!("engineer");
-    let answer = fixture.call("queue_task_for_agent", asked).unwrap();
+    let mut call_arguments = with("context", made_up);
+    call_arguments["agent_id"] = json!("engineer");
+    let answer = fixture.call("queue_task_for_agent", call_arguments).unwrap();
     let expected = json!({
         "github_repo": "real/repo", "workflow": "default", "pr_number": 1, "_review_cycle_count": 2,
     });
@@ -193,7 +193,7 @@ fn what_is_trusted_comes_from_the_task_that_is_worked_on() {
 }
 
 #[test]
-fn what_a_strangers_pull_request_may_not_name_no_task_that_follows_from_it_names() {
+fn a_child_task_of_a_pull_request_cannot_name_a_ticket_that_its_parent_lacks() {
     let mut fixture = TaskQueueFixture::new();
     let context = json!({ "github_repo": "o/r", "pr_number": 7 });
     let parent = fixture.push(json!({ "context": context }));
@@ -201,9 +201,9 @@ fn what_a_strangers_pull_request_may_not_name_no_task_that_follows_from_it_names
     let time = LeaseKind::ByTime(std::time::Duration::from_secs(60));
     fixture.queue().claim(&"qa".parse().unwrap(), &agent, time, 1).unwrap();
     fixture.parent = Some(parent);
-    let mut asked = with("context", json!({ "jira_key": "PROJ-1", "pr_number": 7 }));
-    asked["agent_id"] = json!("engineer");
-    let answer = fixture.call("queue_task_for_agent", asked).unwrap();
+    let mut call_arguments = with("context", json!({ "jira_key": "PROJ-1", "pr_number": 7 }));
+    call_arguments["agent_id"] = json!("engineer");
+    let answer = fixture.call("queue_task_for_agent", call_arguments).unwrap();
     assert_eq!(answer["context"], context);
 }
 
@@ -217,11 +217,11 @@ fn review_of_pull(context: Value) -> Value {
 const PULL_TASK: &str = "review-o.r-7-main-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
 
 #[test]
-fn the_review_of_a_pull_request_is_the_task_that_every_trigger_makes() {
+fn a_queued_review_of_a_pull_request_equals_the_task_of_every_other_trigger() {
     let mut fixture = TaskQueueFixture::new();
     fixture.github = Some(FakePullRequest::new());
-    let asked = review_of_pull(json!({ "head_commit": "made up", "pr_number": "7" }));
-    let answer = fixture.call("queue_task_for_agent", asked).unwrap();
+    let call_arguments = review_of_pull(json!({ "head_commit": "made up", "pr_number": "7" }));
+    let answer = fixture.call("queue_task_for_agent", call_arguments).unwrap();
     assert_eq!((&answer["task_id"], &answer["already_there"]), (&json!(PULL_TASK), &json!(false)));
     let task = fixture.queue().get(&PULL_TASK.parse().unwrap()).unwrap().task;
     assert_eq!(
@@ -243,7 +243,7 @@ fn the_review_of_a_pull_request_is_the_task_that_every_trigger_makes() {
 }
 
 #[test]
-fn a_review_that_is_there_is_told_and_not_queued_again() {
+fn an_existing_review_is_returned_and_not_queued_again() {
     let mut fixture = TaskQueueFixture::new();
     fixture.github = Some(FakePullRequest::new());
     fixture.push(json!({ "id": PULL_TASK, "context": { "from": "a webhook" } }));
@@ -257,33 +257,33 @@ fn a_review_that_is_there_is_told_and_not_queued_again() {
 }
 
 #[test]
-fn a_ticket_that_is_named_is_not_guessed() {
+fn a_given_ticket_replaces_the_ticket_of_the_branch_name() {
     let mut fixture = TaskQueueFixture::new();
     fixture.github = Some(FakePullRequest::new());
-    let asked = review_of_pull(json!({ "jira_key": "OTHER-9" }));
-    let context = &fixture.call("queue_task_for_agent", asked).unwrap()["context"];
+    let call_arguments = review_of_pull(json!({ "jira_key": "OTHER-9" }));
+    let context = &fixture.call("queue_task_for_agent", call_arguments).unwrap()["context"];
     assert_eq!((&context["jira_key"], &context["jira_project"]), (&json!("OTHER-9"), &json!(null)));
 }
 
 #[test]
-fn what_is_no_review_of_a_pull_request_that_can_be_looked_up_is_queued_as_it_is() {
+fn tasks_without_a_pull_request_to_look_up_are_queued_with_an_unchanged_context() {
     let mut fixture = TaskQueueFixture::new();
     let github = FakePullRequest::new();
-    let asked_of = Arc::clone(&github.fake);
+    let fake_github = Arc::clone(&github.fake);
     fixture.github = Some(github);
     let mut fix = review_of_pull(json!({}));
     fix["task_type"] = json!("fix");
-    for asked in [fix, review_of_pull(json!({ "github_repo": "else/where" })), review()] {
-        let answer = fixture.call("queue_task_for_agent", asked.clone()).unwrap();
-        assert_eq!(answer["context"], asked["context"]);
+    for call_arguments in [fix, review_of_pull(json!({ "github_repo": "else/where" })), review()] {
+        let answer = fixture.call("queue_task_for_agent", call_arguments.clone()).unwrap();
+        assert_eq!(answer["context"], call_arguments["context"]);
     }
-    assert_eq!(asked_of.log().len(), 0);
+    assert_eq!(fake_github.log().len(), 0);
     fixture.github = None;
     fixture.call("queue_task_for_agent", review_of_pull(json!({}))).unwrap();
 }
 
 #[test]
-fn where_github_does_not_answer_or_the_pull_request_is_closed_nothing_is_queued() {
+fn a_review_is_not_queued_if_github_fails_or_the_pull_request_is_closed() {
     let mut fixture = TaskQueueFixture::new();
     let github = FakePullRequest::new();
     let fake = Arc::clone(&github.fake);
@@ -301,7 +301,7 @@ fn where_github_does_not_answer_or_the_pull_request_is_closed_nothing_is_queued(
 }
 
 #[test]
-fn without_the_task_that_is_worked_on_nothing_is_queued() {
+fn nothing_is_queued_if_the_parent_task_does_not_exist() {
     let mut fixture = TaskQueueFixture::new();
     fixture.parent = Some("gone".parse().unwrap());
     let refusal = fixture.refusal("queue_task_for_agent", review());
@@ -313,7 +313,7 @@ fn check_refused(arguments: Value, expected: Expect) {
 }
 
 #[test]
-fn a_task_that_is_none_is_refused() {
+fn an_invalid_task_is_refused() {
     check_refused(
         with("agent_id", json!("../../x")),
         expect![
@@ -354,7 +354,7 @@ fn a_task_that_is_none_is_refused() {
 }
 
 #[test]
-fn only_an_escalation_comes_before_everything() {
+fn only_an_escalation_may_have_priority_zero() {
     let refusal =
         TaskQueueFixture::new().refusal("queue_task_for_agent", with("priority", json!(0)));
     assert!(refusal.contains("has priority 0, which is reserved for escalations"), "{refusal}");
@@ -364,13 +364,13 @@ fn only_an_escalation_comes_before_everything() {
 }
 
 #[test]
-fn a_task_that_is_not_there_is_an_answer() {
+fn details_of_an_unknown_task_are_an_answer_with_an_error() {
     let answer = TaskQueueFixture::new().call("get_task_details", json!({ "task_id": "nope" }));
     assert_eq!(answer, Ok(json!({ "error": "Task nope not found" })));
 }
 
 #[test]
-fn a_name_with_parts_of_a_path_is_refused() {
+fn a_task_id_with_path_components_is_refused() {
     let fixture = TaskQueueFixture::new();
     for tool in ["get_task_details", "cancel_task", "get_findings"] {
         for name in ["../../../secret", "/etc/passwd", ".hidden", "", "a\u{0}b"] {
@@ -381,7 +381,7 @@ fn a_name_with_parts_of_a_path_is_refused() {
 }
 
 #[test]
-fn a_task_is_shown_whole_but_not_without_end() {
+fn a_large_task_is_truncated_in_its_details() {
     let fixture = TaskQueueFixture::new();
     fixture.push(json!({ "description": "x".repeat(60_000), "notes": ["a", "b"] }));
     let answer = fixture.call("get_task_details", json!({ "task_id": "one" })).unwrap();
@@ -393,7 +393,7 @@ fn a_task_is_shown_whole_but_not_without_end() {
 }
 
 #[test]
-fn lists_are_cut_and_say_so() {
+fn truncated_lists_report_the_number_of_omitted_tasks() {
     let fixture = TaskQueueFixture::new();
     for number in 0..5 {
         fixture.push(json!({ "id": format!("t{number}"), "priority": 50 + number }));
@@ -411,7 +411,7 @@ fn lists_are_cut_and_say_so() {
 }
 
 #[test]
-fn an_epic_is_as_far_as_its_tasks() {
+fn epic_progress_is_computed_from_the_tasks_of_the_epic() {
     let fixture = TaskQueueFixture::new();
     fixture.push(json!({ "id": "a", "context": { "epic_key": "PROJ-100" } }));
     fixture.push(json!({ "id": "b", "type": "fix", "context": { "epic_key": "PROJ-100" } }));
@@ -437,16 +437,16 @@ fn an_epic_is_as_far_as_its_tasks() {
 }
 
 #[test]
-fn work_of_a_type_that_no_agent_knows_is_refused() {
+fn a_task_of_an_unknown_type_is_refused() {
     let fixture = TaskQueueFixture::new();
-    let mut asked = review();
-    asked["task_type"] = json!("dancing");
-    let refusal = fixture.refusal("queue_task_for_agent", asked);
+    let mut call_arguments = review();
+    call_arguments["task_type"] = json!("dancing");
+    let refusal = fixture.refusal("queue_task_for_agent", call_arguments);
     assert!(refusal.contains("unknown task type `dancing`; known types: "), "{refusal}");
 }
 
 #[test]
-fn an_epic_says_how_much_of_it_is_complete() {
+fn epic_progress_reports_the_completed_percentage() {
     let fixture = TaskQueueFixture::new();
     fixture.push(json!({ "context": { "epic_key": "PROJ-1" } }));
     let answer = fixture.call("get_epic_progress", json!({ "epic_key": "PROJ-1" })).unwrap();
@@ -454,18 +454,18 @@ fn an_epic_says_how_much_of_it_is_complete() {
 }
 
 #[test]
-fn a_task_can_be_queued_for_later_and_for_again_and_again() {
+fn a_task_can_be_scheduled_and_repeated() {
     let fixture = TaskQueueFixture::new();
-    let mut asked = review();
-    asked["run_at"] = json!("2099-01-01T00:00:00Z");
-    asked["repeat_every"] = json!("1d");
-    let answer = fixture.call("queue_task_for_agent", asked.clone()).unwrap();
+    let mut call_arguments = review();
+    call_arguments["run_at"] = json!("2099-01-01T00:00:00Z");
+    call_arguments["repeat_every"] = json!("1d");
+    let answer = fixture.call("queue_task_for_agent", call_arguments.clone()).unwrap();
     let id = answer["task_id"].as_str().unwrap().parse().unwrap();
     let task = fixture.queue().get(&id).unwrap().task;
     assert_eq!(task.run_at.unwrap().to_string(), "2099-01-01T00:00:00.000Z");
     assert_eq!(task.repeat_every.unwrap().to_string(), "1d");
-    asked["repeat_every"] = json!("soon");
-    assert!(fixture.refusal("queue_task_for_agent", asked).contains("invalid interval"));
+    call_arguments["repeat_every"] = json!("soon");
+    assert!(fixture.refusal("queue_task_for_agent", call_arguments).contains("invalid interval"));
 }
 
 #[test]
@@ -483,7 +483,7 @@ fn a_cancelled_task_is_not_cancelled_again() {
 }
 
 #[test]
-fn a_report_is_held_against_the_code_and_kept_with_its_task() {
+fn a_report_is_verified_against_the_code_and_stored_with_its_task() {
     let fixture = TaskQueueFixture::new();
     fixture.push(json!({
         "context": { "structured_findings": { "findings": [{ "file": "b.rs" }], "summary": "One." } },
@@ -493,8 +493,9 @@ fn a_report_is_held_against_the_code_and_kept_with_its_task() {
         "description": "b can fail, and then a panics", "suggested_fix": "Return the error.",
         "evidence": ["b().unwrap();"],
     }]);
-    let asked = json!({ "task_id": "one", "report": report.to_string(), "reviewer": "qa-1" });
-    let answer = fixture.call("report_findings", asked).unwrap();
+    let call_arguments =
+        json!({ "task_id": "one", "report": report.to_string(), "reviewer": "qa-1" });
+    let answer = fixture.call("report_findings", call_arguments).unwrap();
     assert_eq!(answer["report"], 1);
     assert_eq!(answer["verdict"], "not_ready", "{answer:#}");
     assert_eq!(answer["findings"][0]["line_number"], 2);
@@ -508,7 +509,7 @@ fn a_report_is_held_against_the_code_and_kept_with_its_task() {
 }
 
 #[test]
-fn a_report_that_something_else_changed_is_refused() {
+fn a_report_changed_by_another_program_is_refused() {
     let fixture = TaskQueueFixture::new();
     fixture.push(json!({}));
     let report = json!([{
@@ -516,8 +517,8 @@ fn a_report_that_something_else_changed_is_refused() {
         "description": "The query is put together from what users type.",
     }]);
     for number in 1..=3 {
-        let asked = json!({ "task_id": "one", "report": report.to_string() });
-        assert_eq!(fixture.call("report_findings", asked).unwrap()["report"], number);
+        let call_arguments = json!({ "task_id": "one", "report": report.to_string() });
+        assert_eq!(fixture.call("report_findings", call_arguments).unwrap()["report"], number);
     }
     let kept = fixture.folder.path().join("tree/.assay/reports/one");
     std::fs::write(kept.join("002.json"), "{").unwrap();
@@ -526,11 +527,11 @@ fn a_report_that_something_else_changed_is_refused() {
 }
 
 #[test]
-fn a_report_that_says_nothing_is_not_kept() {
+fn a_report_without_readable_findings_is_refused_and_an_empty_list_is_ready() {
     let fixture = TaskQueueFixture::new();
     fixture.push(json!({}));
-    let asked = json!({ "task_id": "one", "report": "I had no time." });
-    let refusal = fixture.refusal("report_findings", asked);
+    let call_arguments = json!({ "task_id": "one", "report": "I had no time." });
+    let refusal = fixture.refusal("report_findings", call_arguments);
     assert!(refusal.starts_with("invalid report: no findings could be read"), "{refusal}");
     let nothing = json!({ "task_id": "one", "report": "[]" });
     let answer = fixture.call("report_findings", nothing).unwrap();
@@ -546,8 +547,8 @@ fn a_secret_in_a_report_is_not_kept() {
         "file": "src/a.rs", "line_number": 2, "severity": "HIGH", "category": "security",
         "description": format!("The token {secret} is in the code"),
     }]);
-    let asked = json!({ "task_id": "one", "report": report.to_string() });
-    let answer = fixture.call("report_findings", asked).unwrap();
+    let call_arguments = json!({ "task_id": "one", "report": report.to_string() });
+    let answer = fixture.call("report_findings", call_arguments).unwrap();
     assert!(!answer.to_string().contains(&secret), "{answer:#}");
     assert!(!files(fixture.folder.path()).concat().contains(&secret));
 }
@@ -559,9 +560,9 @@ fn a_damaged_report_is_never_answered_with_ready() {
     let code = "def total(prices):\n    return sum(prices)\n";
     fs::write(fixture.folder.path().join("shop.py"), code).unwrap();
     for report in assay_testkit::model::DAMAGED_REPORTS {
-        let asked = json!({ "task_id": "one", "report": report.text });
+        let call_arguments = json!({ "task_id": "one", "report": report.text });
         // A report that cannot be parsed is refused, which is not a pass either.
-        if let Ok(answer) = fixture.call("report_findings", asked) {
+        if let Ok(answer) = fixture.call("report_findings", call_arguments) {
             let verdict = answer["verdict"].as_str().unwrap();
             assert!(matches!(verdict, "incomplete" | "not_ready"), "{}: {answer}", report.name);
         }

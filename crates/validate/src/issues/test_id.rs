@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn usual_names_of_a_test_mean_it_and_no_other() {
+    fn usual_spellings_of_a_test_name_match_that_test_and_no_other() {
         for (result, names) in [
             (
                 "test_sub (tests.test_calc.T.test_sub)",
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_class_a_file_or_a_suite_holds_its_tests() {
+    fn a_class_a_file_or_a_suite_contains_its_tests() {
         let is_within = |test: &str, suite: &str| {
             TestId::of_result(test).is_within(&TestId::of_criterion(suite))
         };

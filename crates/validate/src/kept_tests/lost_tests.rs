@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn a_test_without_a_result_is_lost_unless_its_text_has_one() {
+    fn a_test_without_a_result_is_lost_unless_a_test_with_its_text_has_one() {
         let version = [("a::one", "x"), ("b::two", "y")];
         assert_eq!(lost(&version, &version, &["a::one", "calc b::two"]), "");
         assert_eq!(lost(&version, &version, &["a::one"]), "b::two");

@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn a_renamed_function_excuses_tests_that_say_the_same_of_the_new_name() {
+    fn a_renamed_function_excuses_tests_that_differ_only_in_the_name() {
         let criterion = "`one` is renamed to `uno`";
         let now = KEPT.replace("one", "uno");
         assert!(is_excused(criterion, &now));

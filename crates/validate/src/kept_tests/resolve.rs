@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn imports_lead_to_files() {
+    fn imports_are_resolved_to_files() {
         check("tests/test_a.py", "from support import same\n", &["support.py"], "support.py");
         check(
             "tests/test_a.py",
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_name_data_by_path_name_and_folder() {
+    fn data_files_are_referenced_by_path_name_or_folder() {
         let data = "data/expected.json";
         for text in [
             "data/expected.json", "../data/expected.json", "expected.json", "data", "data/*.json",

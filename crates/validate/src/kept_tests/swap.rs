@@ -434,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn kept_files_are_put_in_and_everything_comes_back() {
+    fn kept_files_are_swapped_in_and_the_tree_is_restored_afterwards() {
         let (root, git, files) = tree();
         let before = all(root.path());
         let swap = Swap::swap_in(root.path(), git.path(), &files).unwrap();
@@ -450,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_process_waits_its_turn() {
+    fn a_second_swap_is_refused_while_the_first_is_active() {
         let (root, git, files) = tree();
         let _swap = Swap::swap_in(root.path(), git.path(), &files).unwrap();
         let second = Swap::swap_in(root.path(), git.path(), &files);
@@ -460,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_check_writes_over_a_kept_file_is_named_and_kept_aside() {
+    fn files_that_a_check_writes_over_kept_ones_are_reported_and_preserved() {
         let (root, git, files) = tree();
         let before = all(root.path());
         let swap = Swap::swap_in(root.path(), git.path(), &files).unwrap();
@@ -474,7 +474,7 @@ mod tests {
     }
 
     #[test]
-    fn killed_after_any_move_the_next_run_brings_everything_back() {
+    fn recovery_restores_the_tree_after_a_kill_at_any_move() {
         let (root, git, files) = tree();
         let moves = plan_moves(root.path(), &files);
         // Each move has up to two steps: the original is moved away, the kept file is moved in.

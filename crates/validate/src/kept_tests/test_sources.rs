@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn files_whose_tests_all_say_what_they_said_are_told_from_others() {
+    fn test_files_that_differ_only_in_imports_are_recognized_as_kept() {
         let kept = "from calc import add\n\n\ndef test_a():\n    assert add(1, 2) == 3\n";
         let are_kept = |now: &str| {
             TestSources { kept: vec![kept.to_owned()], now: vec![now.to_owned()] }.are_all_kept()
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_test_with_another_name_and_the_same_text_is_the_same() {
+    fn a_renamed_test_with_the_same_text_is_recognized() {
         let python = "def test_a():\n    x = 1\n\n    assert x\n\ndef test_b():\n    assert 2\n";
         assert!(renamed(python, &python.replace("test_a", "test_c"), "test_a", "test_c"));
         assert!(!renamed(python, python, "test_a", "test_b"));

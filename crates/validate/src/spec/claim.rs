@@ -687,7 +687,7 @@ mod tests {
     }
 
     #[test]
-    fn a_criterion_with_one_more_test_is_the_same() {
+    fn a_criterion_stays_the_same_if_only_test_evidence_is_added() {
         for (before, now) in [
             ("Logins are limited", "Logins are limited (`test_limit`)"),
             ("Logins are limited.", "Logins are limited, covered by `test_limit`"),
@@ -708,7 +708,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_keep_a_criterion_from_being_read_are_named() {
+    fn words_that_make_a_criterion_undecidable_are_named() {
         for (text, expected) in [
             ("`test_a` passes within a second", "within|second"),
             ("The readme is short and clear", "readme|short|clear"),

@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn sections_of_work_and_remarks_are_told_from_sections_that_may_hold_criteria() {
+    fn sections_of_work_and_remarks_are_distinguished_from_possible_criteria() {
         for title in [
             "Notes", "Out of scope", "2. Tasks", "Implementation plan", "Nice to have", "Non-goals",
         ] {

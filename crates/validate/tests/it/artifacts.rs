@@ -75,7 +75,7 @@ fn checks() -> Vec<CheckLine> {
 }
 
 #[test]
-fn a_fix_request_says_what_is_wrong_and_what_must_not_be_done() {
+fn a_fix_request_lists_issues_and_forbidden_actions() {
     let coverage = bare("Unit test coverage below 80%", IssueKind::Coverage, IssueSeverity::Medium);
     let issues = [issue("Missing error handling for network failures"), coverage];
     expect![[r#"
@@ -114,7 +114,7 @@ fn a_fix_request_says_what_is_wrong_and_what_must_not_be_done() {
 }
 
 #[test]
-fn a_fix_request_without_issues_says_so() {
+fn a_fix_request_without_issues_states_that_none_is_open() {
     let text = artifacts::render_fix_request(&[], &[], 2, &spec("001-login"));
     assert!(
         text.contains("## Issues\n\nNo issue is open.\n\n## What must not be done\n"),
@@ -123,7 +123,7 @@ fn a_fix_request_without_issues_says_so() {
 }
 
 #[test]
-fn an_escalation_says_why_what_was_tried_and_how_to_resume() {
+fn an_escalation_states_its_reason_the_attempts_and_how_to_resume() {
     let appearance = |round, tried: Option<&str>| Appearance {
         round,
         title: format!("Missing error handling ({round})"),
@@ -215,9 +215,9 @@ fn an_escalation_says_why_what_was_tried_and_how_to_resume() {
 }
 
 #[test]
-fn a_name_that_cannot_be_typed_is_not_put_into_a_command() {
+fn an_unsafe_spec_name_is_not_put_into_a_command() {
     let resume = |spec: &str| {
-        let told = Escalation {
+        let escalation = Escalation {
             spec,
             round: 1,
             at: "",
@@ -228,7 +228,7 @@ fn a_name_that_cannot_be_typed_is_not_put_into_a_command() {
             actions: &[],
             has_fixer: true,
         };
-        artifacts::render_escalation(&told).lines().last().unwrap().to_owned()
+        artifacts::render_escalation(&escalation).lines().last().unwrap().to_owned()
     };
     assert!(resume("001-a; rm -rf ~").contains("`assay qa --spec 001-a --resume`"));
     assert!(resume("--help").contains("`assay qa --spec NAME --resume`"));
@@ -319,7 +319,7 @@ fn a_report_shows_criteria_checks_coverage_and_issues() {
 }
 
 #[test]
-fn a_report_of_nothing_says_so() {
+fn a_report_without_content_states_that_for_each_section() {
     let text = artifacts::render_report(&Report {
         sign_offs: &[],
         remarks: &[],

@@ -103,10 +103,10 @@ fn status(text: &str) -> String {
 }
 
 /// Returns the beginnings of the unindented lines outside of fences.
-fn lines_at_the_left(paper: &str) -> Vec<String> {
+fn lines_at_the_left(artifact: &str) -> Vec<String> {
     let mut fence: Option<&str> = None;
     let mut lines = Vec::new();
-    for line in paper.lines() {
+    for line in artifact.lines() {
         if line.starts_with("```") {
             match fence {
                 Some(mark) if line == mark => fence = None,
@@ -119,12 +119,12 @@ fn lines_at_the_left(paper: &str) -> Vec<String> {
             lines.push(kind.trim().to_owned());
         }
     }
-    assert_eq!(fence, None, "{paper}");
+    assert_eq!(fence, None, "{artifact}");
     lines
 }
 
 #[test]
-fn hostile_text_begins_no_line_of_its_own() {
+fn hostile_text_adds_no_line_at_the_left_margin() {
     for (hostile, harmless) in all(HOSTILE).iter().zip(all("x")) {
         assert_eq!(lines_at_the_left(hostile), lines_at_the_left(&harmless), "{hostile}");
         assert!(!hostile.contains(['\u{1b}', '\u{202e}', '\r']), "{hostile}");
@@ -132,8 +132,8 @@ fn hostile_text_begins_no_line_of_its_own() {
 }
 
 /// Returns the rendered part of a document: without code and escaped characters.
-fn rendered(paper: &str) -> String {
-    let outside_fences: String = paper.split("\n```\n").step_by(2).collect();
+fn rendered(artifact: &str) -> String {
+    let outside_fences: String = artifact.split("\n```\n").step_by(2).collect();
     let outside_code: String = outside_fences.split('`').step_by(2).collect();
     let mut out = String::new();
     let mut chars = outside_code.chars();
@@ -149,19 +149,19 @@ fn rendered(paper: &str) -> String {
 #[test]
 fn links_and_tags_are_not_rendered() {
     let markdown = all("a ![p](http://e) <img src=x> [l](u)");
-    for paper in markdown.iter().take(4).map(|paper| rendered(paper)) {
+    for artifact in markdown.iter().take(4).map(|artifact| rendered(artifact)) {
         for mark in ["![", "](", "<img"] {
-            assert!(!paper.contains(mark), "{mark} in {paper}");
+            assert!(!artifact.contains(mark), "{mark} in {artifact}");
         }
-        assert!(paper.contains("img src=x"));
+        assert!(artifact.contains("img src=x"));
     }
 }
 
 #[test]
-fn what_is_too_long_is_cut_and_says_so() {
-    for paper in all(&"ü".repeat(100_000)) {
-        assert!(paper.len() < 80_000, "{}", paper.len());
-        assert!(paper.contains("more characters)"), "{paper}");
+fn long_texts_and_lists_are_truncated_with_a_note() {
+    for artifact in all(&"ü".repeat(100_000)) {
+        assert!(artifact.len() < 80_000, "{}", artifact.len());
+        assert!(artifact.contains("more characters)"), "{artifact}");
     }
     let many = vec![bare("a", IssueKind::UnitTest, IssueSeverity::Low); 1_000];
     let text = artifacts::render_fix_request(&many, &[], 1, &spec("001-x"));
@@ -170,16 +170,16 @@ fn what_is_too_long_is_cut_and_says_so() {
 }
 
 #[test]
-fn of_what_a_command_said_the_last_lines_are_shown() {
-    let said: String = (1..=100).map(|number| format!("line {number}\n")).collect();
-    let report = &all(&said)[2];
+fn the_last_lines_of_command_output_are_shown() {
+    let output: String = (1..=100).map(|number| format!("line {number}\n")).collect();
+    let report = &all(&output)[2];
     assert!(report.contains("```\n… (60 more lines)\nline 61\n"), "{report}");
     assert!(report.contains("\nline 100\n```\n"), "{report}");
 }
 
 proptest! {
     #[test]
-    fn any_text_stays_text(pieces in proptest::collection::vec(
+    fn any_text_adds_no_line_at_the_left_margin(pieces in proptest::collection::vec(
         proptest::sample::select(&[
             "\n", "# ", "- ", "|", "`", "```", "~~~", "1. ", "[x] ", "\\", "*", "<b>", "](", "\r", "\t",
             "\u{1b}", "x", "    ", "> ", "---",
@@ -192,7 +192,7 @@ proptest! {
     }
 
     #[test]
-    fn what_the_engine_asks_for_is_read_as_one_item_for_each_issue(text in "\\PC{1,30}") {
+    fn a_fix_request_is_read_back_as_one_item_for_each_issue(text in "\\PC{1,30}") {
         let issues = [hostile_issue(&text), hostile_issue("b")];
         let items = feedback::read(&artifacts::render_fix_request(&issues, &[], 1, &spec("001-x")));
         prop_assert_eq!(items.len(), 2);

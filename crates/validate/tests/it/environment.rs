@@ -13,12 +13,12 @@ use assay_validate::loop_status::LoopStatus;
 use assay_validate::plan::{self, ImplementationPlan, SignoffStatus};
 use expect_test::expect;
 
-use crate::loop_fixture::{LoopFixture, RIGHT, SPEC, WRONG, mend, put};
+use crate::loop_fixture::{LoopFixture, RIGHT, SPEC, WRONG, apply_correct_fix, put};
 
 #[test]
-fn what_fails_is_fixed_and_approved_on_this_very_tree() {
+fn failing_checks_are_fixed_and_the_resulting_tree_is_approved() {
     let fixture = LoopFixture::new();
-    assert_eq!(fixture.take_up(&mend), Ending::Approved);
+    assert_eq!(fixture.take_up(&apply_correct_fix), Ending::Approved);
     expect![[r#"
         [
             "Test fails: adds two numbers; Not met: It `adds two numbers`; Not met: `docs/add.md` exists",
@@ -30,38 +30,40 @@ fn what_fails_is_fixed_and_approved_on_this_very_tree() {
     assert_eq!(fixture.read("src/add.sh"), RIGHT);
     let tree = loop_files::tree_hash(fixture.root()).unwrap();
     assert_eq!(fixture.loop_state().state, LoopStatus::Approved(tree.clone()));
-    assert!(fs::read_to_string(fixture.paper(file_names::JOURNAL)).unwrap().contains(&tree.0));
-    assert!(!fixture.paper(FIX_REQUEST).exists());
-    let plan = ImplementationPlan::read(&fixture.paper(plan::NAME)).unwrap();
+    assert!(
+        fs::read_to_string(fixture.artifact_path(file_names::JOURNAL)).unwrap().contains(&tree.0)
+    );
+    assert!(!fixture.artifact_path(FIX_REQUEST).exists());
+    let plan = ImplementationPlan::read(&fixture.artifact_path(plan::NAME)).unwrap();
     let signoff = plan.signoff().unwrap();
     assert_eq!((signoff.status, signoff.qa_session), (SignoffStatus::Approved, 2));
     let passed = signoff.tests_passed.unwrap();
     assert_eq!((passed.unit, passed.integration, passed.e2e), (true, true, false));
     assert_eq!(plan.whole()["feature"], "add");
-    let report = fs::read_to_string(fixture.paper(REPORT)).unwrap();
+    let report = fs::read_to_string(fixture.artifact_path(REPORT)).unwrap();
     assert!(report.contains("| met | `adds two numbers` passed in"), "{report}");
     assert!(report.contains(&format!("- Tree: {}", tree.0)));
 }
 
 #[test]
-fn nothing_is_run_for_the_same_tree_and_one_byte_begins_it_anew() {
+fn an_approved_tree_is_not_reviewed_again_until_one_byte_changes() {
     let fixture = LoopFixture::new();
-    fixture.take_up(&mend);
-    assert_eq!(fixture.take_up(&mend), Ending::Approved);
+    fixture.take_up(&apply_correct_fix);
+    assert_eq!(fixture.take_up(&apply_correct_fix), Ending::Approved);
     assert_eq!(fixture.reviews.get(), 2);
     fixture.repository.write("src/add.sh", format!("{RIGHT}\n"));
-    assert_eq!(fixture.take_up(&mend), Ending::Approved);
+    assert_eq!(fixture.take_up(&apply_correct_fix), Ending::Approved);
     assert_eq!((fixture.reviews.get(), fixture.fixes.get()), (3, 1));
     let entries = journal::Journal::read(&fixture.root().join(SPEC)).unwrap();
-    let begun = entries.iter().filter(|it| matches!(it.event, Event::EpochBegun { .. })).count();
-    assert_eq!(begun, 2);
+    let epochs = entries.iter().filter(|it| matches!(it.event, Event::EpochBegun { .. })).count();
+    assert_eq!(epochs, 2);
 }
 
 #[test]
 fn a_fixer_that_deletes_the_failing_test_is_found_out() {
     let fixture = LoopFixture::new();
     let ending = fixture.take_up(&|folder| {
-        mend(folder);
+        apply_correct_fix(folder);
         put(folder, "src/add.sh", WRONG);
         put(folder, "tests/run.sh", "echo 1..1\necho 'ok 1 - adds nothing'\n");
     });
@@ -75,7 +77,7 @@ fn a_fixer_that_skips_the_failing_test_is_found_out() {
     let fixture = LoopFixture::new();
     let skips = "echo 1..2\necho 'ok 1 - adds two numbers # SKIP'\necho 'ok 2 - adds nothing'\n";
     let ending = fixture.take_up(&|folder| {
-        mend(folder);
+        apply_correct_fix(folder);
         put(folder, "tests/run.sh", skips);
     });
     assert!(matches!(ending, Ending::Recurring { .. } | Ending::NoProgress { .. }), "{ending:?}");
@@ -84,11 +86,11 @@ fn a_fixer_that_skips_the_failing_test_is_found_out() {
 }
 
 #[test]
-fn a_fixer_that_touches_what_decides_on_it_is_left_out() {
+fn changes_of_a_fixer_to_the_spec_plan_and_loop_files_are_left_out() {
     let fixture = LoopFixture::new();
     let before = fixture.read(&format!("{SPEC}/spec.md"));
     let ending = fixture.take_up(&|folder| {
-        mend(folder);
+        apply_correct_fix(folder);
         let spec = Path::new(SPEC);
         let inside = |name: &str| spec.join(name).display().to_string();
         put(folder, &inside("spec.md"), "## Acceptance Criteria\n\n- [ ] `README` exists\n");
@@ -100,8 +102,10 @@ fn a_fixer_that_touches_what_decides_on_it_is_left_out() {
     });
     assert_eq!(ending, Ending::Approved);
     assert_eq!(fixture.read(&format!("{SPEC}/spec.md")), before);
-    assert!(!fixture.root().join(".assay").exists() && !fixture.paper(FIX_REQUEST).exists());
-    let plan = ImplementationPlan::read(&fixture.paper(plan::NAME)).unwrap();
+    assert!(
+        !fixture.root().join(".assay").exists() && !fixture.artifact_path(FIX_REQUEST).exists()
+    );
+    let plan = ImplementationPlan::read(&fixture.artifact_path(plan::NAME)).unwrap();
     assert_eq!(plan.whole()["feature"], "add");
     expect![[r#"
         [
@@ -116,11 +120,11 @@ fn a_fixer_that_touches_what_decides_on_it_is_left_out() {
 }
 
 #[test]
-fn what_a_person_changes_while_the_fixer_works_is_kept_and_so_is_the_fix() {
+fn changes_of_a_person_during_a_fix_are_kept_and_the_fix_stays_in_git() {
     for changed in ["src/add.sh", "README"] {
         let fixture = LoopFixture::new();
         let ending = fixture.take_up(&|folder| {
-            mend(folder);
+            apply_correct_fix(folder);
             fixture.repository.write(changed, "mine\n");
         });
         assert_eq!(ending, Ending::TreeMoved);
@@ -133,25 +137,28 @@ fn what_a_person_changes_while_the_fixer_works_is_kept_and_so_is_the_fix() {
         });
         let files = patch.unwrap().files(fixture.root()).unwrap();
         assert_eq!(files, ["docs/add.md", "src/add.sh"], "git has it still");
-        assert!(fixture.paper(FIX_REQUEST).exists() && fixture.paper(ESCALATION).exists());
-        assert_eq!(fixture.take_up(&mend), Ending::TreeMoved, "it waits for them");
-        fs::remove_file(fixture.paper(FIX_REQUEST)).unwrap();
-        assert_eq!(fixture.take_up(&mend), Ending::Approved);
+        assert!(
+            fixture.artifact_path(FIX_REQUEST).exists()
+                && fixture.artifact_path(ESCALATION).exists()
+        );
+        assert_eq!(fixture.take_up(&apply_correct_fix), Ending::TreeMoved, "it waits for them");
+        fs::remove_file(fixture.artifact_path(FIX_REQUEST)).unwrap();
+        assert_eq!(fixture.take_up(&apply_correct_fix), Ending::Approved);
     }
 }
 
 #[test]
-fn a_fixer_that_does_nothing_ends_with_a_person() {
+fn a_fixer_that_changes_nothing_ends_with_an_escalation() {
     let fixture = LoopFixture::new();
     assert!(matches!(fixture.take_up(&|_| {}), Ending::Recurring { .. }));
-    let escalation = fs::read_to_string(fixture.paper(ESCALATION)).unwrap();
+    let escalation = fs::read_to_string(fixture.artifact_path(ESCALATION)).unwrap();
     assert!(escalation.contains("Test fails: adds two numbers"), "{escalation}");
     assert!(escalation.contains("- Rounds: 1, 2, 3\n"), "{escalation}");
     assert!(escalation.contains("Everything is perfect."), "{escalation}");
 }
 
 #[test]
-fn a_fix_that_is_half_in_is_put_in_whole() {
+fn a_partially_applied_fix_is_completed() {
     let half: [&dyn Fn(&LoopFixture); 4] = [
         &|_| {},
         &|fixture| fixture.repository.remove("docs/add.md"),
@@ -163,21 +170,21 @@ fn a_fix_that_is_half_in_is_put_in_whole() {
     ];
     for half in half {
         let fixture = LoopFixture::new();
-        fixture.kill_before(10, &mend);
+        fixture.kill_before(10, &apply_correct_fix);
         assert_eq!(fixture.read("src/add.sh"), RIGHT);
         half(&fixture);
-        assert_eq!(fixture.take_up(&mend), Ending::Approved);
+        assert_eq!(fixture.take_up(&apply_correct_fix), Ending::Approved);
         assert_eq!(fixture.fixes.get(), 1, "it is not made again");
     }
 }
 
 #[test]
-fn a_fixer_that_begins_with_feedback_may_not_delete_a_test_either() {
+fn a_fixer_that_starts_from_feedback_may_not_delete_a_test() {
     let fixture = LoopFixture::new();
     assert!(matches!(fixture.take_up(&|_| {}), Ending::Recurring { .. }));
-    fs::write(fixture.paper(FIX_REQUEST), "- Write the page about it.\n").unwrap();
+    fs::write(fixture.artifact_path(FIX_REQUEST), "- Write the page about it.\n").unwrap();
     let deletes = |folder: &Path| {
-        mend(folder);
+        apply_correct_fix(folder);
         put(folder, "tests/run.sh", "echo 1..1\necho 'ok 1 - adds two numbers'\n");
     };
     let ending = fixture.take_up(&deletes);
@@ -201,7 +208,7 @@ fn a_fixer_that_silences_the_tests_is_found_out() {
 }
 
 #[test]
-fn a_fixer_that_deletes_all_tests_makes_no_project_without_tests() {
+fn deleting_all_tests_does_not_make_a_project_without_tests() {
     let fixture = LoopFixture::new();
     let spec = "## Acceptance Criteria\n\n- [ ] `README` exists\n";
     fixture.repository.write(format!("{SPEC}/spec.md"), spec);

@@ -9,21 +9,21 @@ use assay_validate::file_names::{ESCALATION, FIX_REQUEST, REPORT};
 use assay_validate::journal::Journal;
 use expect_test::expect;
 
-use crate::loop_fixture::{LoopFixture, SPEC, mend, put};
+use crate::loop_fixture::{LoopFixture, SPEC, apply_correct_fix, put};
 use crate::loop_simulation::digest;
 
 /// Returns the reasons for the epochs.
 fn epochs(fixture: &LoopFixture) -> Vec<EpochReason> {
     let entries = Journal::read(&fixture.root().join(SPEC)).unwrap().into_iter();
-    let begun = entries.filter_map(|entry| match entry.event {
+    let epoch_reasons = entries.filter_map(|entry| match entry.event {
         Event::EpochBegun { why, .. } => Some(why),
         _ => None,
     });
-    begun.collect()
+    epoch_reasons.collect()
 }
 
 /// Returns the names of the documents that a loop wrote.
-fn papers(fixture: &LoopFixture) -> Vec<String> {
+fn feedback_files(fixture: &LoopFixture) -> Vec<String> {
     let names = fs::read_dir(fixture.root().join(SPEC)).unwrap();
     let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let mut names: Vec<String> = names.filter(|name| name.starts_with("QA_")).collect();
@@ -32,25 +32,25 @@ fn papers(fixture: &LoopFixture) -> Vec<String> {
 }
 
 #[test]
-fn a_request_that_a_killed_run_left_is_not_taken_for_feedback() {
+fn a_fix_request_left_by_a_killed_run_is_not_taken_for_feedback() {
     for line in [5, 6, 7, 8, 11, 12] {
         let fixture = LoopFixture::new();
-        fixture.kill_before(line, &mend);
-        assert_eq!(fixture.take_up(&mend), Ending::Approved, "{line}");
+        fixture.kill_before(line, &apply_correct_fix);
+        assert_eq!(fixture.take_up(&apply_correct_fix), Ending::Approved, "{line}");
         assert_eq!(epochs(&fixture), [EpochReason::First], "{line}");
         assert_eq!(fixture.loop_state().round, 2, "{line}");
-        assert!(papers(&fixture).is_empty(), "{line}");
+        assert!(feedback_files(&fixture).is_empty(), "{line}");
     }
 }
 
 #[test]
-fn papers_of_an_ending_are_written_once_whenever_it_is_killed() {
+fn artifacts_of_an_ending_match_the_journal_after_a_kill_at_any_point() {
     let lazy = |_: &std::path::Path| {};
     let fixture = LoopFixture::new();
     assert!(matches!(fixture.take_up(&lazy), Ending::Recurring { .. }));
     let lines = u32::try_from(fixture.journal().entries().len()).unwrap();
     let digest =
-        |fixture: &LoopFixture, name| Some(digest(&fs::read(fixture.paper(name)).unwrap()));
+        |fixture: &LoopFixture, name| Some(digest(&fs::read(fixture.artifact_path(name)).unwrap()));
     for line in [lines - 1, lines] {
         let fixture = LoopFixture::new();
         fixture.kill_before(line, &lazy);
@@ -70,21 +70,21 @@ fn say_more(folder: &std::path::Path) {
 }
 
 #[test]
-fn feedback_is_handed_to_the_fixer_and_kept_under_another_name() {
+fn feedback_is_handed_to_the_fixer_and_archived() {
     let fixture = LoopFixture::new();
-    fixture.take_up(&mend);
+    fixture.take_up(&apply_correct_fix);
     fixture.requests.borrow_mut().clear();
-    fs::write(fixture.paper(FIX_REQUEST), WANTED).unwrap();
+    fs::write(fixture.artifact_path(FIX_REQUEST), WANTED).unwrap();
     assert_eq!(fixture.take_up(&say_more), Ending::Approved);
     assert_eq!(fixture.read("README"), "much more\n");
     let requests = fixture.requests.borrow();
     assert_eq!(requests.len(), 1);
     assert!(requests[0].contains("### 1. Say more in the README."));
     assert!(!requests[0].contains("The title is wrong."));
-    let [archived] = papers(&fixture).try_into().unwrap();
+    let [archived] = feedback_files(&fixture).try_into().unwrap();
     assert!(archived.starts_with("QA_FEEDBACK_"));
-    assert_eq!(fs::read_to_string(fixture.paper(&archived)).unwrap(), WANTED);
-    let report = fs::read_to_string(fixture.paper(REPORT)).unwrap();
+    assert_eq!(fs::read_to_string(fixture.artifact_path(&archived)).unwrap(), WANTED);
+    let report = fs::read_to_string(fixture.artifact_path(REPORT)).unwrap();
     let feedback = report.split("## ").find(|part| part.starts_with("Feedback")).unwrap();
     expect![[r#"
         Feedback
@@ -101,17 +101,17 @@ fn feedback_is_handed_to_the_fixer_and_kept_under_another_name() {
 }
 
 #[test]
-fn feedback_is_taken_once_whenever_it_is_killed() {
+fn feedback_is_taken_once_after_a_kill_at_any_point() {
     // Killed before the feedback is recorded, before the fixer starts, while it works, before its
     // patch is applied.
     for (line, epoch) in [(2, 2), (3, 1), (4, 1), (5, 1)] {
         let fixture = LoopFixture::new();
-        fixture.take_up(&mend);
-        fs::write(fixture.paper(FIX_REQUEST), WANTED).unwrap();
+        fixture.take_up(&apply_correct_fix);
+        fs::write(fixture.artifact_path(FIX_REQUEST), WANTED).unwrap();
         fixture.kill_before(line, &say_more);
         assert_eq!(fixture.take_up(&say_more), Ending::Approved, "{line}");
-        let [archived] = papers(&fixture).try_into().unwrap();
-        assert_eq!(fs::read_to_string(fixture.paper(&archived)).unwrap(), WANTED, "{line}");
+        let [archived] = feedback_files(&fixture).try_into().unwrap();
+        assert_eq!(fs::read_to_string(fixture.artifact_path(&archived)).unwrap(), WANTED, "{line}");
         let feedback = epochs(&fixture).iter().filter(|why| **why == EpochReason::Feedback).count();
         assert_eq!(feedback, epoch, "{line}");
         assert_eq!(fixture.read("README"), "much more\n", "{line}");
@@ -119,14 +119,14 @@ fn feedback_is_taken_once_whenever_it_is_killed() {
 }
 
 #[test]
-fn what_a_person_wrote_while_the_loop_ran_stays() {
+fn feedback_written_while_the_loop_runs_is_kept_for_the_next_run() {
     let fixture = LoopFixture::new();
     let ending = fixture.take_up(&|folder| {
-        mend(folder);
-        fs::write(fixture.paper(FIX_REQUEST), WANTED).unwrap();
+        apply_correct_fix(folder);
+        fs::write(fixture.artifact_path(FIX_REQUEST), WANTED).unwrap();
     });
     assert_eq!(ending, Ending::Approved);
-    assert_eq!(fs::read_to_string(fixture.paper(FIX_REQUEST)).unwrap(), WANTED);
+    assert_eq!(fs::read_to_string(fixture.artifact_path(FIX_REQUEST)).unwrap(), WANTED);
     assert_eq!(fixture.take_up(&say_more), Ending::Approved);
     assert_eq!(fixture.read("README"), "much more\n", "and is taken up next");
 }

@@ -8,7 +8,7 @@ use assay_validate::file_names::{ESCALATION, MANUAL_PLAN};
 use assay_validate::plan;
 use expect_test::expect;
 
-use crate::loop_fixture::{LoopFixture, RIGHT, SPEC, mend, put};
+use crate::loop_fixture::{LoopFixture, RIGHT, SPEC, apply_correct_fix, put};
 use crate::loop_simulation::issue;
 
 fn spec(fixture: &LoopFixture, text: &str) {
@@ -24,15 +24,15 @@ fn risk(fixture: &LoopFixture, risk: &str) {
 
 /// Completes the implementation, so that only the issue under test is left.
 fn done(fixture: &LoopFixture) {
-    mend(fixture.root());
+    apply_correct_fix(fixture.root());
 }
 
 #[test]
-fn a_project_without_tests_gets_a_plan_to_go_through_by_hand() {
+fn a_project_without_tests_gets_a_manual_test_plan() {
     let fixture = LoopFixture::new();
     spec(&fixture, "## Acceptance Criteria\n\n- [ ] `docs/add.md` exists\n- [ ] `README` exists\n");
     fixture.repository.remove("tests/run.sh");
-    assert_eq!(fixture.take_up(&mend), Ending::Approved);
+    assert_eq!(fixture.take_up(&apply_correct_fix), Ending::Approved);
     expect![[r#"
         # Manual Test Plan
 
@@ -41,11 +41,11 @@ fn a_project_without_tests_gets_a_plan_to_go_through_by_hand() {
         1. [ ] `docs/add.md` exists
         2. [ ] `README` exists
     "#]]
-    .assert_eq(&fs::read_to_string(fixture.paper(MANUAL_PLAN)).unwrap());
+    .assert_eq(&fs::read_to_string(fixture.artifact_path(MANUAL_PLAN)).unwrap());
 }
 
 #[test]
-fn ticks_in_the_plan_to_go_through_are_kept_and_are_no_sign_off() {
+fn ticks_in_the_manual_test_plan_are_kept_and_are_not_a_sign_off() {
     let fixture = LoopFixture::new();
     risk(&fixture, "critical");
     spec(&fixture, "## Acceptance Criteria\n\n- [ ] `README` exists\n");
@@ -53,11 +53,11 @@ fn ticks_in_the_plan_to_go_through_are_kept_and_are_no_sign_off() {
     fixture.repository.write(format!("{SPEC}/{MANUAL_PLAN}"), ticked);
     let ending = fixture.take_up(&|_| {});
     assert!(ending != Ending::Approved, "{ending:?}");
-    assert_eq!(fs::read_to_string(fixture.paper(MANUAL_PLAN)).unwrap(), ticked);
+    assert_eq!(fs::read_to_string(fixture.artifact_path(MANUAL_PLAN)).unwrap(), ticked);
 }
 
 #[test]
-fn a_plan_that_wants_tests_is_not_approved_without_them() {
+fn a_plan_that_requires_tests_is_not_approved_without_them() {
     let fixture = LoopFixture::new();
     fixture.repository.remove("tests/run.sh");
     spec(&fixture, "## Acceptance Criteria\n\n- [ ] `README` exists\n");
@@ -79,7 +79,7 @@ fn a_spec_without_criteria_is_never_approved() {
 }
 
 #[test]
-fn a_criterion_of_which_nobody_can_tell_is_not_met() {
+fn an_undecidable_criterion_is_not_met() {
     let fixture = LoopFixture::new();
     done(&fixture);
     risk(&fixture, "trivial");
@@ -101,7 +101,7 @@ fn a_criterion_is_met_by_the_test_that_it_names_and_by_no_other() {
 }
 
 #[test]
-fn a_test_that_passes_does_not_show_that_it_is_gone() {
+fn a_passing_test_does_not_prove_its_own_removal() {
     let fixture = LoopFixture::new();
     done(&fixture);
     risk(&fixture, "low");
@@ -114,7 +114,7 @@ fn a_test_that_passes_does_not_show_that_it_is_gone() {
 }
 
 #[test]
-fn what_is_covered_too_little_is_an_issue_until_it_is_not() {
+fn coverage_below_the_minimum_is_an_issue_until_it_is_raised() {
     let fixture = LoopFixture::new();
     done(&fixture);
     fixture.repository.write(".gitignore", "lcov.info\n");
@@ -130,8 +130,8 @@ fn what_is_covered_too_little_is_an_issue_until_it_is_not() {
          - `sh tests/coverage.sh`\n- Coverage: >= 80%\n\n**Integration Tests:**\n\
          - `sh tests/run.sh`\n",
     );
-    let mends = |folder: &std::path::Path| put(folder, "tests/coverage.sh", &measured(1));
-    assert_eq!(fixture.take_up(&mends), Ending::Approved);
+    let raise_coverage = |folder: &std::path::Path| put(folder, "tests/coverage.sh", &measured(1));
+    assert_eq!(fixture.take_up(&raise_coverage), Ending::Approved);
     expect![[r#"
         [
             "Test coverage in total is below 80%; Test coverage of the added lines is below 80%; Test coverage of `src/add.sh` is below 80%",
@@ -141,7 +141,7 @@ fn what_is_covered_too_little_is_an_issue_until_it_is_not() {
 }
 
 #[test]
-fn a_critical_tree_needs_a_persons_word_besides() {
+fn a_tree_of_critical_risk_also_needs_the_sign_off_of_a_person() {
     let fixture = LoopFixture::new();
     done(&fixture);
     risk(&fixture, "critical");
@@ -153,8 +153,8 @@ fn a_critical_tree_needs_a_persons_word_besides() {
     let more = "- `sh tests/coverage.sh`\n\n**E2E Tests:**\n- `sh tests/run.sh`\n";
     spec(&fixture, &format!("{text}{more}"));
     assert_eq!(fixture.take_up(&|_| {}), Ending::AwaitsSignOff, "{:?}", fixture.rounds());
-    assert!(fixture.paper(MANUAL_PLAN).exists());
-    let escalation = fs::read_to_string(fixture.paper(ESCALATION)).unwrap();
+    assert!(fixture.artifact_path(MANUAL_PLAN).exists());
+    let escalation = fs::read_to_string(fixture.artifact_path(ESCALATION)).unwrap();
     assert!(escalation.contains("--sign-off YOU"), "{escalation}");
     fixture.sign();
     assert_eq!(fixture.take_up(&|_| {}), Ending::Approved);
@@ -164,7 +164,7 @@ fn a_critical_tree_needs_a_persons_word_besides() {
 }
 
 #[test]
-fn what_a_review_finds_blocks_whatever_the_tests_say() {
+fn a_review_finding_blocks_even_if_the_tests_pass() {
     let fixture = LoopFixture::new();
     done(&fixture);
     fixture.findings.borrow_mut().push(issue("A secret is committed"));

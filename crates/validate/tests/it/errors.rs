@@ -12,7 +12,7 @@ use assay_validate::plan::{self, ImplementationPlan, SignoffStatus};
 use assay_validate::resume::ResumeAction;
 use assay_validate::run::StepError;
 
-use crate::loop_fixture::{LoopFixture, SPEC, WRONG, mend, put};
+use crate::loop_fixture::{LoopFixture, SPEC, WRONG, apply_correct_fix, put};
 use crate::loop_simulation::{self, LoopStorage, SimulatedLoop, StepCall, issue};
 
 fn broken() -> StepError {
@@ -25,7 +25,7 @@ fn a_stale_approval_is_not_taken_for_a_new_one() {
     let honest = SimulatedLoop::new(&storage, &|_| Ok(vec![]), &|_| Ok(10));
     assert_eq!(honest.take_up(), Ending::Approved);
     // A person gives feedback, the fixer changes nothing, and the reviewer returns nothing.
-    fs::write(storage.paper(FIX_REQUEST), "- It is slow.\n").unwrap();
+    fs::write(storage.artifact_path(FIX_REQUEST), "- It is slow.\n").unwrap();
     let silent = SimulatedLoop::new(&storage, &|_| Err(broken()), &|it| Ok(it.tree));
     assert!(matches!(silent.take_up(), Ending::Errors { .. }));
     assert!(!silent.exported.borrow().contains(&"approved"));
@@ -33,14 +33,14 @@ fn a_stale_approval_is_not_taken_for_a_new_one() {
 }
 
 #[test]
-fn an_approval_that_somebody_wrote_into_the_plan_is_none() {
+fn an_approval_written_into_the_plan_is_ignored() {
     let fixture = LoopFixture::new();
     let path = format!("{SPEC}/{}", plan::NAME);
     let text = fixture.read(&path);
     let approved = "{\n  \"qa_signoff\": { \"status\": \"approved\", \"qa_session\": 1 },";
     fixture.repository.write(&path, text.replacen('{', approved, 1));
     assert!(matches!(fixture.take_up(&|_| {}), Ending::Recurring { .. }));
-    let plan = ImplementationPlan::read(&fixture.paper(plan::NAME)).unwrap();
+    let plan = ImplementationPlan::read(&fixture.artifact_path(plan::NAME)).unwrap();
     assert_eq!(plan.signoff().unwrap().status, SignoffStatus::HumanEscalation);
 }
 
@@ -48,7 +48,7 @@ fn an_approval_that_somebody_wrote_into_the_plan_is_none() {
 fn nothing_is_approved_with_failed_tests() {
     let fixture = LoopFixture::new();
     let ending = fixture.take_up(&|folder| {
-        mend(folder);
+        apply_correct_fix(folder);
         put(folder, "src/add.sh", WRONG);
     });
     assert!(matches!(ending, Ending::Recurring { .. }));
@@ -67,24 +67,24 @@ fn a_truncated_plan_is_not_overwritten() {
     let truncated = "{\n  \"feature\": \"add\",\n  \"phases\": [{ \"subt";
     // The plan is truncated while the loop runs.
     let stopped = fixture.try_take_up(&|folder| {
-        mend(folder);
+        apply_correct_fix(folder);
         fixture.repository.write(&path, truncated);
     });
     assert!(matches!(stopped, Err(StepError::Fatal(_))), "{stopped:?}");
     assert_eq!(fixture.read(&path), truncated);
-    let refused = fixture.try_take_up(&mend).unwrap_err().to_string();
+    let refused = fixture.try_take_up(&apply_correct_fix).unwrap_err().to_string();
     assert!(refused.contains(plan::NAME), "{refused}");
     assert_eq!(fixture.read(&path), truncated);
 }
 
 #[test]
-fn a_sign_off_that_is_null_stops_nobody() {
+fn a_null_sign_off_does_not_prevent_an_approval() {
     let fixture = LoopFixture::new();
     let path = format!("{SPEC}/{}", plan::NAME);
     let text = fixture.read(&path).replacen('{', "{\n  \"qa_signoff\": null,", 1);
     fixture.repository.write(&path, text);
-    assert_eq!(fixture.take_up(&mend), Ending::Approved);
-    let plan = ImplementationPlan::read(&fixture.paper(plan::NAME)).unwrap();
+    assert_eq!(fixture.take_up(&apply_correct_fix), Ending::Approved);
+    let plan = ImplementationPlan::read(&fixture.artifact_path(plan::NAME)).unwrap();
     assert_eq!(plan.signoff().unwrap().status, SignoffStatus::Approved);
 }
 
@@ -133,22 +133,22 @@ fn errors_are_not_forgotten_on_a_restart() {
 }
 
 #[test]
-fn a_request_that_was_left_behind_is_not_taken_for_feedback() {
+fn a_fix_request_left_by_an_earlier_run_is_not_taken_for_feedback() {
     let fixture = LoopFixture::new();
     assert!(matches!(fixture.take_up(&|_| {}), Ending::Recurring { .. }));
-    assert!(fixture.paper(FIX_REQUEST).exists());
+    assert!(fixture.artifact_path(FIX_REQUEST).exists());
     let fixes = fixture.fixes.get();
-    assert!(matches!(fixture.take_up(&mend), Ending::Recurring { .. }));
+    assert!(matches!(fixture.take_up(&apply_correct_fix), Ending::Recurring { .. }));
     assert_eq!(fixture.fixes.get(), fixes, "it waits, and nobody is set to work");
     let entries = Journal::read(&fixture.root().join(SPEC)).unwrap();
     assert!(!entries.iter().any(|it| matches!(it.event, Event::FeedbackTaken { .. })));
-    fs::remove_file(fixture.paper(FIX_REQUEST)).unwrap();
-    assert_eq!(fixture.take_up(&mend), Ending::Approved);
-    assert!(!fixture.paper(FIX_REQUEST).exists(), "an approval leaves none behind");
+    fs::remove_file(fixture.artifact_path(FIX_REQUEST)).unwrap();
+    assert_eq!(fixture.take_up(&apply_correct_fix), Ending::Approved);
+    assert!(!fixture.artifact_path(FIX_REQUEST).exists(), "an approval leaves none behind");
 }
 
 #[test]
-fn errors_in_between_reach_the_limit() {
+fn nonconsecutive_errors_reach_the_limit() {
     let storage = LoopStorage::new();
     storage.tree.set(10);
     let review = |it: StepCall| match it.round % 3 {
@@ -161,7 +161,7 @@ fn errors_in_between_reach_the_limit() {
 }
 
 #[test]
-fn the_same_thing_in_other_words_reaches_a_person() {
+fn a_rephrased_issue_counts_as_recurring() {
     let storage = LoopStorage::new();
     storage.tree.set(10);
     let titles = [

@@ -171,7 +171,7 @@ fn the_stored_data_is_that_of_the_seed() {
 }
 
 #[test]
-fn every_other_letter_stays_as_it_was() {
+fn an_export_keeps_every_other_byte_of_the_plan() {
     let plan = "{\n    \"feature\": \"x\\u0041\",\n    \"qa_signoff\": null,\n    \"big\": 12345678901234567890123,\n    \
                 \"list\": [1,2,   3.0]\n}\n";
     check(
@@ -209,7 +209,7 @@ fn a_plan_on_one_line_stays_on_one_line() {
 }
 
 #[test]
-fn ends_of_lines_tabs_and_a_mark_in_front_are_kept() {
+fn line_endings_tabs_and_a_byte_order_mark_are_kept() {
     let text = exported("\u{feff}{\r\n\t\"a\": 1\r\n}");
     assert!(text.starts_with("\u{feff}{\r\n\t\"a\": 1,\r\n\t\"qa_signoff\": {\r\n\t\t\"status\""));
     assert!(text.ends_with("\r\n\t}\r\n}"), "{text:?}");
@@ -217,7 +217,7 @@ fn ends_of_lines_tabs_and_a_mark_in_front_are_kept() {
 }
 
 #[test]
-fn to_export_twice_changes_nothing() {
+fn exporting_twice_changes_nothing() {
     for plan in ["{}", "{\n  \"a\": 1\n}\n", "{\"a\":1}", "\n{ \"a\" :1 }\n"] {
         let once = exported(plan);
         assert_eq!(exported(&once), once);
@@ -227,13 +227,13 @@ fn to_export_twice_changes_nothing() {
 }
 
 #[test]
-fn what_is_deeply_indented_is_not_made_to_explode() {
+fn an_export_into_a_deeply_indented_plan_stays_small() {
     let plan = format!("{{\n{}\"a\": 1}}", " ".repeat(100_000));
     assert!(exported(&plan).len() < 110_000);
 }
 
 #[test]
-fn the_plan_is_exported_as_it_is_now() {
+fn an_export_is_written_into_the_current_plan_file() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("implementation_plan.json");
     fs::write(&path, "{\n  \"a\": 1\n}\n").unwrap();

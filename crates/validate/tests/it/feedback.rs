@@ -17,7 +17,7 @@ fn check(text: &str, expected: Expect) {
 }
 
 #[test]
-fn items_of_a_list_are_items() {
+fn list_items_are_feedback_items() {
     check(
         "- a\n  goes on\n\n  and on\n- [ ] b\n  - b1\n    - b2\n- [x] c\n1. d\n   ```\n   code\n   ```\n",
         expect![[r#"
@@ -30,7 +30,7 @@ fn items_of_a_list_are_items() {
 }
 
 #[test]
-fn paragraphs_are_items() {
+fn paragraphs_are_feedback_items() {
     check(
         "The login page\nis slow.\n\n> as Jo said\n\nIt also crashes:\n\n    trace\n",
         expect![[r#"
@@ -41,7 +41,7 @@ fn paragraphs_are_items() {
 }
 
 #[test]
-fn what_leads_up_to_a_list_is_what_its_items_are_about() {
+fn headings_and_introductions_are_the_topic_of_their_list_items() {
     check(
         "# Login\n\nPlease fix these:\n\n- a\n- b\n\nAnd the footer.\n\n# Search\n- c\n",
         expect![[r#"
@@ -54,7 +54,7 @@ fn what_leads_up_to_a_list_is_what_its_items_are_about() {
 }
 
 #[test]
-fn below_a_heading_with_a_number_all_is_one_item() {
+fn a_section_with_a_numbered_heading_is_one_item() {
     check(
         "## Issues\n\n### 1. Login fails\n- **Problem**: x\n- **Fix**: y\n\n#### Why\n\nz\n\n\
          ### Issue 2: slow\n\nw\n\n## Else\n- v\n",
@@ -67,7 +67,7 @@ fn below_a_heading_with_a_number_all_is_one_item() {
 }
 
 #[test]
-fn a_heading_with_nothing_below_says_something_itself() {
+fn a_heading_without_content_is_an_item() {
     check(
         "# Fix the crash\n\n# Feedback\n\n## Make it fast\n\n## Make it small\n",
         expect![[r#"
@@ -79,7 +79,7 @@ fn a_heading_with_nothing_below_says_something_itself() {
 }
 
 #[test]
-fn what_the_engine_wrote_around_it_is_nobodys_wish() {
+fn generated_text_of_a_fix_request_is_not_feedback() {
     let request =
         artifacts::render_fix_request(&[issue("Login fails")], &[], 2, &spec("001-login"));
     let edited = request + "- Do not touch the database.\n\nThe footer is wrong, too.\n";
@@ -94,13 +94,13 @@ fn what_the_engine_wrote_around_it_is_nobodys_wish() {
 }
 
 #[test]
-fn an_empty_file_wants_nothing() {
+fn an_empty_file_has_no_feedback_items() {
     check("", expect![""]);
     check("\u{feff}\r\n \r\n<!-- nothing -->\r\n", expect![""]);
 }
 
 #[test]
-fn what_stands_above_many_items_is_cut() {
+fn the_topic_above_many_items_is_truncated() {
     let text = format!("# {}\n{}", "a".repeat(100_000), "- b\n".repeat(100_000));
     let items = feedback::read(&text);
     assert_eq!(items.len(), 100_000);
@@ -109,7 +109,7 @@ fn what_stands_above_many_items_is_cut() {
 
 proptest! {
     #[test]
-    fn no_word_is_lost(pieces in proptest::collection::vec(
+    fn no_word_of_feedback_is_lost(pieces in proptest::collection::vec(
         proptest::sample::select(&[
             "\n", "\n\n", "# ", "## ", "### 2. ", "- ", "  - ", "1. ", "> ", "```\n", "word", ":", "    ",
             "\r\n", "---\n", "[x] ", "\t",

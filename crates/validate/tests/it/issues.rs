@@ -69,7 +69,7 @@ fn check(before: &str, now: &str, expected: Expect) {
 }
 
 #[test]
-fn whatever_did_not_pass_is_an_issue() {
+fn every_test_and_check_that_did_not_pass_is_an_issue() {
     check(
         "",
         "unit: a, -b, -c
@@ -88,7 +88,7 @@ fn whatever_did_not_pass_is_an_issue() {
 }
 
 #[test]
-fn a_test_that_is_deleted_skipped_or_silenced_is_missed() {
+fn a_test_that_is_deleted_skipped_or_silenced_is_reported_as_missing() {
     check(
         "unit: a, b",
         "unit: a",
@@ -123,20 +123,20 @@ fn a_test_that_is_deleted_skipped_or_silenced_is_missed() {
 }
 
 #[test]
-fn a_test_that_moved_to_another_check_is_not_missed() {
+fn a_test_that_moved_to_another_check_is_not_reported_as_missing() {
     check("unit: a, b", "other: b, a", expect![[""]]);
     check("unit: a", "unit: b, a", expect![[""]]);
 }
 
 #[test]
-fn of_a_check_that_did_not_run_that_alone_is_told() {
-    let told = from_checks(&checks("unit = not run"), &[round(checks("unit: a, b"))], None);
-    assert_eq!(told.len(), 1);
-    assert_eq!(told[0].title, "Not run: unit");
+fn a_check_that_did_not_run_is_reported_without_its_tests() {
+    let observed = from_checks(&checks("unit = not run"), &[round(checks("unit: a, b"))], None);
+    assert_eq!(observed.len(), 1);
+    assert_eq!(observed[0].title, "Not run: unit");
 }
 
 #[test]
-fn a_check_that_never_ran_does_not_go_away_by_being_deleted() {
+fn a_deleted_check_that_never_ran_is_reported_as_missing() {
     check(
         "unit = not run",
         "",
@@ -149,7 +149,7 @@ fn a_check_that_never_ran_does_not_go_away_by_being_deleted() {
 }
 
 #[test]
-fn many_tests_that_are_gone_are_counted() {
+fn many_missing_tests_are_listed_up_to_a_limit_and_then_counted() {
     let names: Vec<String> = (10..40).map(|number| format!("t{number}")).collect();
     let issues = from_checks(
         &checks("unit: a"),
@@ -161,26 +161,26 @@ fn many_tests_that_are_gone_are_counted() {
 }
 
 #[test]
-fn where_tests_have_no_names_fewer_are_missed() {
+fn a_lower_number_of_unnamed_tests_is_reported() {
     let counted = |name: &str, passed: usize| {
         let mut check = check_of(&format!("{name}: a"));
         let tests = check.tests.as_mut().unwrap();
         (tests.totals, tests.results) = (Totals { passed, failed: 0, skipped: 0 }, Vec::new());
         check
     };
-    let told = |now: Vec<CheckOutcome>| -> Vec<String> {
+    let observed = |now: Vec<CheckOutcome>| -> Vec<String> {
         let issues = from_checks(&now, &[round(vec![counted("unit", 3)])], None);
         issues.into_iter().map(|issue| issue.title).collect()
     };
-    assert_eq!(told(vec![counted("unit", 2)]), ["Fewer tests run: unit had 3, now 2"]);
-    assert_eq!(told(vec![counted("other", 2)]), ["Fewer tests run: unit had 3, now 2"]);
-    assert_eq!(told(vec![]), ["Fewer tests run: unit had 3, now 0"]);
-    assert!(told(vec![counted("other", 3)]).is_empty());
-    assert!(told(vec![counted("unit", 4)]).is_empty());
+    assert_eq!(observed(vec![counted("unit", 2)]), ["Fewer tests run: unit had 3, now 2"]);
+    assert_eq!(observed(vec![counted("other", 2)]), ["Fewer tests run: unit had 3, now 2"]);
+    assert_eq!(observed(vec![]), ["Fewer tests run: unit had 3, now 0"]);
+    assert!(observed(vec![counted("other", 3)]).is_empty());
+    assert!(observed(vec![counted("unit", 4)]).is_empty());
 }
 
 #[test]
-fn what_falls_short_is_told_once_and_never_lost() {
+fn a_coverage_gap_is_reported_once_and_a_failed_coverage_check_always() {
     let count = |covered, total| CoverageCount { covered, total };
     let file = FileMeasure { count: count(1, 2), ..FileMeasure::default() };
     let measured = |total| CoverageMeasurement {
@@ -193,44 +193,44 @@ fn what_falls_short_is_told_once_and_never_lost() {
         coverage: Some(measured(count(7, 10))),
         ..check_of("coverage = failed")
     };
-    let told = |checks: &[CheckOutcome], minimum| -> Vec<String> {
+    let observed = |checks: &[CheckOutcome], minimum| -> Vec<String> {
         from_checks(checks, &[], minimum).into_iter().map(|issue| issue.title).collect()
     };
     let both = ["Test coverage in total is below 80%", "Test coverage of `src/a.rs` is below 80%"];
-    assert_eq!(told(&[short.clone(), short.clone()], Some(80.0)), both);
+    assert_eq!(observed(&[short.clone(), short.clone()], Some(80.0)), both);
     assert_eq!(
-        told(std::slice::from_ref(&short), None),
+        observed(std::slice::from_ref(&short), None),
         ["Fails: coverage"],
         "it failed all the same"
     );
-    assert_eq!(told(&[short], Some(10.0)), ["Fails: coverage"]);
+    assert_eq!(observed(&[short], Some(10.0)), ["Fails: coverage"]);
 }
 
 #[test]
-fn a_group_passed_where_it_is_there_and_all_of_it_did() {
+fn a_test_group_passes_if_it_has_checks_and_all_of_them_pass() {
     let of = |kind, passes| loop_simulation::outcome("x", kind, passes);
-    let told = |checks: &[CheckOutcome]| {
+    let observed = |checks: &[CheckOutcome]| {
         let passed = tests_passed(checks);
         [passed.unit, passed.integration, passed.e2e]
     };
-    assert_eq!(told(&[]), [false; 3]);
-    assert_eq!(told(&[of(CheckKind::Unit, true)]), [true, false, false]);
-    assert_eq!(told(&[of(CheckKind::FullSuite, true)]), [true, true, false]);
+    assert_eq!(observed(&[]), [false; 3]);
+    assert_eq!(observed(&[of(CheckKind::Unit, true)]), [true, false, false]);
+    assert_eq!(observed(&[of(CheckKind::FullSuite, true)]), [true, true, false]);
     let mixed = [of(CheckKind::Unit, true), of(CheckKind::Unit, false), of(CheckKind::E2e, true)];
-    assert_eq!(told(&mixed), [false, false, true]);
+    assert_eq!(observed(&mixed), [false, false, true]);
     let also = CheckOutcome { also: vec![CheckKind::E2e], ..of(CheckKind::Unit, true) };
-    assert_eq!(told(&[also]), [true, false, true]);
+    assert_eq!(observed(&[also]), [true, false, true]);
 }
 
 #[test]
-fn only_what_is_met_is_no_issue() {
+fn every_criterion_that_is_not_met_is_an_issue() {
     let line = |answer| CriterionLine { text: "c".to_owned(), answer, evidence: String::new() };
-    let told = |lines: &[CriterionLine]| -> Vec<String> {
+    let observed = |lines: &[CriterionLine]| -> Vec<String> {
         from_criteria(lines, true).into_iter().map(|issue| issue.title).collect()
     };
-    assert_eq!(told(&[]), ["The spec has no acceptance criteria"]);
+    assert_eq!(observed(&[]), ["The spec has no acceptance criteria"]);
     let all = [CriterionAnswer::Met, CriterionAnswer::NotMet, CriterionAnswer::CannotTell];
-    assert_eq!(told(&all.map(line)), ["Not met: c", "Cannot tell: c"]);
+    assert_eq!(observed(&all.map(line)), ["Not met: c", "Cannot tell: c"]);
 }
 
 proptest! {

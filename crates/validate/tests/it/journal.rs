@@ -13,7 +13,7 @@ fn event(round: u32) -> Event {
     Event::ReviewBegun { round, tree: TreeHash(format!("tree {round}")) }
 }
 
-fn begun() -> Event {
+fn first_event() -> Event {
     Event::EpochBegun { why: EpochReason::First, base: None }
 }
 
@@ -25,7 +25,7 @@ fn open(folder: &TempDir) -> Result<Journal, JournalError> {
 fn written() -> TempDir {
     let folder = TempDir::new().unwrap();
     let mut journal = open(&folder).unwrap();
-    journal.add("2026-01-01T00:00:00Z", begun()).unwrap();
+    journal.add("2026-01-01T00:00:00Z", first_event()).unwrap();
     journal.add("2026-01-01T00:00:01Z", event(1)).unwrap();
     journal.add("2026-01-01T00:00:02Z", event(2)).unwrap();
     folder
@@ -36,9 +36,9 @@ fn events(folder: &TempDir) -> Vec<Event> {
 }
 
 #[test]
-fn what_was_written_is_read() {
+fn written_events_are_read_back() {
     let folder = written();
-    assert_eq!(events(&folder), [begun(), event(1), event(2)]);
+    assert_eq!(events(&folder), [first_event(), event(1), event(2)]);
     let mut journal = open(&folder).unwrap();
     journal.add("2026-01-01T00:00:03Z", event(3)).unwrap();
     drop(journal);
@@ -46,7 +46,7 @@ fn what_was_written_is_read() {
 }
 
 #[test]
-fn a_line_that_was_cut_off_was_never_written() {
+fn a_truncated_last_line_is_discarded() {
     let folder = written();
     let path = folder.path().join(JOURNAL);
     let whole = fs::read(&path).unwrap();
@@ -63,7 +63,7 @@ fn a_line_that_was_cut_off_was_never_written() {
 }
 
 #[test]
-fn what_was_edited_is_noticed() {
+fn an_edited_journal_is_refused_and_left_unchanged() {
     let folder = written();
     let path = folder.path().join(JOURNAL);
     let whole = fs::read_to_string(&path).unwrap();
@@ -84,7 +84,7 @@ fn what_was_edited_is_noticed() {
 }
 
 #[test]
-fn a_disk_that_fails_at_any_write_leaves_what_was_there() {
+fn a_disk_that_fails_at_any_write_leaves_earlier_events_intact() {
     for (number, fault) in (1..=8).flat_map(|n| [(n, Fault::Full), (n, Fault::ReadOnly)]) {
         let folder = written();
         let mut journal = open(&folder).unwrap();

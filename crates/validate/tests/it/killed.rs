@@ -20,14 +20,14 @@ struct Outcome {
     ending: Ending,
     tree: u32,
     loop_state: LoopState,
-    papers: BTreeMap<PathBuf, Vec<u8>>,
+    artifacts: BTreeMap<PathBuf, Vec<u8>>,
 }
 
 fn outcome(storage: &LoopStorage, ending: Ending) -> Outcome {
     let Snapshot { tree, files } = storage.snapshot();
-    let is_paper = |path: &PathBuf| path.extension().is_some_and(|it| it == "md");
-    let papers = files.into_iter().filter(|(path, _)| is_paper(path)).collect();
-    Outcome { ending, tree, loop_state: storage.loop_state(), papers }
+    let is_artifact = |path: &PathBuf| path.extension().is_some_and(|it| it == "md");
+    let artifacts = files.into_iter().filter(|(path, _)| is_artifact(path)).collect();
+    Outcome { ending, tree, loop_state: storage.loop_state(), artifacts }
 }
 
 fn journal_at() -> PathBuf {
@@ -97,10 +97,10 @@ fn check(needs_sign_off: bool, review: &ReviewFn<'_>, fix: &FixFn<'_>, expected:
             );
         }
     }
-    let (rounds, papers) = (whole.loop_state.round, whole.papers.len());
+    let (rounds, artifacts) = (whole.loop_state.round, whole.artifacts.len());
     let lines = lines.len();
     expected.assert_eq(&format!(
-        "{} (tree {}, {rounds} rounds, {lines} lines, {papers} papers)",
+        "{} (tree {}, {rounds} rounds, {lines} lines, {artifacts} artifacts)",
         whole.ending.reason(),
         whole.tree,
     ));
@@ -114,23 +114,23 @@ fn waits(ending: &Ending) -> ResumeAction {
 }
 
 #[test]
-fn a_loop_that_is_approved_is_so_wherever_it_was_killed() {
+fn a_loop_is_approved_after_a_kill_at_any_point() {
     check(
         false,
         &|_| Ok(vec![]),
         &|it| Ok(it.tree + 5),
-        expect!["all acceptance criteria are met (tree 10, 3 rounds, 21 lines, 0 papers)"],
+        expect!["all acceptance criteria are met (tree 10, 3 rounds, 21 lines, 0 artifacts)"],
     );
 }
 
 #[test]
-fn a_loop_that_hands_over_does_so_wherever_it_was_killed() {
+fn a_loop_is_handed_over_after_a_kill_at_any_point() {
     check(
         false,
         &|_| Ok(vec![]),
         &|it| Ok(it.tree + 1),
         expect![
-            "`Fails: unit` and 1 more recurred in 3 rounds (tree 2, 3 rounds, 21 lines, 2 papers)"
+            "`Fails: unit` and 1 more recurred in 3 rounds (tree 2, 3 rounds, 21 lines, 2 artifacts)"
         ],
     );
     check(
@@ -140,18 +140,18 @@ fn a_loop_that_hands_over_does_so_wherever_it_was_killed() {
             _ => Ok(vec![issue("nit")]),
         },
         &|it| Ok(it.tree + 10),
-        expect!["the budget is used up: 2.50 USD (tree 10, 2 rounds, 13 lines, 2 papers)"],
+        expect!["the budget is used up: 2.50 USD (tree 10, 2 rounds, 13 lines, 2 artifacts)"],
     );
     check(
         true,
         &|_| Ok(vec![]),
         &|_| Ok(10),
-        expect!["a person must sign off this tree (tree 10, 2 rounds, 14 lines, 2 papers)"],
+        expect!["a person must sign off this tree (tree 10, 2 rounds, 14 lines, 2 artifacts)"],
     );
 }
 
 #[test]
-fn errors_are_counted_wherever_it_was_killed() {
+fn errors_are_counted_after_a_kill_at_any_point() {
     check(
         false,
         &|it| match it.round % 3 {
@@ -160,7 +160,7 @@ fn errors_are_counted_wherever_it_was_killed() {
         },
         &|it| Ok(it.tree + 10),
         expect![
-            "5 rounds failed, the last one with: garbage (tree 20, 7 rounds, 37 lines, 2 papers)"
+            "5 rounds failed, the last one with: garbage (tree 20, 7 rounds, 37 lines, 2 artifacts)"
         ],
     );
     check(
@@ -168,7 +168,7 @@ fn errors_are_counted_wherever_it_was_killed() {
         &|_| Ok(vec![]),
         &|_| Err(StepError::Round("no keys".to_owned())),
         expect![
-            "3 rounds failed, the last one with: no keys (tree 0, 1 rounds, 13 lines, 2 papers)"
+            "3 rounds failed, the last one with: no keys (tree 0, 1 rounds, 13 lines, 2 artifacts)"
         ],
     );
 }
@@ -187,7 +187,7 @@ fn killed_before(kind: &str, review: &ReviewFn<'_>, fix: &FixFn<'_>) -> LoopStor
 }
 
 #[test]
-fn a_fix_whose_putting_in_was_interrupted_is_put_in_once() {
+fn a_fix_whose_application_was_interrupted_is_applied_once() {
     let fix: &FixFn<'_> = &|it| Ok(it.tree + 10);
     let review: &ReviewFn<'_> = &|_| Ok(vec![]);
     for (tree, puts) in [(0, 1), (10, 0)] {
@@ -204,7 +204,7 @@ fn a_fix_whose_putting_in_was_interrupted_is_put_in_once() {
 }
 
 #[test]
-fn a_fix_is_not_put_into_a_tree_that_somebody_else_changed_after_the_kill() {
+fn a_fix_is_not_applied_to_a_tree_that_changed_after_the_kill() {
     let storage = killed_before("fixed", &|_| Ok(vec![]), &|it| Ok(it.tree + 10));
     storage.tree.set(3);
     let simulation = SimulatedLoop::new(&storage, &|_| Ok(vec![]), &|it| Ok(it.tree + 10));
@@ -213,7 +213,7 @@ fn a_fix_is_not_put_into_a_tree_that_somebody_else_changed_after_the_kill() {
 }
 
 #[test]
-fn a_check_that_was_run_on_this_tree_is_not_run_again() {
+fn a_completed_check_is_not_run_again_on_the_same_tree() {
     let storage = killed_before("reviewed", &|_| Ok(vec![]), &|_| Ok(10));
     let simulation = SimulatedLoop::new(&storage, &|_| Ok(vec![]), &|_| Ok(10));
     assert_eq!(simulation.take_up(), Ending::Approved);
@@ -227,15 +227,17 @@ fn a_check_that_was_run_on_this_tree_is_not_run_again() {
 }
 
 #[test]
-fn papers_that_were_not_written_are_neither_feedback_nor_deleted() {
+fn artifacts_missing_after_a_kill_are_written_and_not_treated_as_deleted() {
     let storage = killed_before("ended", &|_| Ok(vec![]), &|it| Ok(it.tree));
     for name in [FIX_REQUEST, ESCALATION] {
-        std::fs::remove_file(storage.paper(name)).unwrap();
+        std::fs::remove_file(storage.artifact_path(name)).unwrap();
     }
     assert_eq!(storage.opening(false), ResumeAction::Continue);
     let simulation = SimulatedLoop::new(&storage, &|_| Ok(vec![]), &|it| Ok(it.tree));
     assert!(matches!(simulation.take_up(), Ending::Recurring { .. }));
     assert_eq!((simulation.reviews.get(), simulation.fixes.get()), (0, 0));
-    assert!(storage.paper(FIX_REQUEST).exists() && storage.paper(ESCALATION).exists());
+    assert!(
+        storage.artifact_path(FIX_REQUEST).exists() && storage.artifact_path(ESCALATION).exists()
+    );
     assert!(matches!(storage.opening(false), ResumeAction::Wait(Ending::Recurring { .. })));
 }

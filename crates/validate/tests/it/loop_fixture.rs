@@ -117,7 +117,7 @@ impl LoopFixture {
         self.repository.path()
     }
 
-    pub(crate) fn paper(&self, name: &str) -> PathBuf {
+    pub(crate) fn artifact_path(&self, name: &str) -> PathBuf {
         self.root().join(SPEC).join(name)
     }
 
@@ -178,7 +178,7 @@ impl LoopFixture {
 
     /// Takes the loop up like a normal run.
     pub(crate) fn try_take_up(&self, work: &FixFn<'_>) -> Result<Ending, StepError> {
-        let plan = ImplementationPlan::read(&self.paper(plan::NAME))
+        let plan = ImplementationPlan::read(&self.artifact_path(plan::NAME))
             .map_err(|error| StepError::Fatal(error.to_string()))?;
         let spec = Spec::read(self.root(), Path::new(SPEC), &plan).unwrap();
         let mut journal = self.journal();
@@ -277,7 +277,7 @@ pub(crate) fn put(folder: &Path, path: &str, text: &str) {
 }
 
 /// Completes the implementation.
-pub(crate) fn mend(folder: &Path) {
+pub(crate) fn apply_correct_fix(folder: &Path) {
     put(folder, "src/add.sh", RIGHT);
     put(folder, "docs/add.md", "# Add\n");
 }

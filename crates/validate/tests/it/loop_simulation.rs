@@ -148,7 +148,7 @@ impl LoopStorage {
         self.folder.path()
     }
 
-    pub(crate) fn paper(&self, name: &str) -> PathBuf {
+    pub(crate) fn artifact_path(&self, name: &str) -> PathBuf {
         self.root().join(SPEC).join(name)
     }
 
@@ -268,7 +268,7 @@ impl<'a> SimulatedLoop<'a> {
 
     /// Writes a document whose digest the journal has, and leaves a file alone that a person wrote.
     fn write(&self, name: &str, text: Option<String>, loop_state: &LoopState) {
-        let path = self.storage.paper(name);
+        let path = self.storage.artifact_path(name);
         let there = fs::read(&path).ok();
         if there.as_ref().is_some_and(|there| !loop_state.knows_artifact(&digest(there))) {
             return;

@@ -72,7 +72,7 @@ fn check(text: &str, expected: Expect) {
 }
 
 #[test]
-fn a_loop_goes_round_until_it_is_approved() {
+fn a_loop_alternates_between_review_and_fix_until_approval() {
     check("begin", expect!["pending, review"]);
     check("begin\nreview a", expect!["in_review, review"]);
     check("begin\nreview a\nreject x, y", expect!["rejected, fix 2"]);
@@ -84,7 +84,7 @@ fn a_loop_goes_round_until_it_is_approved() {
 }
 
 #[test]
-fn the_same_issue_in_three_rounds_goes_to_a_person() {
+fn an_issue_that_recurs_in_three_rounds_ends_the_loop() {
     check(
         "begin\nreview a\nreject Missing error handling@api.py, p\nfix a b\nreview b
          reject Error: Missing error handling@api.py, q\nfix b c\nreview c
@@ -94,7 +94,7 @@ fn the_same_issue_in_three_rounds_goes_to_a_person() {
 }
 
 #[test]
-fn what_flips_there_and_back_comes_back_too() {
+fn an_issue_that_recurs_in_every_other_round_ends_the_loop() {
     let mut text = "begin\n".to_owned();
     for round in 0..5 {
         let issue = if round % 2 == 0 { "uses tabs@a.py" } else { "uses spaces@a.py" };
@@ -107,7 +107,7 @@ fn what_flips_there_and_back_comes_back_too() {
 }
 
 #[test]
-fn errors_one_after_another_or_in_between_end_it() {
+fn consecutive_and_scattered_errors_end_the_loop() {
     check("begin\nreview a\nfail x\nreview a\nfail y", expect!["pending, review"]);
     check(
         "begin\nreview a\nfail x\nreview a\nfail y\nreview a\nfail z",
@@ -127,7 +127,7 @@ fn errors_one_after_another_or_in_between_end_it() {
 }
 
 #[test]
-fn a_new_nit_every_round_ends_with_the_rounds() {
+fn a_new_issue_in_every_round_ends_the_loop_at_the_round_limit() {
     let nits: String = (0..50)
         .map(|n| format!("review t{n}\nreject nit number {n}@file{n}.rs\nfix t{n} t{}\n", n + 1))
         .collect();
@@ -138,7 +138,7 @@ fn a_new_nit_every_round_ends_with_the_rounds() {
 }
 
 #[test]
-fn rounds_that_change_nothing_or_fail_the_same_way_end_it() {
+fn rounds_without_a_change_or_with_the_same_failures_end_the_loop() {
     let limits = Limits { recurring: usize::MAX, ..Limits::default() };
     let next = |text: &str| match after(text).next_step(&limits) {
         Step::End(ending) => ending.reason(),
@@ -153,7 +153,7 @@ fn rounds_that_change_nothing_or_fail_the_same_way_end_it() {
 }
 
 #[test]
-fn a_new_epoch_counts_anew_and_forgets_nothing() {
+fn a_new_epoch_resets_the_counters_and_keeps_the_history() {
     let ended = "begin\nreview a\nfail x\nreview a\nfail y\nreview a\nfail z\n";
     check(&format!("{ended}resume"), expect!["fixes_applied, review"]);
     let loop_state = after(&format!("{ended}resume\nreview b\nreject x"));
@@ -161,7 +161,7 @@ fn a_new_epoch_counts_anew_and_forgets_nothing() {
 }
 
 #[test]
-fn an_ending_stays_until_a_new_epoch() {
+fn an_ended_loop_keeps_its_ending_and_artifacts() {
     let mut loop_state = after("begin\nreview a\nreject x");
     let ending = Ending::NoProgress { rounds: 3 };
     let request = Some("digest".to_owned());

@@ -13,7 +13,7 @@ fn check(review: &ReviewFn<'_>, fix: &FixFn<'_>, expected: Expect) {
 }
 
 #[test]
-fn issues_are_told_with_what_became_of_them_and_what_was_done() {
+fn a_summary_lists_issues_with_their_outcome_and_the_fixes() {
     check(
         &|it| Ok(if it.round == 1 { vec![issue("prefer spaces")] } else { vec![] }),
         &|it| Ok(it.tree + 5),
@@ -30,7 +30,7 @@ fn issues_are_told_with_what_became_of_them_and_what_was_done() {
 }
 
 #[test]
-fn what_still_stands_is_told_with_the_reason_for_the_end() {
+fn a_summary_lists_open_issues_and_the_reason_for_the_end() {
     check(
         &|_| Ok(vec![]),
         &|it| Ok(it.tree),
@@ -46,7 +46,7 @@ fn what_still_stands_is_told_with_the_reason_for_the_end() {
 }
 
 #[test]
-fn it_holds_no_secret_and_is_not_long() {
+fn a_summary_contains_no_secret_and_is_bounded_in_length() {
     let storage = LoopStorage::new();
     let secret = "password = \"kT9vQ2mX7pLw\"";
     let review = |_| {

@@ -33,7 +33,7 @@ fn each_criterion_gets_one_box() {
 }
 
 #[test]
-fn ticks_that_were_made_are_kept() {
+fn existing_ticks_are_kept() {
     check(
         &["new", "User can register", "Login works", "open"],
         "# Manual Test Plan\r\n\r\n## Test Cases\r\n\r\n1. [x] user can  REGISTER\r\n- [X] Login works\r\n3. [ ] open\r\n",
@@ -51,7 +51,7 @@ fn ticks_that_were_made_are_kept() {
 }
 
 #[test]
-fn a_tick_is_not_kept_for_something_else() {
+fn a_tick_is_not_transferred_to_another_criterion() {
     check(
         &["Login works twice"],
         "1. [x] Login works\n2. [ ] gone\n",
@@ -70,7 +70,7 @@ fn a_tick_is_not_kept_for_something_else() {
 }
 
 #[test]
-fn what_a_person_noted_is_kept() {
+fn notes_of_a_person_are_kept() {
     check(
         &["a", "b"],
         "# Manual Test Plan\n\n## Test Cases\n\n1. [ ] b\n   - seen on Firefox\n   \u{1b}[0m\n2. [x] a\n\nTried by Jo.\n",
@@ -93,7 +93,7 @@ fn what_a_person_noted_is_kept() {
 
 proptest! {
     #[test]
-    fn to_write_it_again_changes_nothing(
+    fn rendering_a_manual_plan_again_changes_nothing(
         texts in proptest::collection::vec("\\PC{1,20}", 0..6),
         notes in "(\\PC{0,20}\n){0,3}",
     ) {

@@ -120,7 +120,7 @@ fn rounds_fixes_and_times_are_added_up() {
 }
 
 #[test]
-fn of_nothing_nothing_is_told() {
+fn metrics_without_journals_are_zero() {
     expect![[r#"
         Specs: 0
         Approved: 0

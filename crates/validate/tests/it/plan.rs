@@ -74,7 +74,7 @@ fn a_plan_that_cannot_be_read_is_an_error() {
 }
 
 #[test]
-fn a_plan_that_is_missing_or_no_text_is_told_with_its_path() {
+fn an_error_on_a_missing_or_undecodable_plan_names_its_path() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("implementation_plan.json");
     let error = ImplementationPlan::read(&path).unwrap_err();
@@ -95,7 +95,7 @@ fn check_risk(plan: &str, expected: Expect) {
 }
 
 #[test]
-fn a_level_of_risk_says_what_is_required() {
+fn a_risk_level_determines_the_required_checks() {
     let at = |level: &str| format!(r#"{{"verification_strategy": {{"risk_level": "{level}"}}}}"#);
     check_risk(&at("trivial"), expect!["Trivial: []"]);
     check_risk(&at("low"), expect!["Low: [Smoke]"]);
@@ -108,7 +108,7 @@ fn a_level_of_risk_says_what_is_required() {
 }
 
 #[test]
-fn risk_is_medium_where_nobody_says_so_and_an_unknown_word_is_an_error() {
+fn a_missing_risk_level_is_none_and_an_unknown_one_is_an_error() {
     check_risk("{}", expect!["nobody says"]);
     check_risk(
         r#"{"verification_strategy": {"risk_level": null}, "qa_acceptance": {"risk_level": "low"}}"#,
@@ -117,8 +117,8 @@ fn risk_is_medium_where_nobody_says_so_and_an_unknown_word_is_an_error() {
     let error = "in the plan: expected `trivial`, `low`, `medium`, `high` or `critical`";
     for (word, shown) in [("\"none\"", "none"), ("0", "0"), ("\"\"", "")] {
         let plan = format!(r#"{{"qa_acceptance": {{"risk_level": {word}}}}}"#);
-        let told = parse(&plan).unwrap().risk_level().unwrap_err().to_string();
-        assert_eq!(told, format!("invalid value `{shown}` for `risk_level` {error}"));
+        let message = parse(&plan).unwrap().risk_level().unwrap_err().to_string();
+        assert_eq!(message, format!("invalid value `{shown}` for `risk_level` {error}"));
     }
 }
 
@@ -142,14 +142,14 @@ fn a_sign_off_is_read_as_the_seed_writes_it() {
 }
 
 #[test]
-fn no_sign_off_is_none() {
+fn a_missing_or_malformed_sign_off_is_read_as_none() {
     check_signoff("null", expect!["none"]);
     check_signoff("\"approved\"", expect!["none"]);
     assert_eq!(parse("{}").unwrap().signoff(), None);
 }
 
 #[test]
-fn what_a_sign_off_leaves_out_is_nothing() {
+fn omitted_fields_of_a_sign_off_are_empty() {
     check_signoff(
         r#"{"status": "fixes_applied"}"#,
         expect![[r#"{"status":"fixes_applied","qa_session":0,"timestamp":""}"#]],
@@ -163,7 +163,7 @@ fn what_a_sign_off_leaves_out_is_nothing() {
 }
 
 #[test]
-fn a_status_that_is_none_of_ours_is_not_looked_at_yet() {
+fn an_unknown_sign_off_status_is_read_as_pending() {
     for status in ["in_review", "done", ""] {
         let plan = format!(r#"{{"qa_signoff": {{"status": "{status}", "qa_session": 1}}}}"#);
         let signoff = parse(&plan).unwrap().signoff().unwrap();
@@ -186,11 +186,11 @@ fn passed_tests_are_read_from_counts_and_maps() {
         ("null", None),
         ("7", None),
     ];
-    for (said, expected) in cases {
-        let plan = format!(r#"{{"qa_signoff": {{"tests_passed": {said}}}}}"#);
+    for (tests_passed_json, expected) in cases {
+        let plan = format!(r#"{{"qa_signoff": {{"tests_passed": {tests_passed_json}}}}}"#);
         let read = parse(&plan).unwrap().signoff().unwrap().tests_passed;
         let read = read.map(|groups| [groups.unit, groups.integration, groups.e2e]);
-        assert_eq!(read, expected, "{said}");
+        assert_eq!(read, expected, "{tests_passed_json}");
     }
 }
 
@@ -210,7 +210,7 @@ fn issues_of_other_shapes_are_read() {
 }
 
 #[test]
-fn a_history_without_issues_adds_up() {
+fn statistics_are_computed_for_a_history_without_issues() {
     let approved = HistoryEntry {
         iteration: 1,
         status: "approved".to_owned(),

@@ -39,7 +39,7 @@ fn honest(storage: &LoopStorage) -> SimulatedLoop<'_> {
 }
 
 #[test]
-fn what_was_handed_over_begins_anew_once_the_tree_changed() {
+fn a_handed_over_loop_begins_a_new_epoch_once_the_tree_changed() {
     let storage = handed_over();
     let stopped_at = storage.tree.get();
     storage.tree.set(stopped_at + 1);
@@ -50,11 +50,11 @@ fn what_was_handed_over_begins_anew_once_the_tree_changed() {
 }
 
 #[test]
-fn what_was_handed_over_waits_until_a_person_says_so() {
+fn a_handed_over_loop_waits_until_a_person_resumes_it() {
     let storage = handed_over();
     assert!(matches!(storage.opening(false), ResumeAction::Wait(Ending::Recurring { .. })));
     assert_eq!(begins(storage.opening(true)), EpochReason::Resumed.into());
-    fs::remove_file(storage.paper(FIX_REQUEST)).unwrap();
+    fs::remove_file(storage.artifact_path(FIX_REQUEST)).unwrap();
     assert_eq!(begins(storage.opening(false)), EpochReason::RequestDeleted.into());
     let simulation = honest(&storage);
     assert_eq!(simulation.take_up(), Ending::Approved);
@@ -63,9 +63,9 @@ fn what_was_handed_over_waits_until_a_person_says_so() {
 }
 
 #[test]
-fn the_loops_own_request_is_no_feedback_and_an_edited_one_is() {
+fn an_edited_fix_request_of_the_loop_is_feedback() {
     let storage = handed_over();
-    let path = storage.paper(FIX_REQUEST);
+    let path = storage.artifact_path(FIX_REQUEST);
     let own = fs::read_to_string(&path).unwrap();
     fs::write(&path, format!("{own}\n- Do not touch the database.\n")).unwrap();
     let feedback = begins(storage.opening(false)).feedback.unwrap();
@@ -75,56 +75,59 @@ fn the_loops_own_request_is_no_feedback_and_an_edited_one_is() {
 }
 
 #[test]
-fn feedback_goes_to_the_fixer_first_and_what_is_ticked_is_left_alone() {
+fn feedback_goes_to_the_fixer_first_and_ticked_items_are_skipped() {
     let storage = approved();
     let text = "- [ ] The button is blue.\n- [x] The title is wrong.\n";
-    fs::write(storage.paper(FIX_REQUEST), text).unwrap();
+    fs::write(storage.artifact_path(FIX_REQUEST), text).unwrap();
     let begin = begins(storage.opening(false));
     assert_eq!(begin.why, EpochReason::Feedback);
-    let said = begin.feedback.as_ref().unwrap().items.iter();
-    let said: Vec<_> = said.map(|it| (it.issue.title.as_str(), it.disposition)).collect();
+    let feedback_items = begin.feedback.as_ref().unwrap().items.iter();
+    let feedback_items: Vec<_> =
+        feedback_items.map(|it| (it.issue.title.as_str(), it.disposition)).collect();
     let wanted = ("The button is blue.", FeedbackDisposition::HandedToTheFixer);
-    assert_eq!(said, [wanted, ("The title is wrong.", FeedbackDisposition::TickedOff)]);
+    assert_eq!(feedback_items, [wanted, ("The title is wrong.", FeedbackDisposition::TickedOff)]);
 
-    let told = RefCell::new(Vec::new());
+    let fixer_issues = RefCell::new(Vec::new());
     let fix = |it: crate::loop_simulation::StepCall| {
-        told.borrow_mut().extend(storage.loop_state().issues().into_iter().map(|it| it.title));
+        fixer_issues
+            .borrow_mut()
+            .extend(storage.loop_state().issues().into_iter().map(|it| it.title));
         Ok(it.tree + 1)
     };
     let simulation = SimulatedLoop::new(&storage, &|_| Ok(vec![]), &fix);
     assert_eq!(simulation.run(Some(begin)).0, Ending::Approved);
-    assert_eq!(*told.borrow(), ["The button is blue."]);
+    assert_eq!(*fixer_issues.borrow(), ["The button is blue."]);
     assert_eq!((simulation.fixes.get(), simulation.reviews.get()), (1, 1));
     let feedback = storage.loop_state().feedback.unwrap();
     assert_eq!((feedback.changed_something, feedback.items.len()), (Some(true), 2));
 }
 
 #[test]
-fn feedback_of_which_all_is_ticked_wants_nothing() {
+fn feedback_with_only_ticked_items_is_ignored() {
     let storage = approved();
-    fs::write(storage.paper(FIX_REQUEST), "- [x] The title is wrong.\n").unwrap();
+    fs::write(storage.artifact_path(FIX_REQUEST), "- [x] The title is wrong.\n").unwrap();
     assert_eq!(storage.opening(false), ResumeAction::Approved);
-    fs::write(storage.paper(FIX_REQUEST), "\n\n").unwrap();
+    fs::write(storage.artifact_path(FIX_REQUEST), "\n\n").unwrap();
     assert_eq!(storage.opening(false), ResumeAction::Approved);
 }
 
 #[test]
-fn what_a_person_wants_does_not_count_as_coming_back() {
+fn feedback_does_not_count_as_a_recurrence_of_an_issue() {
     let storage = LoopStorage::new();
     storage.tree.set(10);
     // The review finds the issue of the feedback for exactly as many rounds as are allowed.
     let simulation =
         SimulatedLoop::new(&storage, &|_| Ok(vec![issue("It is slow.")]), &|it| Ok(it.tree + 1));
-    fs::write(storage.paper(FIX_REQUEST), "- It is slow.\n").unwrap();
+    fs::write(storage.artifact_path(FIX_REQUEST), "- It is slow.\n").unwrap();
     let Ending::Recurring { issues } = simulation.take_up() else { panic!("it does not end") };
     assert_eq!((issues[0].1, simulation.reviews.get(), simulation.fixes.get()), (3, 3, 3));
 }
 
 #[test]
-fn feedback_that_was_noted_is_not_taken_twice() {
+fn recorded_feedback_is_not_taken_twice() {
     let storage = LoopStorage::new();
     storage.tree.set(10);
-    fs::write(storage.paper(FIX_REQUEST), "- It is slow.\n").unwrap();
+    fs::write(storage.artifact_path(FIX_REQUEST), "- It is slow.\n").unwrap();
     let EpochStart { why, feedback } = begins(storage.opening(false));
     let mut journal = storage.journal();
     let at = "2026-01-01T00:00:00Z";
@@ -141,7 +144,7 @@ fn feedback_that_was_noted_is_not_taken_twice() {
 }
 
 #[test]
-fn a_journal_from_elsewhere_approves_nothing() {
+fn a_journal_with_a_missing_or_foreign_seal_approves_nothing() {
     for seal in [None, Some("of something else\n")] {
         let storage = approved();
         assert_eq!(storage.opening(false), ResumeAction::Approved);
@@ -163,7 +166,7 @@ fn a_journal_from_elsewhere_approves_nothing() {
 }
 
 #[test]
-fn a_journal_that_somebody_wrote_themselves_approves_nothing() {
+fn a_forged_journal_approves_nothing() {
     let storage = LoopStorage::new();
     let forged = LoopStorage::new();
     let mut journal = forged.journal();
@@ -175,14 +178,15 @@ fn a_journal_that_somebody_wrote_themselves_approves_nothing() {
     ] {
         journal.add("2026-01-01T00:00:00Z", event).unwrap();
     }
-    fs::copy(forged.paper(file_names::JOURNAL), storage.paper(file_names::JOURNAL)).unwrap();
+    fs::copy(forged.artifact_path(file_names::JOURNAL), storage.artifact_path(file_names::JOURNAL))
+        .unwrap();
     assert_eq!(storage.loop_state().signoff_status().name(), "approved");
     let simulation = SimulatedLoop::new(&storage, &|_| Ok(vec![]), &|it| Ok(it.tree));
     assert!(matches!(simulation.take_up(), Ending::Recurring { .. }));
 }
 
 #[test]
-fn whoever_waits_elsewhere_waits_here_too() {
+fn a_loop_handed_over_on_another_machine_waits_here_too() {
     let storage = handed_over();
     fs::remove_file(storage.root().join(SEAL)).unwrap();
     assert!(matches!(storage.opening(false), ResumeAction::Wait(Ending::Recurring { .. })));
@@ -190,16 +194,20 @@ fn whoever_waits_elsewhere_waits_here_too() {
 }
 
 #[test]
-fn a_journal_that_is_changed_while_the_loop_runs_stops_it() {
+fn a_journal_that_is_changed_while_the_loop_runs_stops_the_loop() {
     let meddle: [&dyn Fn(&LoopStorage); 3] = [
-        &|storage| fs::write(storage.paper(file_names::JOURNAL), "").unwrap(),
-        &|storage| fs::remove_file(storage.paper(file_names::JOURNAL)).unwrap(),
+        &|storage| fs::write(storage.artifact_path(file_names::JOURNAL), "").unwrap(),
+        &|storage| fs::remove_file(storage.artifact_path(file_names::JOURNAL)).unwrap(),
         &|storage| {
             // A journal that a fixer writes may be valid in form.
             let other = LoopStorage::new();
             let review = ReviewResult::default();
             other.journal().add("2026-01-01T00:00:00Z", Event::Reviewed { review }).unwrap();
-            fs::copy(other.paper(file_names::JOURNAL), storage.paper(file_names::JOURNAL)).unwrap();
+            fs::copy(
+                other.artifact_path(file_names::JOURNAL),
+                storage.artifact_path(file_names::JOURNAL),
+            )
+            .unwrap();
         },
     ];
     for meddle in meddle {
@@ -212,7 +220,7 @@ fn a_journal_that_is_changed_while_the_loop_runs_stops_it() {
         let stopped = simulation.try_run(None);
         assert!(matches!(stopped, Err(StepError::Journal(JournalError::Meddled { .. }))));
         assert_eq!(storage.tree.get(), 0, "what it did is not put in");
-        let left = Journal::read(&storage.root().join(SPEC)).unwrap();
-        assert!(left.len() < 2, "nothing is written behind what somebody else wrote");
+        let remaining = Journal::read(&storage.root().join(SPEC)).unwrap();
+        assert!(remaining.len() < 2, "nothing is written behind what somebody else wrote");
     }
 }

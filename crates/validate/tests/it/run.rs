@@ -27,7 +27,7 @@ fn an_honest_fixer_is_approved() {
 }
 
 #[test]
-fn a_new_nit_each_round_ends_with_the_rounds() {
+fn a_new_issue_in_every_round_ends_the_loop_at_the_round_limit() {
     check(
         &|it| Ok(vec![issue(&format!("nit {0} of the {0}th kind", it.round))]),
         &|it| Ok(it.tree + 1),
@@ -41,7 +41,7 @@ fn a_new_nit_each_round_ends_with_the_rounds() {
 }
 
 #[test]
-fn a_reviewer_that_flips_ends_with_a_person() {
+fn a_reviewer_that_alternates_its_findings_ends_the_loop() {
     check(
         &|it| Ok(vec![issue(if it.round % 2 == 0 { "use tabs here" } else { "prefer spaces" })]),
         &|it| Ok(it.tree + 10),
@@ -50,7 +50,7 @@ fn a_reviewer_that_flips_ends_with_a_person() {
 }
 
 #[test]
-fn a_silent_or_broken_reviewer_ends_with_errors() {
+fn a_failing_reviewer_ends_the_loop_with_errors() {
     check(
         &|_| Err(StepError::Round("it says nothing".to_owned())),
         &|it| Ok(it.tree + 10),
@@ -59,7 +59,7 @@ fn a_silent_or_broken_reviewer_ends_with_errors() {
 }
 
 #[test]
-fn a_fixer_that_lies_does_nothing_or_breaks_down_gets_nowhere() {
+fn a_fixer_that_changes_nothing_fails_or_exceeds_the_budget_ends_the_loop() {
     check(
         &|_| Ok(vec![]),
         &|it| Ok(it.tree),
@@ -78,7 +78,7 @@ fn a_fixer_that_lies_does_nothing_or_breaks_down_gets_nowhere() {
 }
 
 #[test]
-fn what_was_approved_and_changed_since_is_looked_at_again() {
+fn an_approved_tree_is_reviewed_again_once_it_changed() {
     let storage = LoopStorage::new();
     let simulation = SimulatedLoop::new(&storage, &|_| Ok(vec![]), &|it| Ok(it.tree + 10));
     assert_eq!(simulation.run(None).0, Ending::Approved);
@@ -92,7 +92,7 @@ fn what_was_approved_and_changed_since_is_looked_at_again() {
 }
 
 #[test]
-fn an_ending_waits_for_somebody_to_take_it_up() {
+fn an_ended_loop_runs_no_review_until_a_new_epoch() {
     let storage = LoopStorage::new();
     let simulation = SimulatedLoop::new(&storage, &|_| Ok(vec![]), &|it| Ok(it.tree));
     assert!(matches!(simulation.run(None).0, Ending::Recurring { .. }));

@@ -30,21 +30,25 @@ fn sign(storage: &LoopStorage, tree: u32) {
 }
 
 #[test]
-fn a_tree_that_a_person_vouches_for_is_approved_without_another_review() {
+fn a_signed_off_tree_is_approved_without_another_review() {
     let storage = LoopStorage::new();
     awaits(&storage);
     assert_eq!(storage.loop_state().signoff_status().name(), "human_escalation");
-    assert!(storage.paper(FIX_REQUEST).exists() && storage.paper(ESCALATION).exists());
+    assert!(
+        storage.artifact_path(FIX_REQUEST).exists() && storage.artifact_path(ESCALATION).exists()
+    );
     sign(&storage, 10);
     let simulation = critical(&storage);
     assert_eq!(simulation.take_up(), Ending::Approved);
     assert_eq!((simulation.reviews.get(), simulation.checks.get()), (0, 0));
-    assert!(!storage.paper(FIX_REQUEST).exists() && !storage.paper(ESCALATION).exists());
+    assert!(
+        !storage.artifact_path(FIX_REQUEST).exists() && !storage.artifact_path(ESCALATION).exists()
+    );
     assert_eq!(storage.opening(false), ResumeAction::Approved);
 }
 
 #[test]
-fn the_word_for_another_tree_approves_nothing() {
+fn a_sign_off_of_another_tree_approves_nothing() {
     let storage = LoopStorage::new();
     awaits(&storage);
     sign(&storage, 11);
@@ -54,7 +58,7 @@ fn the_word_for_another_tree_approves_nothing() {
 }
 
 #[test]
-fn a_tree_that_was_changed_after_the_word_needs_another() {
+fn a_tree_that_changed_after_its_sign_off_needs_another() {
     let storage = LoopStorage::new();
     awaits(&storage);
     sign(&storage, 10);
@@ -65,7 +69,7 @@ fn a_tree_that_was_changed_after_the_word_needs_another() {
 }
 
 #[test]
-fn a_word_given_beforehand_counts_once_all_else_holds() {
+fn an_early_sign_off_counts_once_the_review_passes() {
     let storage = LoopStorage::new();
     awaits(&storage);
     sign(&storage, 20);
@@ -76,7 +80,7 @@ fn a_word_given_beforehand_counts_once_all_else_holds() {
 }
 
 #[test]
-fn a_word_does_not_outweigh_what_is_wrong() {
+fn a_sign_off_does_not_override_open_issues() {
     let storage = LoopStorage::new();
     storage.tree.set(10);
     let simulation = SimulatedLoop {
@@ -93,7 +97,7 @@ fn a_word_does_not_outweigh_what_is_wrong() {
 }
 
 #[test]
-fn what_was_signed_off_elsewhere_does_not_count_here() {
+fn a_sign_off_from_another_machine_does_not_count() {
     let storage = LoopStorage::new();
     awaits(&storage);
     sign(&storage, 10);
@@ -105,7 +109,7 @@ fn what_was_signed_off_elsewhere_does_not_count_here() {
 }
 
 #[test]
-fn a_word_puts_no_seal_under_what_happened_elsewhere() {
+fn a_sign_off_does_not_seal_the_journal_of_another_machine() {
     // On the other machine the loop awaits a sign-off, or is approved already.
     for signed_there in [false, true] {
         let storage = LoopStorage::new();

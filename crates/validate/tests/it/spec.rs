@@ -89,7 +89,7 @@ fn criteria_and_verification_of_the_seed_are_read() {
 }
 
 #[test]
-fn arrows_of_two_letters_are_arrows() {
+fn two_character_arrows_separate_manual_steps() {
     check(
         "## Verification\n\n**E2E Tests:**\n- Manual: Register -> Verify email -> Login -> Logout\n",
         expect![[r#"
@@ -142,7 +142,7 @@ fn every_item_counts_with_or_without_a_box() {
 }
 
 #[test]
-fn what_stands_below_a_criterion_is_one_of_its_own() {
+fn text_below_a_criterion_is_a_criterion_of_its_own() {
     check(
         "## Acceptance Criteria\n- [ ] Login fails\n  for strangers\n\n  and says why\n\
          \x20 - with a code\n  - [ ] which is logged\n- [ ] b\n",
@@ -157,7 +157,7 @@ fn what_stands_below_a_criterion_is_one_of_its_own() {
 }
 
 #[test]
-fn words_that_lead_up_to_others_are_said_in_front_of_each() {
+fn introductory_words_are_prepended_to_each_criterion() {
     check(
         "## Acceptance Criteria\n\nFor guests:\n\n- a\n- b\n\nFor admins:\n\n- c:\n  - d\n  - e\n\nAlone:\n\n\
          ### Speed\n\n- f\n\n### 2. It never stops\n\nG holds, e.g. here. H holds\ntoo.\n",
@@ -176,7 +176,7 @@ fn words_that_lead_up_to_others_are_said_in_front_of_each() {
 }
 
 #[test]
-fn tables_labels_and_marks_make_criteria() {
+fn criteria_are_read_from_tables_labels_and_marks() {
     check(
         "**Acceptance Criteria (security)**\n\n| # | What | Test |\n|---|---|---|\n| 1 | a \\| b | `t \\| u` |\n| 2 | c | |\n\n\
          AC-1: d\nAC-2: e\n\n• f\n☐ g\n\n**Notes**\n- no\n\n- Story\n  - **Acceptance criteria:** h\n    - i\n  - no\n\n\
@@ -196,7 +196,7 @@ fn tables_labels_and_marks_make_criteria() {
 }
 
 #[test]
-fn what_is_commented_out_is_no_criterion_and_code_is_not_understood() {
+fn comments_hold_no_criteria_and_code_is_reported_as_not_understood() {
     check(
         "## Acceptance Criteria\n<!--\n- [ ] no\n-->\n<!-- - [ ] no -->\n```md\n- [ ] no\n```\n\
          > - [ ] no\n\n~~~\n```\n- [ ] no\n~~~~\n- [ ] a\n- [ ]\n",
@@ -209,7 +209,7 @@ fn what_is_commented_out_is_no_criterion_and_code_is_not_understood() {
 }
 
 #[test]
-fn lines_are_counted_with_windows_ends_and_a_mark_in_front() {
+fn line_numbers_are_right_with_windows_line_endings_and_a_byte_order_mark() {
     check(
         "\u{feff}## Acceptance Criteria\r\n\r\n- [ ] a\r\n- [ ] b\r\n\r\n## Verification\r\n\
          **Unit Tests:**\r\n- `x` - ok\r\n",
@@ -300,7 +300,7 @@ fn groups_are_labels_headings_or_items() {
 }
 
 #[test]
-fn groups_may_be_plain_lines_and_lists_may_look_otherwise() {
+fn groups_may_be_plain_lines_and_lists_may_use_other_notations() {
     check(
         "# Plan\r\n### Feature Verification: ###\r\n#### UnitTests ####\r\n* [x] `cargo test` — ok\r\n\
          * **Coverage**: ≥ 72.5 %\r\n\r\nIntegration tests:\r\n+ `make it`\r\n\r\n\
@@ -328,7 +328,7 @@ fn a_group_may_begin_right_below_a_list() {
 }
 
 #[test]
-fn a_plain_line_names_a_group_only_where_something_is_verified() {
+fn a_plain_line_names_a_group_only_in_a_verification_section() {
     check(
         "## Notes\nUnit tests:\n- `no`\n## Acceptance Criteria\nUnit tests:\n- [ ] a\n\
          ## Verification\n**E2E Tests:**\n`cat unit`:\nUnit tests: all\n- `b`\n",
@@ -341,7 +341,7 @@ fn a_plain_line_names_a_group_only_where_something_is_verified() {
 }
 
 #[test]
-fn items_without_a_command_run_nothing_and_code_without_one_is_named() {
+fn items_without_a_command_run_nothing_and_code_blocks_are_reported() {
     check(
         "## Verification\n**Unit Tests:**\n- run the tests\n- `never closed\n- ` `\n- Coverage: high\n\
          ```\n- `in a block`\n```\n",
@@ -352,7 +352,7 @@ fn items_without_a_command_run_nothing_and_code_without_one_is_named() {
 }
 
 #[test]
-fn the_network_is_for_the_spec_to_allow_in_so_many_words() {
+fn the_network_is_allowed_only_by_an_explicit_line_of_the_spec() {
     for allowed in ["- Network: allowed", "**Network:** yes", "* **Network access**: `on`."] {
         let spec = format!("## Verification\n**E2E Tests:**\n{allowed}\n");
         check(
@@ -370,7 +370,7 @@ fn the_network_is_for_the_spec_to_allow_in_so_many_words() {
 }
 
 #[test]
-fn a_part_that_verifies_an_email_is_no_verification() {
+fn a_section_on_email_verification_is_not_the_verification_section() {
     check("## Email Verification\n- `POST /verify` - sends a mail\n", expect![""]);
 }
 
@@ -385,7 +385,7 @@ fn code_that_an_item_only_mentions_is_no_command() {
 }
 
 #[test]
-fn steps_may_be_a_list() {
+fn manual_steps_may_be_a_list() {
     check(
         "## Verification\n**E2E Tests:**\n- **Manual:**\n  1. Register\n  2. Login\n- Manual steps: Look\n- Manual:\n",
         expect![[r#"
@@ -407,7 +407,7 @@ fn the_highest_coverage_counts() {
 }
 
 #[test]
-fn a_coverage_that_cannot_be_is_an_error() {
+fn an_invalid_coverage_is_an_error() {
     check(
         "## Verification\n- Coverage: >= 800%\n",
         expect![[r#"

@@ -97,7 +97,7 @@ fn others(text: &str) -> Vec<(String, Value)> {
 
 proptest! {
     #[test]
-    fn any_text_is_read_and_its_criteria_stand_on_their_lines(text in pieces()) {
+    fn any_text_is_read_and_its_criteria_occur_at_or_after_their_lines(text in pieces()) {
         let Ok(spec) = spec::read(&text, "{}") else { return Ok(()) };
         let lines: Vec<&str> = text.split('\n').collect();
         for criterion in &spec.criteria {
@@ -116,7 +116,7 @@ proptest! {
     }
 
     #[test]
-    fn an_export_leaves_all_other_keys(value in json(), form in 0..3) {
+    fn an_export_keeps_all_other_keys(value in json(), form in 0..3) {
         let text = match form {
             0 => value.to_string(),
             1 => serde_json::to_string_pretty(&value).unwrap(),
@@ -140,7 +140,7 @@ proptest! {
 }
 
 #[test]
-fn a_hostile_text_takes_no_longer_than_its_length_asks_for() {
+fn huge_and_hostile_specs_are_read() {
     let deep: String =
         (0..2_000).map(|depth| format!("{}- [ ] x{depth}\n", " ".repeat(depth * 2))).collect();
     let texts = [

@@ -33,7 +33,7 @@ fn a_spec_is_found_by_the_beginning_of_its_name() {
 }
 
 #[test]
-fn a_prefix_of_none_lists_all() {
+fn a_prefix_without_a_match_lists_all_specs() {
     let root = tree(&["specs/001-login", "specs/002-search", "specs/.hidden"]);
     fs::write(root.path().join("specs/003-file"), "").unwrap();
     check(
@@ -49,7 +49,7 @@ fn a_prefix_of_none_lists_all() {
 }
 
 #[test]
-fn a_prefix_of_several_lists_those() {
+fn a_prefix_of_several_specs_lists_them() {
     let root = tree(&["specs/001-a", "specs/001-b", "specs/002-c", ".auto-claude/specs/001-a"]);
     check(
         root.path(),
@@ -62,7 +62,7 @@ fn a_prefix_of_several_lists_those() {
 }
 
 #[test]
-fn a_whole_name_that_others_begin_with_is_not_taken_for_one_of_them() {
+fn a_name_that_is_a_prefix_of_another_spec_is_ambiguous() {
     let root = tree(&["specs/001", "specs/001-calc"]);
     check(
         root.path(),
@@ -76,7 +76,7 @@ fn a_whole_name_that_others_begin_with_is_not_taken_for_one_of_them() {
 }
 
 #[test]
-fn a_long_list_is_cut() {
+fn a_long_list_of_specs_is_truncated() {
     let names: Vec<String> = (100..130).map(|number| format!("specs/{number}-x")).collect();
     let root = tree(&names.iter().map(String::as_str).collect::<Vec<_>>());
     let error = spec::find(root.path(), "1").unwrap_err().to_string();
@@ -84,7 +84,7 @@ fn a_long_list_is_cut() {
 }
 
 #[test]
-fn a_path_is_no_prefix() {
+fn a_path_is_refused_as_a_spec_name() {
     let root = tree(&["specs/001-login", "outside"]);
     for path in ["", "..", "../outside", "001-login/..", "/etc", "a\\b", "001\n"] {
         let error = spec::find(root.path(), path).unwrap_err().to_string();
@@ -94,7 +94,7 @@ fn a_path_is_no_prefix() {
 }
 
 #[test]
-fn a_link_out_of_the_tree_is_refused() {
+fn a_symlinked_spec_folder_is_refused() {
     let elsewhere = tree(&["001-login"]);
     let root = tree(&["specs"]);
     symlink(elsewhere.path().join("001-login"), root.path().join("specs/001-login")).unwrap();
@@ -140,7 +140,7 @@ fn a_spec_is_read_from_its_folder() {
 }
 
 #[test]
-fn a_spec_that_is_a_link_out_of_the_tree_is_refused() {
+fn a_symlinked_spec_file_is_refused() {
     let elsewhere = tree(&[]);
     fs::write(elsewhere.path().join("secret"), "- [ ] x").unwrap();
     let root = tree(&["specs/001-login"]);

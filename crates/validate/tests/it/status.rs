@@ -62,7 +62,7 @@ fn the_summary_is_that_of_the_seed() {
 }
 
 #[test]
-fn the_summary_is_there_for_machines() {
+fn the_summary_is_available_as_json() {
     expect![[r#"
         {
           "spec": "001-feature",
@@ -101,7 +101,7 @@ fn the_summary_is_there_for_machines() {
 }
 
 #[test]
-fn nobody_looked_yet() {
+fn the_status_before_any_review_is_pending() {
     let mut pending = signoff(SignoffStatus::Pending);
     (pending.qa_session, pending.timestamp) = (0, String::new());
     expect![[r#"
@@ -115,7 +115,7 @@ fn nobody_looked_yet() {
 }
 
 #[test]
-fn a_person_sees_why_they_are_asked() {
+fn the_status_of_an_escalation_shows_its_reason() {
     let signoff = Signoff {
         escalation_reason: Some("no progress in 3 rounds".to_owned()),
         ..signoff(SignoffStatus::HumanEscalation)

@@ -85,14 +85,14 @@ fn becomes(from: &[&str], word: &str) -> Option<String> {
 }
 
 #[test]
-fn every_move_that_is_not_in_the_table_is_refused() {
-    let mut told = String::new();
+fn every_event_in_every_state_matches_the_transition_table() {
+    let mut table = String::new();
     for (name, from) in STATES {
         assert_eq!(after(from).state.name(), name);
-        told.push_str(&format!("{name}, after {}\n", from.last().unwrap()));
+        table.push_str(&format!("{name}, after {}\n", from.last().unwrap()));
         for word in HAPPENS {
             let becomes = becomes(from, word).unwrap_or("stays".to_owned());
-            told.push_str(&format!("  {word}: {becomes}\n"));
+            table.push_str(&format!("  {word}: {becomes}\n"));
         }
     }
     expect![[r#"
@@ -193,11 +193,11 @@ fn every_move_that_is_not_in_the_table_is_refused() {
           give up: stays
           end approved: refused (approved)
     "#]]
-    .assert_eq(&told);
+    .assert_eq(&table);
 }
 
 #[test]
-fn a_new_epoch_begins_wherever_the_loop_stands() {
+fn a_new_epoch_can_begin_in_every_state_of_the_loop() {
     let all = [
         (EpochReason::First, "pending"),
         (EpochReason::Changed, "pending"),
@@ -216,7 +216,7 @@ fn a_new_epoch_begins_wherever_the_loop_stands() {
 }
 
 #[test]
-fn a_review_shows_as_what_was_before_it() {
+fn a_review_in_progress_is_exported_as_pending_or_fixes_applied() {
     let shown = |words: &[&str]| {
         let mut loop_state = after(words);
         let before = loop_state.signoff_status().name();

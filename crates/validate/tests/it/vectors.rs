@@ -62,7 +62,7 @@ fn check(area: &str, actual: impl Fn(&Value) -> Value) {
 }
 
 #[test]
-fn every_area_is_held_somewhere() {
+fn every_area_of_the_cases_is_tested() {
     let all: Vec<Value> = serde_json::from_str(LOOP).unwrap();
     let here: BTreeSet<&str> = all.iter().map(|case| case["area"].as_str().unwrap()).collect();
     assert_eq!(here, AREAS.into_iter().collect());
@@ -120,9 +120,9 @@ fn happened(given: &Value) -> LoopStorage {
     storage.tree.set(10);
     let mut journal = storage.journal();
     let round = Cell::new(1);
-    let begun = vec![Event::EpochBegun { why: EpochReason::First, base: None }];
+    let first_event = vec![Event::EpochBegun { why: EpochReason::First, base: None }];
     let all = words(&given["happened"]).into_iter().flat_map(|word| events(word, &round));
-    for event in begun.into_iter().chain(all) {
+    for event in first_event.into_iter().chain(all) {
         journal.add(AT, event).unwrap();
     }
     drop(journal);
@@ -219,7 +219,7 @@ fn start(storage: &LoopStorage, words: &[&str]) {
                 let simulation = SimulatedLoop::new(storage, &|_| Ok(vec![]), fixer("apply"));
                 assert_eq!(simulation.take_up(), Ending::Approved);
             }
-            "feedback" => fs::write(storage.paper(FIX_REQUEST), "- It is slow.\n").unwrap(),
+            "feedback" => fs::write(storage.artifact_path(FIX_REQUEST), "- It is slow.\n").unwrap(),
             "49 rounds" => rounds(storage, 49),
             other => panic!("`{other}`"),
         }
@@ -237,7 +237,7 @@ fn rounds(storage: &LoopStorage, number: u32) {
 }
 
 #[test]
-fn words_follow_each_other_as_the_cases_say() {
+fn statuses_follow_each_other_as_the_cases_say() {
     for case in cases("signoff_transition") {
         let storage = LoopStorage::new();
         start(&storage, &[]);
@@ -246,10 +246,10 @@ fn words_follow_each_other_as_the_cases_say() {
         let simulation =
             SimulatedLoop::new(&storage, &review, fixer(case["given"]["fix"].as_str().unwrap()));
         simulation.take_up();
-        let told = [&["pending"], simulation.exported.borrow().as_slice()].concat();
+        let statuses = [&["pending"], simulation.exported.borrow().as_slice()].concat();
         let wanted = (&case["want"]["from"], &case["want"]["to"]);
-        let is_there = told.windows(2).any(|pair| wanted == (&json!(pair[0]), &json!(pair[1])));
-        assert!(is_there, "{}: {told:?}", case["id"]);
+        let is_there = statuses.windows(2).any(|pair| wanted == (&json!(pair[0]), &json!(pair[1])));
+        assert!(is_there, "{}: {statuses:?}", case["id"]);
     }
 }
 

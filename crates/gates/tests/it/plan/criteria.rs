@@ -5,7 +5,7 @@ use expect_test::expect;
 use super::check;
 
 #[test]
-fn criteria_stand_below_headings_bold_labels_and_paragraphs() {
+fn criteria_are_read_below_headings_bold_labels_and_paragraphs() {
     check(
         "\
 ## M1: A
@@ -129,7 +129,7 @@ Out of scope:
 }
 
 #[test]
-fn criteria_may_stand_in_tables_and_scenarios() {
+fn criteria_are_read_from_tables_and_scenarios() {
     check(
         "\
 ## M1: A
@@ -204,7 +204,7 @@ and then 4
 }
 
 #[test]
-fn what_stands_between_two_rules_is_no_front_matter() {
+fn text_between_two_horizontal_rules_is_not_front_matter() {
     check(
         "# M1: a\n\nAcceptance criteria:\n\n- b\n\n---\n- c\n- d\n---\n\n- e\n",
         expect![[r#"

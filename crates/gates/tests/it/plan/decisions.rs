@@ -5,7 +5,7 @@ use expect_test::expect;
 use super::check;
 
 #[test]
-fn decisions_stand_in_tables_with_their_reasons() {
+fn decisions_are_read_from_tables_with_their_reasons() {
     check(
         "\
 ## Decision Log
@@ -41,7 +41,7 @@ fn decisions_stand_in_tables_with_their_reasons() {
 }
 
 #[test]
-fn decisions_stand_in_lists_and_below_headings() {
+fn decisions_are_read_from_lists_and_below_headings() {
     check(
         "\
 ## Key decisions
@@ -104,7 +104,7 @@ D3 charts are used.
 }
 
 #[test]
-fn a_decision_that_is_only_referred_to_is_no_second_one() {
+fn a_reference_to_a_decision_is_not_a_second_decision() {
     check(
         "\
 ## M1: A
@@ -121,7 +121,7 @@ fn a_decision_that_is_only_referred_to_is_no_second_one() {
 }
 
 #[test]
-fn assumptions_are_validated_by_what_shows_it() {
+fn an_assumption_is_validated_only_by_stated_evidence() {
     check(
         "\
 ## Assumptions
@@ -178,7 +178,7 @@ The disk is big.
 }
 
 #[test]
-fn assumptions_are_told_from_what_stands_beside_them() {
+fn assumptions_are_distinguished_from_constraints_and_risks() {
     check(
         "\
 ## Constraints & Assumptions
@@ -232,7 +232,7 @@ fn assumptions_are_told_from_what_stands_beside_them() {
 }
 
 #[test]
-fn a_record_has_one_decision() {
+fn a_decision_record_is_read_with_its_rationale() {
     check(
         "## Context\nIt is slow.\n\n## Decision\nWe use Redis.\n\n## Consequences\nOne more server.\n",
         expect![[r#"
@@ -262,7 +262,7 @@ fn a_record_has_one_decision() {
 }
 
 #[test]
-fn the_sentence_behind_one_that_stands_out_gives_the_ground() {
+fn the_statement_after_a_bold_decision_is_its_reason() {
     check(
         "\
 ## Decisions

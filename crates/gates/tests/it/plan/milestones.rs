@@ -184,7 +184,7 @@ Create `src/made.rs`. Uses `Cargo.toml`, `https://x.org/a.md`.
 }
 
 #[test]
-fn what_a_milestone_waits_for_is_named_in_many_ways() {
+fn dependencies_of_a_milestone_are_read_in_many_notations() {
     check(
         "\
 ## M3: A (depends on M1)

@@ -13,11 +13,11 @@ use expect_test::Expect;
 /// Parses a plan and compares its content, a line for each part, with that expected.
 fn check(text: &str, expected: Expect) {
     let plan = plan::read("plan.md", text.as_bytes()).unwrap();
-    expected.assert_eq(&told(&plan));
+    expected.assert_eq(&plan_summary(&plan));
 }
 
 /// Formats the content of a plan.
-pub(crate) fn told(plan: &Plan) -> String {
+pub(crate) fn plan_summary(plan: &Plan) -> String {
     let mut out = String::new();
     for m in &plan.milestones {
         writeln!(out, "{}: {} (line {})", m.id, m.title, m.line).unwrap();

@@ -6,7 +6,7 @@ use expect_test::expect;
 use super::check;
 
 #[test]
-fn diffs_are_known_by_their_fence_or_their_first_lines() {
+fn diffs_are_recognized_by_their_fence_or_their_first_lines() {
     check(
         "\
 ```diff
@@ -71,7 +71,7 @@ fn links_outside_code_are_kept_with_their_lines() {
 }
 
 #[test]
-fn lines_are_true_with_carriage_returns_tabs_and_a_mark_at_the_start() {
+fn line_numbers_are_right_with_carriage_returns_tabs_and_a_byte_order_mark() {
     check(
         "\u{feff}# Plan\r\n\r\n## M1: A\r\n\tcode\r\n\r\n**Acceptance criteria**:\r\n\r\n-\tone\r\n-\ttwo\r\n",
         expect![[r#"
@@ -83,7 +83,7 @@ fn lines_are_true_with_carriage_returns_tabs_and_a_mark_at_the_start() {
 }
 
 #[test]
-fn front_matter_and_quotes_and_comments_are_not_the_plan() {
+fn front_matter_and_quotes_and_comments_are_not_part_of_the_plan() {
     check(
         "\
 ---
@@ -112,7 +112,7 @@ fn an_empty_plan_can_be_read() {
 }
 
 #[test]
-fn what_is_no_text_or_too_deep_is_refused() {
+fn invalid_utf8_and_too_deeply_nested_plans_are_refused() {
     let error = |bytes: &[u8]| plan::read("p.md", bytes).unwrap_err().to_string();
     expect!["the plan `p.md` is not valid UTF-8 at byte 3"].assert_eq(&error(b"## \xff"));
     let deep = format!("# a\n{}x\n", "> ".repeat(200));

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn wrong_input_is_refused_by_what_is_wrong_with_it_and_nothing_is_sent() {
+fn invalid_input_is_refused_with_the_reason_and_nothing_is_sent() {
     let fixture = GithubFixture::new();
     let mut refusals = String::new();
     let long = "x".repeat(60_001);
@@ -59,7 +59,7 @@ fn wrong_input_is_refused_by_what_is_wrong_with_it_and_nothing_is_sent() {
 }
 
 #[test]
-fn a_pull_request_that_is_not_there_is_said_to_be_missing() {
+fn a_missing_pull_request_is_reported_as_not_found() {
     let fixture = GithubFixture::new();
     for (tool, mut arguments) in valid_calls() {
         if arguments.get("pr_number").is_none() {
@@ -73,7 +73,7 @@ fn a_pull_request_that_is_not_there_is_said_to_be_missing() {
 }
 
 #[test]
-fn without_a_token_or_with_a_wrong_one_every_tool_says_so() {
+fn every_tool_reports_a_missing_or_wrong_token() {
     let fixture = GithubFixture::new();
     let none = fixture.server(&fixture.served.url(), None);
     let wrong = fixture.server(&fixture.served.url(), Some("t-wrong-secret"));
@@ -88,20 +88,20 @@ fn without_a_token_or_with_a_wrong_one_every_tool_says_so() {
 }
 
 #[test]
-fn where_nothing_listens_every_tool_says_so_and_nothing_is_unclear() {
+fn every_tool_reports_an_unreachable_server_without_an_unknown_outcome() {
     let fixture = GithubFixture::new();
-    let gone = GithubFixture::new().served.url();
-    let server = fixture.server(&gone, Some(TOKEN));
+    let closed_url = GithubFixture::new().served.url();
+    let server = fixture.server(&closed_url, Some(TOKEN));
     for (tool, arguments) in valid_calls() {
         let refusal = call(&server, tool, arguments).unwrap_err();
-        let expected = format!("GitHub at `{gone}/` did not answer");
+        let expected = format!("GitHub at `{closed_url}/` did not answer");
         assert!(refusal.starts_with(&expected), "{tool}: {refusal}");
         assert!(!refusal.contains("nevertheless"), "{tool}: {refusal}");
     }
 }
 
 #[test]
-fn a_write_of_which_nobody_knows_says_how_to_look() {
+fn a_write_with_an_unknown_outcome_is_sent_once_and_reports_how_to_check() {
     let mut refusals = String::new();
     for (tool, arguments) in valid_writing_calls() {
         for when in [FaultTiming::BeforeEffect, FaultTiming::AfterEffect] {
@@ -132,7 +132,7 @@ fn a_write_of_which_nobody_knows_says_how_to_look() {
 }
 
 #[test]
-fn a_read_is_tried_again_and_a_write_that_is_repeated_is_done_once() {
+fn a_failed_read_is_retried_and_a_repeated_write_takes_effect_once() {
     let fixture = GithubFixture::new();
     fixture.github.fail_next("GET pulls/1", Fault::Unavailable);
     fixture.github.fail_next("GET pulls/1", Fault::Cut(FaultTiming::BeforeEffect));

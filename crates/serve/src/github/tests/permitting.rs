@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn an_agent_without_permission_reads_and_whatever_it_writes_is_refused_before_anything_is_sent() {
+fn an_agent_without_permission_can_read_and_its_writes_are_refused_before_any_request() {
     let mut fixture = GithubFixture::new();
     fixture.permit = Permit::agent("reader", [], []);
     for (tool, arguments) in valid_writing_calls() {
@@ -24,7 +24,7 @@ fn an_agent_without_permission_reads_and_whatever_it_writes_is_refused_before_an
 }
 
 #[test]
-fn each_permission_allows_its_own_and_no_more() {
+fn each_permission_allows_only_its_own_tools() {
     let mut fixture = GithubFixture::new();
     fixture.github.add_branch(REPO, "other", &sha("other"));
     fixture.permit = Permit::agent("qa", [Capability::WriteOnGithub], []);
@@ -51,7 +51,7 @@ fn each_permission_allows_its_own_and_no_more() {
 }
 
 #[test]
-fn only_repositories_of_the_configuration_are_asked_about() {
+fn calls_for_repositories_outside_the_configuration_are_refused() {
     let mut fixture = GithubFixture::new();
     fixture.github.add_repository("octo/secret");
     for (tool, mut arguments) in valid_calls() {

@@ -3,17 +3,17 @@
 use super::*;
 
 #[test]
-fn a_pull_request_is_told_by_its_number_and_by_its_branch() {
+fn a_pull_request_is_returned_by_number_and_by_branch() {
     let fixture = GithubFixture::with(|pull| NewPull {
         title: "[PROJ-1] Add a".to_owned(),
         body: Some("Adds a.".to_owned()),
         labels: vec!["ready".to_owned()],
         ..pull
     });
-    let told =
+    let answer =
         fixture.call("github_get_pr", json!({ "pr_number": 1, "repo": "OCTO/demo" })).unwrap();
     check(
-        &told,
+        &answer,
         &expect![[r#"
         {
           "number": 1,
@@ -33,55 +33,55 @@ fn a_pull_request_is_told_by_its_number_and_by_its_branch() {
         }"#]],
     );
     let same = fixture.call("github_get_pr_by_branch", json!({ "branch": "feature" })).unwrap();
-    assert_eq!(same, told);
+    assert_eq!(same, answer);
     let refusal = fixture.refusal("github_get_pr_by_branch", json!({ "branch": "fature" }));
     assert_eq!(refusal, "`octo/demo` has no pull request of branch `fature`");
 }
 
 #[test]
-fn a_pull_request_of_a_fork_and_one_that_was_merged_are_told_as_such() {
+fn a_merged_pull_request_of_a_fork_is_reported_as_merged_and_from_a_fork() {
     let fixture = GithubFixture::with(|pull| NewPull {
         head_repo: Some("ann/demo".to_owned()),
         draft: true,
         ..pull
     });
     fixture.github.merge(REPO, fixture.number);
-    let told = fixture.call("github_get_pr", json!({ "pr_number": 1 })).unwrap();
-    let said = (&told["state"], &told["from_fork"], &told["draft"]);
+    let answer = fixture.call("github_get_pr", json!({ "pr_number": 1 })).unwrap();
+    let said = (&answer["state"], &answer["from_fork"], &answer["draft"]);
     assert_eq!(said, (&json!("merged"), &json!(true), &json!(true)));
 }
 
 #[test]
-fn what_others_wrote_is_cut_and_it_is_said_so() {
+fn long_texts_of_a_pull_request_are_truncated_with_a_marker() {
     let fixture = GithubFixture::with(|pull| NewPull {
         title: "t".repeat(1_000),
         body: Some("ä".repeat(60_000)),
         labels: (0..300).map(|number| format!("{number}{}", "l".repeat(1_000))).collect(),
         ..pull
     });
-    let told = fixture.call("github_get_pr", json!({ "pr_number": 1 })).unwrap();
-    let body = told["body"].as_str().unwrap();
+    let answer = fixture.call("github_get_pr", json!({ "pr_number": 1 })).unwrap();
+    let body = answer["body"].as_str().unwrap();
     assert!(body.ends_with("ää… (104000 more bytes)"), "{}", &body[body.len() - 60..]);
-    assert_eq!(told["labels"].as_array().unwrap().len(), 100);
-    assert!(told.to_string().len() < 60_000, "{}", told.to_string().len());
+    assert_eq!(answer["labels"].as_array().unwrap().len(), 100);
+    assert!(answer.to_string().len() < 60_000, "{}", answer.to_string().len());
 }
 
 #[test]
 fn a_diff_is_given_whole_and_a_huge_one_in_parts() {
     let fixture = GithubFixture::new();
-    let told = fixture.call("github_get_pr_diff", json!({ "pr_number": 1 })).unwrap();
-    assert_eq!(told["diff"], diff(2, 10));
-    assert_eq!((told.get("next_offset"), &told["without_diff"]), (None, &json!([])));
+    let answer = fixture.call("github_get_pr_diff", json!({ "pr_number": 1 })).unwrap();
+    assert_eq!(answer["diff"], diff(2, 10));
+    assert_eq!((answer.get("next_offset"), &answer["without_diff"]), (None, &json!([])));
 
     // GitHub itself does not return a diff with so many files at once.
     let huge = GithubFixture::with(|pull| NewPull { diff: diff(310, 60), ..pull });
     let (mut whole, mut offset, mut parts) = (String::new(), json!(0), 0);
     while !offset.is_null() {
         let arguments = json!({ "pr_number": 1, "offset": offset });
-        let told = huge.call("github_get_pr_diff", arguments).unwrap();
-        assert!(told.to_string().len() < 130_000, "{}", told.to_string().len());
-        whole.push_str(told["diff"].as_str().unwrap());
-        (offset, parts) = (told["next_offset"].clone(), parts + 1);
+        let answer = huge.call("github_get_pr_diff", arguments).unwrap();
+        assert!(answer.to_string().len() < 130_000, "{}", answer.to_string().len());
+        whole.push_str(answer["diff"].as_str().unwrap());
+        (offset, parts) = (answer["next_offset"].clone(), parts + 1);
     }
     assert_eq!(whole.matches("diff --git").count(), 310);
     assert_eq!(whole.matches("+line 60\n").count(), 310);
@@ -97,9 +97,9 @@ fn a_file_without_a_diff_is_named() {
     );
     let fixture =
         GithubFixture::with(|pull| NewPull { diff: format!("{}{large}", diff(1, 1)), ..pull });
-    let told = fixture.call("github_get_pr_diff", json!({ "pr_number": 1 })).unwrap();
+    let answer = fixture.call("github_get_pr_diff", json!({ "pr_number": 1 })).unwrap();
     check(
-        &told,
+        &answer,
         &expect![[r#"
             {
               "diff": "diff --git a/src/1.rs b/src/1.rs\n--- /dev/null\n+++ b/src/1.rs\n@@ -0,0 +1,1 @@\n+line 1\n",
@@ -112,7 +112,7 @@ fn a_file_without_a_diff_is_named() {
 }
 
 #[test]
-fn comments_are_told_with_where_they_stand() {
+fn comments_are_returned_with_their_file_and_line() {
     let fixture = GithubFixture::new();
     let arguments = json!({ "pr_number": 1, "body": "Why?", "path": "src/1.rs", "line": 3 });
     let posted = fixture.call("github_add_pr_comment", arguments).unwrap();
@@ -121,9 +121,9 @@ fn comments_are_told_with_where_they_stand() {
     fixture.call("github_add_pr_comment", json!({ "pr_number": 1, "body": "Thanks." })).unwrap();
     let said = json!({ "pr_number": 1, "event": "COMMENT", "body": "Almost." });
     fixture.call("github_submit_review", said).unwrap();
-    let told = fixture.call("github_get_pr_comments", json!({ "pr_number": 1 })).unwrap();
+    let answer = fixture.call("github_get_pr_comments", json!({ "pr_number": 1 })).unwrap();
     check(
-        &told,
+        &answer,
         &expect![[r#"
             {
               "reviews": [
@@ -180,23 +180,23 @@ fn many_comments_come_in_parts_and_none_is_lost() {
     let (mut seen, mut offset) = (Vec::new(), json!(0));
     while !offset.is_null() {
         let arguments = json!({ "pr_number": 1, "offset": offset });
-        let told = fixture.call("github_get_pr_comments", arguments).unwrap();
-        assert!(told.to_string().len() < 101_000, "{}", told.to_string().len());
-        assert_eq!(told["more"], false);
-        let below = told["below"].as_array().unwrap();
+        let answer = fixture.call("github_get_pr_comments", arguments).unwrap();
+        assert!(answer.to_string().len() < 101_000, "{}", answer.to_string().len());
+        assert_eq!(answer["more"], false);
+        let below = answer["below"].as_array().unwrap();
         seen.extend(below.iter().map(|comment| comment["id"].as_u64().unwrap()));
-        offset = told["next_offset"].clone();
+        offset = answer["next_offset"].clone();
     }
     let there: Vec<u64> =
         fixture.github.comments(REPO, 1).iter().map(|comment| comment.id).collect();
     assert_eq!(seen, there);
     let arguments = json!({ "pr_number": 1, "offset": 9_999 });
-    let told = fixture.call("github_get_pr_comments", arguments).unwrap();
-    assert_eq!(told, json!({ "reviews": [], "on_lines": [], "below": [], "more": false }));
+    let answer = fixture.call("github_get_pr_comments", arguments).unwrap();
+    assert_eq!(answer, json!({ "reviews": [], "on_lines": [], "below": [], "more": false }));
 }
 
 #[test]
-fn checks_are_told_of_a_pull_request_and_of_a_commit() {
+fn check_runs_are_returned_for_a_pull_request_and_for_a_commit() {
     let fixture = GithubFixture::new();
     let run = json!({
         "name": "n".repeat(2_000), "head_sha": sha("head 1"), "status": "completed",
@@ -204,12 +204,12 @@ fn checks_are_told_of_a_pull_request_and_of_a_commit() {
     });
     let path = format!("/repos/{REPO}/check-runs");
     assert_eq!(fixture.github.ask("t-ci", "POST", &path, &run).0, 201);
-    let told = fixture.call("github_get_check_runs", json!({ "pr_number": 1 })).unwrap();
-    let run = &told["check_runs"][0];
+    let answer = fixture.call("github_get_check_runs", json!({ "pr_number": 1 })).unwrap();
+    let run = &answer["check_runs"][0];
     assert_eq!((&run["status"], &run["conclusion"]), (&json!("completed"), &json!("failure")));
     assert!(run["name"].as_str().unwrap().ends_with("n… (1700 more bytes)"), "{run}");
     let same = fixture.call("github_get_check_runs", json!({ "ref": sha("head 1") })).unwrap();
-    assert_eq!(same, told);
+    assert_eq!(same, answer);
     for arguments in [json!({}), json!({ "pr_number": 1, "ref": "main" })] {
         let refusal = fixture.call("github_get_check_runs", arguments).unwrap_err();
         assert_eq!(refusal, "give either `pr_number` or `ref`");

@@ -5,15 +5,15 @@ use assay_services::jira::document;
 use super::*;
 
 #[test]
-fn a_review_is_sent_in_one_call_with_its_comments_where_they_belong() {
+fn a_review_and_its_line_comments_are_sent_in_one_request() {
     let fixture = GithubFixture::new();
     let comments = json!([
         { "path": "src/1.rs", "line": 3, "body": "Wrong." },
         { "path": "src/2.rs", "start_line": 2, "line": 4, "body": "Long." },
         { "path": "src/2.rs", "start_line": 5, "line": 5, "body": "One line is one line." },
     ]);
-    let told = fixture.call("github_submit_review", review(comments)).unwrap();
-    assert_eq!(told["state"], "CHANGES_REQUESTED");
+    let answer = fixture.call("github_submit_review", review(comments)).unwrap();
+    assert_eq!(answer["state"], "CHANGES_REQUESTED");
     expect![[r#"
         src/1.rs:3
           assay-bot: Wrong.
@@ -29,7 +29,7 @@ fn a_review_is_sent_in_one_call_with_its_comments_where_they_belong() {
 }
 
 #[test]
-fn a_review_with_one_line_off_the_diff_is_not_sent_and_says_what_to_do() {
+fn a_review_with_a_line_outside_the_diff_is_refused_with_the_remedy() {
     let fixture = GithubFixture::new();
     let comments = json!([
         { "path": "src/1.rs", "line": 3, "body": "Wrong." },
@@ -45,7 +45,7 @@ fn a_review_with_one_line_off_the_diff_is_not_sent_and_says_what_to_do() {
 }
 
 #[test]
-fn an_approval_is_refused_whoever_asks_for_it_and_in_whatever_words() {
+fn an_approval_is_refused_for_every_caller_and_every_form_of_the_call() {
     let mut fixture = GithubFixture::new();
     let head = fixture.github.pull(REPO, 1)["head"]["sha"].as_str().unwrap().to_owned();
     let github = [Capability::WriteOnGithub, Capability::Push];
@@ -79,7 +79,7 @@ fn a_review_of_another_commit_is_refused() {
 }
 
 #[test]
-fn comments_go_below_a_pull_request_on_a_file_and_on_lines() {
+fn comments_can_be_added_to_a_pull_request_a_file_and_lines() {
     let fixture = GithubFixture::new();
     let comment = |more: Value| {
         let mut arguments = json!({ "pr_number": 1, "body": "Hm." });
@@ -122,7 +122,7 @@ fn comments_go_below_a_pull_request_on_a_file_and_on_lines() {
 }
 
 #[test]
-fn secrets_stay_out_of_what_is_written() {
+fn secrets_are_redacted_from_every_written_text() {
     let fixture = GithubFixture::new();
     let secret = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
     let body = format!("The key is {secret}.");
@@ -174,8 +174,8 @@ fn a_pull_request_is_opened_once() {
     fixture.github.add_branch(REPO, "other", &sha("other"));
     let arguments = json!({ "title": "Other", "body": "It is.", "head": "other", "draft": true });
     let opened = fixture.call("github_create_pr", arguments.clone()).unwrap();
-    let said = (&opened["number"], &opened["base"], &opened["draft"]);
-    assert_eq!(said, (&json!(2), &json!("main"), &json!(true)));
+    let fields = (&opened["number"], &opened["base"], &opened["draft"]);
+    assert_eq!(fields, (&json!(2), &json!("main"), &json!(true)));
     assert_eq!(fixture.call("github_create_pr", arguments), Ok(opened));
     assert_eq!(fixture.written_bodies().len(), 1);
     let refused = |head: &str| {
@@ -188,15 +188,15 @@ fn a_pull_request_is_opened_once() {
 }
 
 #[test]
-fn a_pull_request_changes_where_it_is_told_to() {
+fn an_update_changes_only_the_given_fields_of_a_pull_request() {
     let fixture = GithubFixture::with(|pull| NewPull { body: Some("Old.".to_owned()), ..pull });
     fixture.github.add_branch(REPO, "next", &sha("next"));
     let change = |arguments: Value| fixture.call("github_update_pr", arguments).unwrap();
-    let told = change(json!({ "pr_number": 1, "title": "New" }));
-    assert_eq!((&told["title"], &told["body"]), (&json!("New"), &json!("Old.")));
-    let told = change(json!({ "pr_number": 1, "body": "", "base": "next", "state": "closed" }));
-    let said = (&told["title"], &told["body"], &told["base"], &told["state"]);
-    assert_eq!(said, (&json!("New"), &json!(""), &json!("next"), &json!("closed")));
+    let answer = change(json!({ "pr_number": 1, "title": "New" }));
+    assert_eq!((&answer["title"], &answer["body"]), (&json!("New"), &json!("Old.")));
+    let answer = change(json!({ "pr_number": 1, "body": "", "base": "next", "state": "closed" }));
+    let fields = (&answer["title"], &answer["body"], &answer["base"], &answer["state"]);
+    assert_eq!(fields, (&json!("New"), &json!(""), &json!("next"), &json!("closed")));
     assert_eq!(change(json!({ "pr_number": 1, "state": "open" }))["state"], "open");
     let refusal = fixture.call("github_update_pr", json!({ "pr_number": 1 })).unwrap_err();
     assert_eq!(refusal, "nothing to change: give `title`, `body`, `base` or `state`");
@@ -207,12 +207,12 @@ fn a_pull_request_and_its_ticket_are_linked_once() {
     let mut fixture =
         GithubFixture::with(|pull| NewPull { body: Some("Adds a.\r\n".to_owned()), ..pull });
     let link = json!({ "pr_number": 1, "jira_key": "PROJ-1" });
-    let told = fixture.call("github_link_pr_to_jira", link.clone()).unwrap();
-    let said = (&told["pull_request_changed"], &told["ticket_told"]);
-    assert_eq!(said, (&json!(true), &json!(false)));
+    let answer = fixture.call("github_link_pr_to_jira", link.clone()).unwrap();
+    let fields = (&answer["pull_request_changed"], &answer["ticket_told"]);
+    assert_eq!(fields, (&json!(true), &json!(false)));
     assert_eq!(fixture.github.pull(REPO, 1)["body"], "Adds a.\n\nJIRA: PROJ-1");
-    let told = fixture.call("github_link_pr_to_jira", link.clone()).unwrap();
-    assert_eq!(told["pull_request_changed"], false);
+    let answer = fixture.call("github_link_pr_to_jira", link.clone()).unwrap();
+    assert_eq!(answer["pull_request_changed"], false);
     assert_eq!(fixture.written_bodies().len(), 1);
 
     let jira = FakeJira::cloud();
@@ -222,8 +222,8 @@ fn a_pull_request_and_its_ticket_are_linked_once() {
     assert!(refusal.starts_with(expected), "{refusal}");
     jira.add("Task", "Add a");
     for _ in 0..2 {
-        let told = fixture.call("github_link_pr_to_jira", link.clone()).unwrap();
-        assert_eq!(told["ticket_told"], true);
+        let answer = fixture.call("github_link_pr_to_jira", link.clone()).unwrap();
+        assert_eq!(answer["ticket_told"], true);
     }
     assert_eq!(fixture.written_bodies().len(), 2);
     let pull = fixture.github.pull(REPO, 1);

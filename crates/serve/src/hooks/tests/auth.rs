@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn only_names_that_are_allowed_are_answered_to() {
+fn only_requests_for_allowed_host_names_are_accepted() {
     let server = HookServer::start();
     let under = |host: &str| {
         let body = pull_request("opened", "o/r", 7, &commit(1)).to_string();
@@ -24,7 +24,7 @@ fn only_names_that_are_allowed_are_answered_to() {
 }
 
 #[test]
-fn whoever_looks_is_told_whether_the_server_can_work() {
+fn the_readiness_endpoint_fails_while_the_queue_is_unreadable_and_health_does_not() {
     let server = HookServer::start();
     let get = |path: &str| {
         let answer = webhook::send(&server.address, "GET", path, &[("host", "10.0.0.1")], b"");

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_body_that_is_not_what_it_should_be_is_told_what_is_wrong() {
+fn a_malformed_body_is_refused_with_the_reason() {
     let server = HookServer::start();
     let signed = |kind: &str, event: Option<&str>, body: &str| {
         let signature = signature(SECRET, body.as_bytes());
@@ -70,7 +70,7 @@ fn bodies() -> impl Strategy<Value = Vec<u8>> {
 }
 
 #[test]
-fn no_body_whoever_signed_it_ends_the_server() {
+fn no_authenticated_body_crashes_the_server() {
     let (folder, other) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     let queue = Arc::new(queue_with_room_for(100_000, &other));
     let server = HookServer::within(folder, |context| context.queue = queue, |_| {});

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn an_opened_pull_request_is_a_task_that_knows_all_of_it() {
+fn an_opened_pull_request_creates_a_review_task_with_its_ticket_commit_and_url() {
     let server = HookServer::start();
     let answer = server.deliver_opened(7);
     assert_eq!(answer.status, 202, "{}", answer.body);
@@ -22,7 +22,7 @@ fn an_opened_pull_request_is_a_task_that_knows_all_of_it() {
 }
 
 #[test]
-fn what_is_not_signed_by_github_is_refused() {
+fn a_delivery_without_a_valid_github_signature_is_refused() {
     let server = HookServer::start();
     let body = pull_request("opened", "o/r", 7, &commit(1)).to_string();
     let good = signature(SECRET, body.as_bytes());
@@ -62,7 +62,7 @@ fn what_is_not_signed_by_github_is_refused() {
 }
 
 #[test]
-fn only_what_has_a_pull_request_reviewed_makes_a_task() {
+fn events_that_start_no_review_create_no_task() {
     let server = HookServer::start();
     let deliver = |event: &str, body: Value| server.deliver("d", event, &body);
     let with = |action: &str, key: &str, value: Value| {
@@ -110,7 +110,7 @@ fn only_what_has_a_pull_request_reviewed_makes_a_task() {
 }
 
 #[test]
-fn a_pull_request_that_is_for_another_branch_by_now_is_reviewed_anew() {
+fn a_pull_request_with_a_changed_base_branch_is_reviewed_again() {
     let server = HookServer::start();
     assert_eq!(server.deliver_opened(7).status, 202);
     let mut body = pull_request("edited", "o/r", 7, &commit(1));
@@ -124,7 +124,7 @@ fn a_pull_request_that_is_for_another_branch_by_now_is_reviewed_anew() {
 }
 
 #[test]
-fn a_pull_request_that_is_for_its_first_branch_again_is_reviewed_once_more() {
+fn a_pull_request_retargeted_back_to_its_first_base_branch_is_reviewed_again() {
     let server = HookServer::start();
     let first = server.deliver_opened(7).json()["task"].as_str().unwrap().to_owned();
     let mut body = pull_request("edited", "o/r", 7, &commit(1));
@@ -146,7 +146,7 @@ fn a_pull_request_that_is_for_its_first_branch_again_is_reviewed_once_more() {
 }
 
 #[test]
-fn only_those_from_inside_name_tickets() {
+fn a_ticket_is_taken_only_from_own_branches_and_forks_of_members() {
     let server = HookServer::start();
     let ticket = |number: u64, fork: Value, association: &str| {
         let mut body = pull_request("opened", "o/r", number, &commit(1));
@@ -166,7 +166,7 @@ fn only_those_from_inside_name_tickets() {
 }
 
 #[test]
-fn where_a_label_is_asked_for_only_what_has_it_makes_a_task() {
+fn with_required_labels_only_a_labelled_pull_request_creates_a_task() {
     let server =
         HookServer::with(|context| context.github.labels = vec!["Ready".into(), "now".into()]);
     let deliver = |action: &str, labels: Value, label: Value| {
@@ -193,7 +193,7 @@ fn where_a_label_is_asked_for_only_what_has_it_makes_a_task() {
 }
 
 #[test]
-fn a_redelivery_makes_nothing_new_whatever_became_of_the_task() {
+fn a_redelivery_creates_no_second_task_even_after_the_task_was_deleted() {
     let mut server = HookServer::start();
     let first = server.deliver_opened(7).json()["task"].as_str().unwrap().to_owned();
     let again = server.deliver_opened(7);

@@ -5,7 +5,7 @@ use assay_services::jira::document;
 use super::*;
 
 #[test]
-fn a_ticket_that_comes_to_be_reviewed_has_its_pull_request_reviewed() {
+fn a_ticket_in_the_review_status_queues_a_review_of_its_pull_request() {
     let server = HookServer::start();
     let token = [("x-assay-token", JIRA_TOKEN)];
     let send = |body: Value| server.send("/webhooks/jira", &token, body.to_string().as_bytes());
@@ -70,7 +70,7 @@ fn a_ticket_that_comes_to_be_reviewed_has_its_pull_request_reviewed() {
 }
 
 #[test]
-fn jira_proves_itself_by_a_token_or_a_signature() {
+fn a_jira_webhook_is_authenticated_by_a_token_or_a_signature() {
     let server = HookServer::start();
     let body = br#"{"key":"PROJ-1"}"#;
     let signed = signature(JIRA_TOKEN, body);

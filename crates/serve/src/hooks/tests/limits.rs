@@ -7,20 +7,20 @@ use crate::hooks::limits::MAX_BODY;
 fn a_body_that_is_too_large_is_refused_before_it_is_read() {
     let server = HookServer::start();
     let large = vec![b' '; MAX_BODY + 1];
-    let told = server.send("/webhooks/github", &[("content-length", "5242881")], b"");
+    let declared = server.send("/webhooks/github", &[("content-length", "5242881")], b"");
     let chunk = [format!("{:x}\r\n", large.len()).as_bytes(), &large, b"\r\n0\r\n\r\n"].concat();
     let found = server.send("/webhooks/github", &[("transfer-encoding", "chunked")], &chunk);
     check(
-        &[("told", told), ("found", found)],
+        &[("declared", declared), ("found", found)],
         expect![[r#"
-        told -> 413 refused: the body has more than 5242880 bytes
+        declared -> 413 refused: the body has more than 5242880 bytes
         found -> 413 refused: the body has more than 5242880 bytes
     "#]],
     );
 }
 
 #[test]
-fn whoever_is_slow_or_one_too_many_is_sent_away() {
+fn slow_and_excess_deliveries_are_refused() {
     let limited =
         |limit: fn(&mut Limits)| HookServer::within(TempDir::new().unwrap(), |_| {}, limit);
     let slow = limited(|limits| limits.body_within = Duration::from_millis(20));
@@ -38,7 +38,7 @@ fn whoever_is_slow_or_one_too_many_is_sent_away() {
 }
 
 #[test]
-fn a_full_queue_is_told_and_takes_more_when_there_is_room() {
+fn a_delivery_to_a_full_queue_is_answered_with_503_until_there_is_room() {
     let server = HookServer::start();
     for number in 1..=5 {
         assert_eq!(server.deliver_opened(number).status, 202);
@@ -58,7 +58,7 @@ fn a_full_queue_is_told_and_takes_more_when_there_is_room() {
 }
 
 #[test]
-fn a_queue_that_cannot_be_written_to_is_told_without_saying_where_it_is() {
+fn an_unwritable_queue_is_answered_with_503_without_its_path() {
     let server = HookServer::start();
     // The folder of the queues is replaced by a file.
     let folder = server.folder.path().join("queue/queues");
@@ -77,7 +77,7 @@ fn a_queue_that_cannot_be_written_to_is_told_without_saying_where_it_is() {
 }
 
 #[test]
-fn what_nobody_configured_says_so() {
+fn an_endpoint_without_configuration_answers_503() {
     let server = HookServer::with(|context| {
         context.github.secret = None;
         context.jira.secret = None;
@@ -107,7 +107,7 @@ fn what_nobody_configured_says_so() {
 }
 
 #[test]
-fn what_is_under_way_is_finished_when_the_server_stops() {
+fn a_stopped_server_keeps_accepted_tasks_and_refuses_connections() {
     let mut server = HookServer::start();
     let mut early = webhook::Connection::open(&server.address).unwrap();
     let body = pull_request("opened", "o/r", 7, &commit(1)).to_string();

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_build_asks_for_a_review_with_the_token() {
+fn the_queue_endpoint_queues_reviews_for_valid_requests_with_the_token() {
     let server = HookServer::start();
     let ask = |body: &str| {
         // The content type that `curl -d` sends.
@@ -60,7 +60,7 @@ fn a_build_asks_for_a_review_with_the_token() {
         "#]],
     );
     // Repositories that are not configured are not looked up.
-    let asked = server.requested_paths().into_iter().collect::<Vec<_>>().join("\n");
+    let requested = server.requested_paths().into_iter().collect::<Vec<_>>().join("\n");
     expect![[r#"
         /repos/o/r/pulls/403
         /repos/o/r/pulls/500
@@ -68,13 +68,13 @@ fn a_build_asks_for_a_review_with_the_token() {
         /repos/o/r/pulls/7
         /repos/o/r/pulls/70
         /repos/o/r/pulls/8"#]]
-    .assert_eq(&asked);
+    .assert_eq(&requested);
     let critics = TaskFilter { queue: Some("second".parse().unwrap()), ..TaskFilter::default() };
     assert_eq!(server.queue.list(&critics).unwrap().len(), 1);
 }
 
 #[test]
-fn of_several_repositories_one_has_to_be_said() {
+fn a_request_must_name_its_repository_if_several_are_configured() {
     let server =
         HookServer::with(|context| context.github.repositories.push("o/second".parse().unwrap()));
     let token = [("authorization", "Bearer 0123456789abcdef")];
