@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_that_does_not_answer_is_gone_unless_it_was_stopped() {
+    fn a_worker_that_does_not_answer_is_shown_as_gone_unless_it_was_stopped() {
         let words = [
             seen(AgentState::Working, false, false),
             seen(AgentState::Stopped, false, true),
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_is_of_an_earlier_start_if_its_last_sign_is_older_than_the_supervisor() {
+    fn a_worker_is_of_an_earlier_start_if_its_heartbeat_is_older_than_the_supervisor() {
         let supervisor = |time| SupervisorInfo { pid: 6, since: moment(time), agents: Vec::new() };
         let gone = seen(AgentState::Working, false, false);
         assert!(is_of_earlier_start(&gone, Some(&supervisor("10:01"))));

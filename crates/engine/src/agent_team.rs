@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn the_enabled_agents_are_started_or_those_that_are_named() {
+    fn the_enabled_agents_are_started_unless_agents_are_named() {
         assert_eq!(started(&[], None, ""), "qa-1 qa-2 engineer");
         assert_eq!(started(&[], Some("1"), ".host"), "qa.host engineer.host");
         assert_eq!(started(&["architect", "architect"], Some("2"), ""), "architect-1 architect-2");
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_was_not_seen_is_the_worker_itself_if_the_roster_knows_it() {
+    fn a_name_without_a_registered_worker_is_accepted_if_the_roster_has_the_agent() {
         let queue = FileQueue::empty(Policy::default(), &Clock::system()).unwrap();
         let named = |name: &str| named_workers(&queue, &roster(), &id(name));
         assert_eq!(named("qa").unwrap(), [id("qa")]);

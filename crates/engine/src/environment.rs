@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_two_values_of_a_variable_the_first_counts_as_for_getenv() {
+    fn the_first_of_two_values_of_a_variable_is_used_as_by_getenv() {
         let pair = |value: &str| ("NAME".to_owned(), value.to_owned());
         let environment =
             Environment::new([pair("first"), pair("second")], &Clock::system(), Vec::new);

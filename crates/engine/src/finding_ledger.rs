@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_work_tree_without_a_ledger_gets_none() {
+    fn opening_a_missing_ledger_is_an_error() {
         let repository = Repository::new();
         for opened in [FindingLedger::open, FindingLedger::open_to_read] {
             let error = opened(&Environment::default(), repository.path()).err().unwrap();

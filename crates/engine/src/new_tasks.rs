@@ -170,13 +170,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_task_is_named() {
+    fn invalid_task_input_is_rejected_with_the_reason() {
         let refused = |text: &str| format!("{:#}", parse(text, None).unwrap_err());
         assert_eq!(refused("[]"), "`tasks.json` contains no task");
         assert!(refused("{").starts_with("`tasks.json` is not JSON"));
         assert!(refused(&format!("[{TASK}, 7]")).starts_with("invalid task 2 in `tasks.json`"));
-        let nobody = TASK.replace("\"qa\"", "\"\"");
-        assert!(refused(&nobody).starts_with("task `t1` has no valid `assigned_to`"));
+        let unassigned = TASK.replace("\"qa\"", "\"\"");
+        assert!(refused(&unassigned).starts_with("task `t1` has no valid `assigned_to`"));
     }
 
     #[test]

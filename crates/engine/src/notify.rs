@@ -392,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn a_service_that_may_answer_later_is_tried_again() {
+    fn server_errors_and_unknown_outcomes_are_transient() {
         let refused = |status, is_outcome_unknown| ServiceError::Refused {
             service: "GitHub",
             what: "push".to_owned(),

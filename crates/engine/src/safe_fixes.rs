@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_finding_breaks_something_only_if_it_blocks() {
+    fn a_new_finding_counts_as_a_regression_only_if_it_blocks() {
         let before = synthesis(&[("CRITICAL", "the key is logged")]);
         assert!(!adds_blocking_finding(&before, &before));
         assert!(!adds_blocking_finding(&before, &synthesis(&[])));

@@ -320,7 +320,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_errors_that_may_pass_are_tried_again() {
+    fn only_recoverable_errors_are_transient() {
         let is_transient = |error: anyhow::Error| task_error(&error).is_transient;
         assert!(!is_transient(anyhow!("the configuration cannot be read")));
         let disk = |kind: io::ErrorKind| anyhow::Error::from(io::Error::from(kind));

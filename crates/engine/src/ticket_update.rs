@@ -116,7 +116,7 @@ mod tests {
             (ChangeEvent::ChangesRequested { summary: summary() }, Some(&review)),
             (ChangeEvent::Escalated { reason: "no end".to_owned() }, None),
         ];
-        let told = events.each_ref().map(|(event, review)| {
+        let update_texts = events.each_ref().map(|(event, review)| {
             update_text(&TicketEvent::Change { event, review: *review, had_pull: false })
         });
         let expected = [
@@ -126,7 +126,7 @@ mod tests {
             "changes-requested, In Work: The review",
             "escalated, stays: A person must decide: no end",
         ];
-        assert_eq!(told, expected);
+        assert_eq!(update_texts, expected);
     }
 
     #[test]
@@ -137,7 +137,7 @@ mod tests {
             NotificationKind::Approved { rounds: 2, seconds: 5 },
             NotificationKind::HandedOver { rounds: 3, reason: "no progress".to_owned() },
         ];
-        let told = events.map(|kind| {
+        let update_texts = events.map(|kind| {
             update_text(&TicketEvent::Loop {
                 news: &LoopNotification { kind, identity: [0; 16] },
                 spec: "001",
@@ -150,6 +150,6 @@ mod tests {
             "loop-handed-over, In Work: Validation of `001` needs a person after 3 rounds: no \
              progress. See `QA_HUMAN_ESCALATION.md` in the folder of the spec.",
         ];
-        assert_eq!(told, expected);
+        assert_eq!(update_texts, expected);
     }
 }

@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn complaints_are_read_in_many_forms() {
+    fn api_errors_are_parsed_in_many_formats() {
         let cases = [
             (
                 r#"{"type":"error","error":{"type":"overloaded_error","message":"full"}}"#,
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_are_classed_by_status_and_words() {
+    fn failures_are_classified_by_status_and_message() {
         let cases = [
             (401, "", "", FailureClass::Authentication),
             (403, "", "not yours", FailureClass::Authentication),
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_repeated_of_a_request_classes_nothing() {
+    fn echoed_request_content_does_not_affect_the_classification() {
         let far = format!("unknown field{} billing", " ".repeat(2_000));
         let cases = [
             r#"{"detail":[{"msg":"Extra inputs are not permitted","loc":["body","x"],"input":"quota"}]}"#,
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_in_a_stream_are_classed_by_their_names() {
+    fn failures_in_a_stream_are_classified_by_their_type() {
         let cases = [
             ("overloaded_error", FailureClass::Overload),
             ("rate_limit_exceeded", FailureClass::RateLimit),
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_shown_short_and_on_one_line() {
+    fn messages_are_shown_truncated_on_one_line() {
         assert_eq!(display_line(" a\n\u{1b}[1m b\t"), "a [1m b");
         assert_eq!(display_line(&"é".repeat(400)).chars().count(), MAX_SHOWN_CHARS + 1);
     }

@@ -208,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn families_are_told_by_names() {
+    fn model_families_are_derived_from_names() {
         let cases = [
             ("anthropic", "claude-sonnet-4-5", "claude"),
             ("openrouter", "anthropic/claude-sonnet-4.5", "claude"),
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gateways_name_for_a_known_model_is_known() {
+    fn a_gateway_name_of_a_known_model_is_recognised() {
         let of = |model: &str| ModelDescription::of(ModelId::new("p", model)).price;
         assert!(of("claude-sonnet-4-5").is_some());
         assert_eq!(of("anthropic/claude-sonnet-4.5"), of("claude-sonnet-4-5"));
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn the_most_that_a_prompt_takes_is_known_beforehand() {
+    fn the_maximum_usage_and_cost_of_a_prompt_are_computed() {
         let prompt = Prompt {
             system: "x".repeat(1_000),
             blocks: Vec::new(),

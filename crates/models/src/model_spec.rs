@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn models_are_known_with_a_date_and_without() {
+    fn models_are_recognised_with_and_without_a_date() {
         let sonnet = model_spec("claude-sonnet-4-5");
         assert_eq!(model_spec("claude-sonnet-4-5-20250929"), sonnet);
         assert_eq!(sonnet.price.unwrap().cache_write, 3_750_000);
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_only_begins_alike_is_not_known() {
+    fn a_name_that_shares_only_a_prefix_is_unknown() {
         for name in ["gpt-50", "claude-sonnet-4x", "llama3.1:8b", "o30", ""] {
             assert_eq!(model_spec(name), UNKNOWN_MODEL, "{name}");
         }

@@ -53,13 +53,13 @@ mod tests {
     }
 
     #[test]
-    fn the_most_is_what_writing_to_the_cache_costs() {
+    fn the_maximum_cost_is_the_cost_of_a_cache_write() {
         let usage = Usage { input: 1_000, ..Usage::default() };
         assert_eq!((PRICE.cost(usage), PRICE.max_cost(usage)), (3_000, 3_750));
     }
 
     #[test]
-    fn what_costs_beyond_all_bounds_costs_as_much_as_there_is() {
+    fn an_overflowing_cost_saturates() {
         let most = u64::MAX;
         let price = Price { input: most, output: most, cache_read: most, cache_write: most };
         let usage = Usage { input: most, cache_read: most, cache_write: most, output: most };

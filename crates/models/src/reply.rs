@@ -97,14 +97,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_provider_counts_beyond_all_bounds_is_as_much_as_there_is() {
+    fn overflowing_token_counts_saturate() {
         let most =
             Usage { input: u64::MAX, cache_read: 1, cache_write: u64::MAX, output: u64::MAX };
         assert_eq!((most.total(), most.plus(most).total()), (u64::MAX, u64::MAX));
     }
 
     #[test]
-    fn a_word_is_found_wherever_and_however_it_is_said() {
+    fn a_word_is_found_in_every_part_of_a_reply_even_if_it_is_escaped() {
         let reply = |text: &str, aside: &str| Reply {
             aside: aside.to_owned(),
             ..Reply::new(text, Usage::default())

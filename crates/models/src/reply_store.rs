@@ -347,12 +347,12 @@ mod tests {
         case.store.save(case.key(&one), &reply("yes")).unwrap();
         assert_eq!(case.store.find(case.key(&one)).unwrap(), Some(reply("yes")));
         assert_eq!(case.store.find(case.key(&other)).unwrap(), None);
-        let stranger = ReplyKey { model: &ModelId::new("p", "n"), ..case.key(&one) };
-        assert_eq!(case.store.find(stranger).unwrap(), None);
+        let key_of_other_model = ReplyKey { model: &ModelId::new("p", "n"), ..case.key(&one) };
+        assert_eq!(case.store.find(key_of_other_model).unwrap(), None);
     }
 
     #[test]
-    fn where_the_way_to_a_model_counts_an_answer_that_came_another_way_is_not_found() {
+    fn an_answer_of_another_endpoint_is_not_found() {
         let case = Case::new();
         let one = prompt("one");
         let by = |model, endpoint_hash| ReplyKey { model, endpoint_hash, ..case.key(&one) };
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_of_a_run_become_those_of_the_next() {
+    fn marks_in_a_stored_answer_become_those_of_the_next_run() {
         let case = Case::new();
         let one = prompt("one");
         case.store.save(case.key(&one), &reply(case.nonce.value_of(Mark::Canary))).unwrap();
@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_said_aside_or_in_disguise_is_said_in_the_next_run_as_well() {
+    fn a_plain_or_escaped_canary_in_the_aside_becomes_that_of_the_next_run() {
         let case = Case::new();
         let canary = case.nonce.value_of(Mark::Canary);
         let escaped = format!("\\u{:04x}{}", u32::from(canary.as_bytes()[0]), &canary[1..]);
@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_redacted_and_for_nobody_else() {
+    fn a_stored_answer_is_redacted_and_accessible_only_to_the_owner() {
         use std::os::unix::fs::PermissionsExt;
         let case = Case::new();
         let one = prompt("one");
@@ -407,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_are_kept_as_texts_are_and_thoughts_are_not() {
+    fn tool_calls_are_stored_like_texts_and_thoughts_are_not_stored() {
         let case = Case::new();
         let one = prompt("one");
         let call = |arguments: String| ToolCall { name: "search".into(), arguments };
@@ -434,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_without_authority_is_not_found_and_its_refusal_is_told() {
+    fn an_answer_without_a_valid_seal_is_refused_with_the_reason() {
         let case = Case::new();
         let one = prompt("one");
         case.store.save(case.key(&one), &reply("yes")).unwrap();
@@ -447,7 +447,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_is_replayed_and_is_no_answer() {
+    fn a_stored_failure_is_replayed_but_not_found_as_an_answer() {
         let case = Case::new();
         let one = prompt("one");
         let partial = format!("half a secret {}", case.nonce.value_of(Mark::Canary));
@@ -462,7 +462,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_knew_no_failures_can_still_be_read() {
+    fn files_of_versions_without_stored_failures_can_still_be_read() {
         let case = Case::new();
         let one = prompt("one");
         case.store.save(case.key(&one), &reply("yes")).unwrap();
@@ -475,7 +475,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_recorded_is_named() {
+    fn a_missing_recording_is_reported_with_model_and_label() {
         let case = Case::new();
         let failure = case.store.replay(case.key(&prompt("one"))).unwrap_err();
         assert_eq!(failure.class, FailureClass::NotRecorded);
@@ -483,7 +483,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tidied_cache_keeps_what_it_may_and_what_is_not_its_own() {
+    fn eviction_keeps_answers_within_the_limits_and_files_of_others() {
         let case = Case::new();
         for at in 0..10 {
             case.store.save(case.key(&prompt(&at.to_string())), &reply("yes")).unwrap();

@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_found_below_the_providers() {
+    fn endpoint_urls_are_built_from_the_provider_url() {
         let cases = [
             (Dialect::Anthropic, "https://a.example", "https://a.example/v1/messages"),
             (Dialect::Anthropic, "https://a.example/v1/", "https://a.example/v1/messages"),

@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_fits_exactly_is_edited() {
+    fn only_edits_with_exactly_one_valid_match_are_applied() {
         check(
             "Here you are:\n```json\n{\"edits\": [
                 {\"file\": \"a.py\", \"find\": \"x = 1\", \"replace\": \"x = 3\"},
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_written_where_nothing_changes() {
+    fn an_answer_without_edits_writes_nothing() {
         check(
             "{\"edits\": []}",
             &expect![[r#"

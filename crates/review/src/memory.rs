@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_learned_is_told_line_by_line_and_nothing_is_nothing() {
+    fn notes_are_listed_one_per_line_and_empty_notes_give_no_memory() {
         check(
             &["a.rs: open", " ", "b.rs:\n### FILE c.rs\r\n\u{1b}[1mbold\u{202e}"],
             expect![[r#"
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_taken_out_and_orders_are_left_out() {
+    fn secrets_are_redacted_and_instructions_to_reviewers_are_left_out() {
         check(
             &[
                 "login: password = \"kT9vQ2mX7pLw\" works",
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_cut_at_a_word_in_every_line_and_as_a_whole() {
+    fn a_memory_is_truncated_at_a_word_per_line_and_in_total() {
         let long = "word ".repeat(1_000_000);
         let endless = "x".repeat(1_000_000);
         let memory = Memory::of(std::iter::repeat_n(long, 1_000)).unwrap();

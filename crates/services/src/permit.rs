@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_agent_may_do_what_is_listed_and_no_more() {
+    fn an_agent_has_only_the_listed_capabilities_and_transitions() {
         let qa = Permit::agent("qa", [Capability::WriteInJira], ["Approved".to_owned()]);
         assert_eq!(qa.check(Capability::WriteInJira), Ok(()));
         assert_eq!(

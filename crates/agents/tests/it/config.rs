@@ -45,7 +45,7 @@ fn three_agents_are_built_in() {
 }
 
 #[test]
-fn the_seeds_own_list_is_read_at_the_top_and_below_agents() {
+fn an_agent_list_is_read_at_the_top_level_and_below_agents() {
     let item = "- id: qa
   name: Code Reviewer
   queue: qa            # Queue directory name
@@ -63,7 +63,7 @@ fn the_seeds_own_list_is_read_at_the_top_and_below_agents() {
 }
 
 #[test]
-fn what_a_file_does_not_say_is_as_built_in() {
+fn omitted_agents_and_settings_have_the_built_in_values() {
     check(
         "- id: qa\n  timeout: 60\n- id: architect\n  enabled: false\n- id: writer\n",
         &expect![[r#"
@@ -75,7 +75,7 @@ fn what_a_file_does_not_say_is_as_built_in() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_line_and_key() {
+fn an_invalid_agent_file_is_reported_with_line_and_key() {
     check(
         "- id: qa\n  poll_intervall: 30\n",
         &expect![
@@ -149,7 +149,7 @@ fn the_reviewers_prompt_has_the_six_directives() {
 }
 
 #[test]
-fn a_replica_is_known_by_its_agents_name() {
+fn a_replica_name_resolves_to_its_agent() {
     let roster = roster("- id: qa-2\n").unwrap();
     let agent = |name| roster.find_by_worker(name).map(|agent| agent.id.to_string());
     assert_eq!(agent("engineer-12").as_deref(), Some("engineer"));
@@ -159,7 +159,7 @@ fn a_replica_is_known_by_its_agents_name() {
 }
 
 #[test]
-fn mcp_servers_are_read_and_handed_on() {
+fn mcp_servers_are_parsed_and_passed_on_unchanged() {
     let text = r#"{"mcpServers":{"queue":{"command":"assay","args":["mcp","task-queue"]},"web":{"type":"http","url":"http://127.0.0.1:1"}}}"#;
     assert_eq!(McpServers::parse(text).unwrap().to_json(), text);
     let error = |text| McpServers::parse(text).unwrap_err().to_string();
@@ -173,7 +173,7 @@ fn mcp_servers_are_read_and_handed_on() {
 }
 
 #[test]
-fn an_agent_may_do_with_services_what_its_permissions_say() {
+fn permissions_limit_the_capabilities_and_transitions_of_an_agent() {
     let roster = roster("- id: qa\n  transitions: [Done]\n").unwrap();
     let may =
         |agent: &str, deed: Capability| roster.find(agent).unwrap().permit().check(deed).is_ok();

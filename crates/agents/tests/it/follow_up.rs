@@ -114,7 +114,7 @@ fn check(case: &Case, expected: &Expect) {
 }
 
 #[test]
-fn what_is_ready_is_approved_and_nothing_follows() {
+fn a_ready_change_is_approved_without_follow_up_tasks() {
     check(
         &Case { findings: "", ..Case::default() },
         &expect![[r#"
@@ -130,7 +130,7 @@ fn what_is_ready_is_approved_and_nothing_follows() {
 }
 
 #[test]
-fn a_first_refusal_goes_to_the_engineer() {
+fn the_first_rejected_review_queues_a_fix_for_the_engineer() {
     check(
         &Case::default(),
         &expect![[r#"
@@ -141,7 +141,7 @@ fn a_first_refusal_goes_to_the_engineer() {
 }
 
 #[test]
-fn the_third_refusal_is_sent_back_and_the_fourth_goes_to_a_person() {
+fn the_third_rejected_review_queues_a_fix_and_the_fourth_an_escalation() {
     for (count, expected) in [
         (
             2,
@@ -164,7 +164,7 @@ fn the_third_refusal_is_sent_back_and_the_fourth_goes_to_a_person() {
 }
 
 #[test]
-fn only_the_reviewers_queue_is_followed_up() {
+fn only_reviews_in_the_reviewers_queue_get_follow_up_tasks() {
     check(
         &Case { queue: "engineer", ..Case::default() },
         &expect![[r#"
@@ -188,7 +188,7 @@ fn an_incomplete_review_approves_nothing() {
 }
 
 #[test]
-fn whoever_had_the_change_gets_it_back() {
+fn a_fix_goes_to_the_authoring_agent_if_that_agent_may_edit() {
     let agents = "- id: backend\n  permissions: [read, edit]\n- id: reader\n";
     check(
         &Case { created_by: "backend-2", agents, ..Case::default() },
@@ -208,7 +208,7 @@ fn whoever_had_the_change_gets_it_back() {
 }
 
 #[test]
-fn what_is_critical_is_told_to_the_architect_once() {
+fn a_critical_finding_is_escalated_to_the_architect_once() {
     let findings = "CRITICAL a.py:1 It leaks\nHIGH b.py:1 It breaks";
     check(
         &Case { findings, ..Case::default() },
@@ -218,9 +218,9 @@ fn what_is_critical_is_told_to_the_architect_once() {
         architect escalation review-critical-t1-architect cycle 1 priority 49
     "#]],
     );
-    let told = json!({ "_also_told": ["architect"], "_review_cycle_count": 1 });
+    let already_notified = json!({ "_also_told": ["architect"], "_review_cycle_count": 1 });
     check(
-        &Case { context: told, findings, ..Case::default() },
+        &Case { context: already_notified, findings, ..Case::default() },
         &expect![[r#"
         "needs_fix"
         engineer fix review-fix-t1-c2 cycle 2 priority 50
@@ -229,7 +229,7 @@ fn what_is_critical_is_told_to_the_architect_once() {
 }
 
 #[test]
-fn what_is_hard_goes_to_a_senior_where_there_is_one() {
+fn a_wide_or_manual_fix_goes_to_a_senior_engineer_if_the_roster_has_one() {
     let wide = "HIGH a.py:1 One\nHIGH b.py:1 Two\nHIGH c.py:1 Three";
     let manual = "HIGH/manual a.py:1 A design";
     for findings in [wide, manual] {
@@ -298,7 +298,7 @@ fn a_fix_task_has_a_checklist_and_the_findings() {
 }
 
 #[test]
-fn a_name_stays_one_however_long_the_first_was() {
+fn a_follow_up_id_stays_valid_if_the_root_id_is_long_or_invalid() {
     let long = "t".repeat(128);
     let context = json!({ "_root_task_id": long });
     let outcome = outcome(&Case { context, ..Case::default() }).unwrap();
@@ -316,7 +316,7 @@ fn a_name_stays_one_however_long_the_first_was() {
 }
 
 #[test]
-fn what_was_committed_is_reviewed_without_what_was_found_before() {
+fn the_review_of_a_committed_fix_does_not_get_the_earlier_findings() {
     let context = json!({
         "jira_key": "PROJ-1", "structured_findings": {}, "verdict": "needs_fix", "run": "r",
         "_review_cycle_count": 2, "_root_task_id": "t0",
@@ -330,7 +330,7 @@ fn what_was_committed_is_reviewed_without_what_was_found_before() {
 }
 
 #[test]
-fn what_was_pushed_is_reviewed_as_a_trigger_would_have_it_reviewed() {
+fn a_pushed_fix_queues_the_same_pull_request_review_as_a_trigger() {
     let context = json!({
         "jira_key": "PROJ-1", "structured_findings": {}, "base_branch": "old", "commit": "HEAD",
         "head_commit": "before", "_own_branch": "assay/t0", "_review_cycle_count": 1,
@@ -358,7 +358,7 @@ fn what_was_pushed_is_reviewed_as_a_trigger_would_have_it_reviewed() {
 }
 
 #[test]
-fn a_fix_that_changed_nothing_is_for_a_person() {
+fn a_fix_without_changes_is_escalated_to_the_architect() {
     let context = json!({ "_root_task_id": "t0", "_review_cycle_count": 1 });
     let outcome = with_input("engineer", "", |input| {
         after_empty_fix(input, &task("f", &context), "no safe fix".to_owned())

@@ -24,7 +24,7 @@ fn names(folder: &tempfile::TempDir) -> Vec<String> {
 }
 
 #[test]
-fn a_worker_is_seen_until_it_leaves_and_nobody_else_has_its_name() {
+fn a_worker_is_listed_until_it_exits_and_its_name_cannot_be_acquired_twice() {
     let folder = tempfile::tempdir().unwrap();
     assert_eq!(names(&folder), [""; 0]);
     let second = InstanceLock::acquire_worker(folder.path(), &worker_info("qa-2")).unwrap();
@@ -45,7 +45,7 @@ fn a_worker_is_seen_until_it_leaves_and_nobody_else_has_its_name() {
 }
 
 #[test]
-fn who_only_looks_keeps_nobody_from_the_seat() {
+fn readers_do_not_block_acquiring_the_instance_lock() {
     let folder = tempfile::tempdir().unwrap();
     let about =
         SupervisorInfo { pid: 7, since: Moment::now(&Clock::system()), agents: vec!["qa".into()] };

@@ -127,7 +127,7 @@ impl Queue for UnreliableQueue {
 
 /// A handler in which the first task waits until the second begins, which requests the shutdown.
 struct BlockingHandler {
-    begun: Sender<()>,
+    started: Sender<()>,
     seen: Mutex<Receiver<()>>,
     shutdown: Shutdown,
 }
@@ -142,7 +142,7 @@ impl TaskHandler for BlockingHandler {
             let _ = self.seen.lock().unwrap().recv();
         } else {
             self.shutdown.request();
-            self.begun.send(()).unwrap();
+            self.started.send(()).unwrap();
         }
         Ok(TaskOutcome::done(job.task.id.as_str()))
     }
@@ -173,8 +173,8 @@ fn worker(
     let mut agent = roster.find("qa").unwrap().clone();
     agent.timeout = timeout;
     let shutdown = Shutdown::default();
-    let (begun, seen) = mpsc::channel();
-    let work = BlockingHandler { begun, seen: Mutex::new(seen), shutdown: shutdown.clone() };
+    let (started, seen) = mpsc::channel();
+    let work = BlockingHandler { started, seen: Mutex::new(seen), shutdown: shutdown.clone() };
     Worker {
         queue: Arc::new(UnreliableQueue {
             queue,
@@ -200,7 +200,7 @@ fn worker(
 }
 
 #[test]
-fn a_worker_that_could_not_tell_that_it_left_a_task_takes_no_other() {
+fn a_worker_that_cannot_settle_an_abandoned_task_claims_no_other() {
     let folder = TempDir::new().unwrap();
     let worker = worker(&folder, &["first", "second"], 0, u32::MAX, Duration::from_millis(1));
     assert_eq!(worker.run().unwrap(), WorkerExit::TaskAbandoned);
@@ -218,7 +218,7 @@ fn a_worker_waits_for_a_queue_that_it_cannot_join_yet() {
 }
 
 #[test]
-fn nobody_who_is_told_to_end_waits_for_a_queue_that_is_away() {
+fn a_worker_exits_on_shutdown_while_the_queue_is_unreachable() {
     let folder = TempDir::new().unwrap();
     let mut at_join = worker(&folder, &[], u32::MAX, 0, Duration::from_secs(60));
     at_join.shutdown.request();

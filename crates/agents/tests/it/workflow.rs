@@ -120,7 +120,7 @@ fn next(outcome: &TaskOutcome) -> Value {
 }
 
 #[test]
-fn a_branch_of_the_same_name_is_not_the_pull_request() {
+fn a_local_branch_with_the_same_name_does_not_replace_the_pull_request() {
     let repository = Repository::new();
     repository.git(&["branch", "topic"]);
     let pull = json!({ "branch_name": "topic", "github_repo": "o/r", "pr_number": 7 });
@@ -135,7 +135,7 @@ fn a_branch_of_the_same_name_is_not_the_pull_request() {
 }
 
 #[test]
-fn a_pull_request_is_mended_where_its_change_is() {
+fn a_fix_of_a_pull_request_is_committed_on_its_head_commit() {
     let repository = Repository::new();
     repository.git(&["branch", "topic"]);
     repository.write("a", "1\n");
@@ -157,7 +157,7 @@ fn a_pull_request_is_mended_where_its_change_is() {
 }
 
 #[test]
-fn what_was_mended_of_a_commit_is_reviewed_with_it() {
+fn a_fix_of_a_commit_is_reviewed_together_with_that_commit() {
     let repository = Repository::new();
     repository.write("a", "1\n");
     repository.commit("second");
@@ -174,8 +174,8 @@ fn a_fix_that_was_committed_before_a_crash_is_reviewed() {
     let first = fix(&repository, Some(("b", "2\n")), &context).unwrap();
     let again = fix(&repository, Some(("b", "2\n")), &context).unwrap();
     assert_eq!((next(&again), &again.summary[..]), (next(&first), "mended"));
-    let somebody = repository.git(&["commit-tree", "topic^{tree}", "-p", "topic", "-m", "x"]);
-    repository.git(&["update-ref", "refs/heads/topic", &somebody]);
+    let other_commit = repository.git(&["commit-tree", "topic^{tree}", "-p", "topic", "-m", "x"]);
+    repository.git(&["update-ref", "refs/heads/topic", &other_commit]);
     let nothing = fix(&repository, None, &context).unwrap();
     assert!(nothing.follow_ups[0].task.kind.is_escalation());
 }
@@ -243,7 +243,7 @@ fn try_until_done(workflow_context: &WorkflowContext, context: &Value) -> usize 
 }
 
 #[test]
-fn however_often_a_task_is_tried_it_makes_one_commit() {
+fn a_retried_task_makes_one_commit() {
     let repository = Repository::new();
     repository.git(&["branch", "remote/topic"]);
     let pulls = [None, Some((repository.path().to_owned(), "remote/topic"))];
@@ -269,7 +269,7 @@ fn however_often_a_task_is_tried_it_makes_one_commit() {
 }
 
 #[test]
-fn a_pull_request_that_moved_on_is_mended_at_its_head() {
+fn a_pull_request_with_a_new_head_is_fixed_at_that_head() {
     let repository = Repository::new();
     repository.git(&["branch", "remote/topic"]);
     let pull = Some((repository.path().to_owned(), "remote/topic"));
@@ -294,7 +294,7 @@ fn a_pull_request_that_moved_on_is_mended_at_its_head() {
 }
 
 #[test]
-fn a_pull_request_that_nothing_here_tells_of_is_not_worked_on() {
+fn a_fix_of_a_pull_request_with_an_unknown_branch_fails_permanently() {
     let repository = Repository::new();
     let nowhere = [
         json!({ "github_repo": "o/r", "pr_number": 7 }),
@@ -309,7 +309,7 @@ fn a_pull_request_that_nothing_here_tells_of_is_not_worked_on() {
 }
 
 #[test]
-fn what_agents_go_by_is_not_theirs_to_change() {
+fn a_fix_that_changes_agent_instructions_is_not_committed() {
     let repository = Repository::new();
     for path in [
         "config/agents.yaml",
@@ -341,7 +341,7 @@ fn plan(repository: &Repository, command: &str) -> Result<TaskOutcome, HandlerEr
 }
 
 #[test]
-fn a_program_that_says_nothing_has_done_nothing() {
+fn a_command_that_prints_nothing_fails_with_a_transient_error() {
     let repository = Repository::new();
     let failed = plan(&repository, "true").unwrap_err();
     assert!(failed.error.contains("printed nothing") && failed.is_transient, "{failed}");

@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn no_key_is_sent_in_the_clear() {
+    fn a_key_for_an_unencrypted_remote_url_is_refused() {
         let key = [("KEY", "k")];
         let clear = error(Some("http://models.example/v1"), Some("KEY"), &key);
         assert!(clear.contains("`models.use.own.url`") && clear.contains("https://"), "{clear}");

@@ -41,7 +41,7 @@ fn configured() -> Repository {
 }
 
 #[test]
-fn a_configuration_that_the_change_leaves_alone_holds_as_it_is() {
+fn a_configuration_that_the_change_does_not_touch_is_used() {
     let repository = configured();
     repository.write("a.rs", "fn f() { g() }\n");
     let settings = settings(&repository, &[]);
@@ -49,7 +49,7 @@ fn a_configuration_that_the_change_leaves_alone_holds_as_it_is() {
 }
 
 #[test]
-fn a_change_that_touches_the_configuration_is_held_to_the_one_before() {
+fn a_change_to_the_configuration_is_reviewed_with_the_previous_one() {
     let repository = configured();
     repository.write(PATH, "review:\n  at_a_time: 9\n");
     let edited = settings(&repository, &[]);
@@ -63,7 +63,7 @@ fn a_change_that_touches_the_configuration_is_held_to_the_one_before() {
 }
 
 #[test]
-fn a_new_configuration_of_the_change_does_not_hold() {
+fn a_configuration_added_by_the_change_is_not_used() {
     let repository = Repository::new();
     repository.write(PATH, "review:\n  at_a_time: 9\n");
     let settings = settings(&repository, &[]);
@@ -72,7 +72,7 @@ fn a_new_configuration_of_the_change_does_not_hold() {
 }
 
 #[test]
-fn a_folder_that_becomes_a_link_touches_what_lies_in_it() {
+fn a_configuration_folder_replaced_by_a_link_is_not_used() {
     let repository = configured();
     repository.remove(PATH);
     std::fs::remove_dir(repository.path().join("config")).unwrap();
@@ -82,7 +82,7 @@ fn a_folder_that_becomes_a_link_touches_what_lies_in_it() {
 }
 
 #[test]
-fn a_review_of_some_paths_takes_no_configuration_of_the_rest_of_the_change() {
+fn a_review_of_some_paths_does_not_use_the_configuration_of_the_change() {
     let repository = configured();
     repository.write("a.rs", "fn f() { g() }\n");
     repository.write(PATH, "review:\n  at_a_time: 9\n");
@@ -95,7 +95,7 @@ fn a_review_of_some_paths_takes_no_configuration_of_the_rest_of_the_change() {
 }
 
 #[test]
-fn rules_and_personas_of_the_change_do_not_hold() {
+fn rules_and_personas_added_by_the_change_are_not_used() {
     let repository = configured();
     repository.write(".assay/rules/floats.yml", RULE);
     let touched = settings(&repository, &[]);
@@ -113,7 +113,7 @@ fn rules_and_personas_of_the_change_do_not_hold() {
 }
 
 #[test]
-fn prompts_of_the_change_do_not_hold() {
+fn prompts_edited_by_the_change_are_not_used() {
     let repository = configured();
     repository.write(".assay/prompts/qa_reviewer.md", "before");
     repository.commit("a prompt");
@@ -141,7 +141,7 @@ fn variables_come_from_the_environment_that_is_passed_in() {
 }
 
 #[test]
-fn limits_of_the_environment_come_before_those_of_the_file() {
+fn limits_in_the_environment_override_those_in_the_file() {
     let text = "qa:\n  max_iterations: 5\n";
     let rounds = |variables: &[(&str, &str)]| {
         let configuration = Configuration::parse(&environment(variables), text).unwrap();

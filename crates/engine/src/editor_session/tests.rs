@@ -74,7 +74,7 @@ fn reviewed(repository: &Repository) -> Vec<String> {
 }
 
 #[test]
-fn an_unsaved_text_has_findings_that_its_file_has_not() {
+fn unsaved_text_is_reviewed_instead_of_its_file() {
     let repository = repository();
     let mut session = session(&repository);
     assert!(found(&mut session, &UnsavedTexts::new()).is_empty());
@@ -155,26 +155,29 @@ fn a_fix_applies_to_the_text_that_was_reviewed_and_to_no_other() {
 }
 
 #[test]
-fn a_dismissed_finding_is_not_shown_and_its_history_is_told() {
+fn a_dismissed_finding_is_not_shown_and_its_history_is_explained() {
     let repository = repository();
     repository.write("shop.py", "def total(prices):\n    breakpoint()\n    return 1\n");
     let mut session = session(&repository);
     let review = session.review(&UnsavedTexts::new()).unwrap();
     let finding = review.files[&path("shop.py")].findings[0].finding.clone();
-    let told = session.explain(&finding).unwrap();
-    assert!(told.contains("No stored review has this finding yet"), "{told}");
+    let explanation = session.explain(&finding).unwrap();
+    assert!(explanation.contains("No stored review has this finding yet"), "{explanation}");
     let empty = session.dismiss(&finding, "ada", "  ", &UnsavedTexts::new());
     assert!(empty.is_err());
     session.dismiss(&finding, "ada", "used by the tutorial", &UnsavedTexts::new()).unwrap();
     assert!(found(&mut session, &UnsavedTexts::new()).is_empty());
-    let told = session.explain(&finding).unwrap();
-    assert!(told.contains("dismissed by ada") && told.contains("used by the tutorial"), "{told}");
+    let explanation = session.explain(&finding).unwrap();
+    assert!(
+        explanation.contains("dismissed by ada") && explanation.contains("used by the tutorial"),
+        "{explanation}"
+    );
     let run = session.review(&UnsavedTexts::new()).unwrap().last_run.unwrap();
     assert_eq!((run.verdict, run.summary.as_str()), ("not ready", "1 finding: 1 HIGH"));
 }
 
 #[test]
-fn a_finding_in_unsaved_text_that_no_review_has_is_not_dismissed() {
+fn a_finding_in_unsaved_text_without_a_stored_review_cannot_be_dismissed() {
     let repository = repository();
     let unsaved = texts(&[("shop.py", "def total(prices):\n    breakpoint()\n    return 1\n")]);
     let mut session = session(&repository);
@@ -218,7 +221,7 @@ done
 }
 
 #[test]
-fn a_finding_of_a_stored_review_follows_its_code_and_goes_with_it() {
+fn a_stored_finding_moves_with_its_code_and_disappears_with_it() {
     let repository = with_analyser();
     let code = "def total(prices):\n    slow(prices)\n    return 1\n";
     repository.write("shop.py", code);
@@ -274,7 +277,7 @@ proptest! {
     })]
 
     #[test]
-    fn any_edits_end_in_the_findings_of_a_review_of_the_same_texts(
+    fn any_edits_give_the_same_findings_as_a_review_of_the_saved_texts(
         sequences in prop::array::uniform5(edits()),
     ) {
         let repository = repository();

@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_hold_for_reviewers_that_were_asked_for_and_not_for_baselines() {
+    fn limits_apply_to_requested_reviewers_and_not_to_baselines() {
         let min = ["recall=0.5".parse().unwrap()];
         let limits = ReportLimits { min: &min, max: &[], earlier: None, tolerance: 0.0 };
         let breached =

@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_of_nothing_is_no_share() {
+    fn zero_of_zero_has_no_share() {
         assert_eq!((Precision::new(0, 0), share(0, 0)), (None, None));
     }
 

@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn five_decisions_and_less_than_half_accepted_are_named() {
+    fn a_reviewer_with_five_decisions_and_less_than_half_accepted_is_listed() {
         let all = configured(&[], &[]);
         let named = |accepted, decided| {
             let groups = [group("ruff", accepted, decided)];
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn the_command_for_a_shipped_persona_switches_it_off_and_wakes_no_other() {
+    fn the_command_for_a_shipped_persona_switches_it_off_and_activates_no_other() {
         let all = configured(&[], &[]);
         let shipped: Vec<&Persona> = all.personas.on_roster();
         for persona in &shipped {

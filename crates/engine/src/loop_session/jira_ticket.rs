@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn an_update_reaches_a_jira_that_answers_at_once_and_once() {
+    fn an_update_is_sent_immediately_and_once_if_jira_is_available() {
         let fixture = TicketFixture::new();
         for _ in 0..2 {
             let warned = fixture.run(|ticket| ticket.update(&started(), "001"));
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn an_update_that_failed_once_does_not_keep_the_next_one_back() {
+    fn an_update_that_failed_once_does_not_block_the_next_one() {
         let fixture = TicketFixture::new();
         let posted = format!("POST /rest/api/3/issue/{}/comment", fixture.key);
         (0..2).for_each(|_| fixture.jira.fail(&posted, Fault::Before(503)));
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crash_between_keeping_and_sending_leaves_one_comment() {
+    fn a_crash_between_storing_and_sending_leaves_one_comment() {
         let fixture = TicketFixture::new();
         fixture.run(|ticket| ticket.store_update(&started(), "001").unwrap());
         assert_eq!(fixture.comments(), 0);

@@ -57,14 +57,14 @@ impl LoopFixture {
 }
 
 #[test]
-fn a_risk_that_the_change_lowers_stays_where_it_was() {
+fn the_required_risk_stays_if_the_change_lowers_the_risk() {
     let fixture = LoopFixture::new();
     fixture.write_spec("001-greeting", "trivial");
     assert_eq!(fixture.risks("001"), (Some(Risk::High), Some(Risk::Trivial)));
 }
 
 #[test]
-fn a_bar_that_this_machine_remembers_counts_after_its_commit() {
+fn the_stored_required_risk_applies_after_a_lower_risk_is_committed() {
     let fixture = LoopFixture::new();
     let place = fixture.place("001");
     let change = place.change(Some("HEAD")).unwrap();
@@ -75,7 +75,7 @@ fn a_bar_that_this_machine_remembers_counts_after_its_commit() {
 }
 
 #[test]
-fn a_renamed_spec_folder_takes_its_bar_along() {
+fn a_renamed_spec_folder_keeps_its_required_risk() {
     let fixture = LoopFixture::new();
     for file in ["spec.md", "implementation_plan.json"] {
         fixture.repository.remove(format!("specs/001-greeting/{file}"));
@@ -85,7 +85,7 @@ fn a_renamed_spec_folder_takes_its_bar_along() {
 }
 
 /// Returns the state of a loop that began on top of a commit.
-fn begun_on(base: &str) -> LoopState {
+fn started_on(base: &str) -> LoopState {
     let mut loop_state = LoopState::default();
     loop_state.base = Some(base.to_owned());
     loop_state
@@ -99,16 +99,16 @@ fn on_the_main_branch_the_base_of_the_first_loop_stays() {
     fixture.repository.commit("implemented");
     let head = fixture.repository.git(&["rev-parse", "HEAD"]).trim().to_owned();
     let place = fixture.place("001");
-    let begun = begun_on(&base);
-    assert_eq!(place.base_after(&begun, None).unwrap(), Some(base));
+    let started = started_on(&base);
+    assert_eq!(place.base_after(&started, None).unwrap(), Some(base));
     // The base is found again if one is requested, or if the old one no longer exists.
-    assert_eq!(place.base_after(&begun, Some("HEAD")).unwrap(), Some(head));
-    let gone = begun_on(&"0".repeat(40));
-    assert_ne!(place.base_after(&gone, None).unwrap(), Some("0".repeat(40)));
+    assert_eq!(place.base_after(&started, Some("HEAD")).unwrap(), Some(head));
+    let with_unknown_base = started_on(&"0".repeat(40));
+    assert_ne!(place.base_after(&with_unknown_base, None).unwrap(), Some("0".repeat(40)));
 }
 
 #[test]
-fn a_spec_of_which_nothing_is_implemented_is_refused() {
+fn a_spec_without_an_implementation_is_refused() {
     let fixture = LoopFixture::new();
     fixture.repository.write("specs/001-greeting/spec.md", format!("{SPEC}\nMore.\n"));
     let place = fixture.place("001");

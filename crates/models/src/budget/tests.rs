@@ -29,7 +29,7 @@ fn refused(budget: &Budget, tokens: u64) -> String {
 }
 
 #[test]
-fn what_is_not_used_is_free_again() {
+fn the_unused_part_of_a_reservation_is_available_again() {
     let budget = Budget::new(tokens(100), None);
     used(budget.reserve_amount("p/m", most(90)).unwrap(), 10);
     used(budget.reserve_amount("p/m", most(90)).unwrap(), 90);
@@ -42,7 +42,7 @@ fn what_is_not_used_is_free_again() {
 }
 
 #[test]
-fn what_is_given_up_counts_as_spent_once() {
+fn an_abandoned_reservation_counts_as_spent_once() {
     let budget = Budget::unlimited();
     let open = budget.reserve_amount("a", most(60)).unwrap();
     budget.reserve_amount("a", most(60)).unwrap().release();
@@ -54,7 +54,7 @@ fn what_is_given_up_counts_as_spent_once() {
 }
 
 #[test]
-fn what_is_dropped_is_spent_and_what_is_released_is_not() {
+fn a_dropped_reservation_is_spent_and_a_released_one_is_not() {
     let budget = Budget::new(tokens(100), None);
     budget.reserve_amount("p/m", most(100)).unwrap().release();
     assert_eq!(budget.spent(), Spending::default());
@@ -75,10 +75,11 @@ fn a_cap_of_zero_allows_nothing() {
 }
 
 #[test]
-fn a_cap_on_money_wants_a_price() {
+fn a_cap_on_money_requires_a_price() {
     let caps = Caps { micro_usd: Some(1_000_000), ..Caps::default() };
     let budget = Budget::new(caps, None);
-    let stranger = ModelDescription { price: None, ..ModelDescription::of(ModelId::new("p", "m")) };
+    let unpriced_model =
+        ModelDescription { price: None, ..ModelDescription::of(ModelId::new("p", "m")) };
     let prompt = Prompt {
         system: String::new(),
         blocks: Vec::new(),
@@ -88,16 +89,16 @@ fn a_cap_on_money_wants_a_price() {
         tools: Vec::new(),
         turns: Vec::new(),
     };
-    let message = budget.reserve(&stranger, &prompt).unwrap_err().message;
+    let message = budget.reserve(&unpriced_model, &prompt).unwrap_err().message;
     assert!(message.contains("set its `usd_per_million`"), "{message}");
     // Without a cap on money, an unknown price only makes the cost unknown.
     let budget = Budget::unlimited();
-    drop(budget.reserve(&stranger, &prompt).unwrap());
+    drop(budget.reserve(&unpriced_model, &prompt).unwrap());
     assert_eq!(budget.spent().micro_usd, None);
 }
 
 #[test]
-fn who_does_not_fit_yet_waits_for_others() {
+fn a_reservation_that_does_not_fit_waits_for_open_ones() {
     let budget = Budget::new(tokens(100), None);
     let first = budget.reserve_amount("p/m", most(80)).unwrap();
     std::thread::scope(|scope| {
@@ -110,7 +111,7 @@ fn who_does_not_fit_yet_waits_for_others() {
 }
 
 #[test]
-fn a_day_is_shared_by_runs() {
+fn the_daily_budget_is_shared_by_runs() {
     let folder = tempfile::tempdir().unwrap();
     let run =
         || Budget::unlimited().with_day(DailyBudget::new(folder.path(), "2026-11-15", tokens(100)));
@@ -127,7 +128,7 @@ fn a_day_is_shared_by_runs() {
 }
 
 #[test]
-fn who_does_not_fit_into_the_day_yet_waits_for_others_of_the_run() {
+fn a_reservation_beyond_the_daily_budget_waits_for_open_ones_of_the_run() {
     let folder = tempfile::tempdir().unwrap();
     let budget =
         Budget::unlimited().with_day(DailyBudget::new(folder.path(), "2026-11-15", tokens(100)));
@@ -141,7 +142,7 @@ fn who_does_not_fit_into_the_day_yet_waits_for_others_of_the_run() {
 }
 
 #[test]
-fn a_damaged_day_is_not_taken_for_an_empty_one() {
+fn a_damaged_daily_budget_file_is_not_treated_as_empty() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("spend-2026-11-15.json"), "{").unwrap();
     let day = DailyBudget::new(folder.path(), "2026-11-15", tokens(100));
@@ -221,7 +222,7 @@ proptest! {
     }
 
     #[test]
-    fn runs_that_share_a_day_stay_within_it_together(
+    fn runs_that_share_a_daily_budget_stay_within_its_cap_together(
         threads in questions(),
         day_cap in 0_u64..200,
     ) {
@@ -241,7 +242,7 @@ proptest! {
 }
 
 #[test]
-fn what_is_spent_beyond_all_bounds_is_as_much_as_there_is() {
+fn an_overflowing_spending_saturates() {
     let most = Spending { calls: u64::MAX, cached: u64::MAX, ..Spending::default() };
     assert_eq!(most.plus(most), most);
 }

@@ -129,14 +129,14 @@ mod tests {
     }
 
     #[test]
-    fn waits_double_until_there_were_enough_attempts() {
+    fn delays_double_until_the_attempts_are_used_up() {
         let waits: Vec<_> =
             (1..5).map(|asked| retry_delay(FailureClass::Server, None, asked, HOUR)).collect();
         assert_eq!(waits, [Some(1_000), Some(2_000), Some(4_000), None]);
     }
 
     #[test]
-    fn chance_spreads_waits_and_never_beyond_the_longest() {
+    fn a_random_delay_never_exceeds_the_maximum() {
         let failure = Failure::new(FailureClass::Overload, "");
         for random in [1, 999, u64::MAX] {
             let retry_policy = RetryPolicy::new(99, Duration::from_secs(5)).with_random(random);
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_provider_is_waited_for_as_it_asks_but_not_for_ever() {
+    fn a_requested_delay_beyond_the_limit_or_the_remaining_time_ends_the_retries() {
         assert_eq!(retry_delay(FailureClass::RateLimit, Some(30), 1, HOUR), Some(30_000));
         assert_eq!(retry_delay(FailureClass::RateLimit, Some(121), 1, HOUR), None);
         assert_eq!(
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_asked_once_is_not_asked_again() {
+    fn a_policy_with_one_attempt_never_retries() {
         let retry_policy = RetryPolicy::default().with_attempts(1);
         assert_eq!(
             retry_policy.retry_delay(&Failure::new(FailureClass::Server, ""), 1, HOUR),
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_pass_is_not_asked_again() {
+    fn permanent_failures_are_not_retried() {
         for class in [
             FailureClass::Authentication,
             FailureClass::CutOff,

@@ -112,7 +112,7 @@ fn message(answered: &ModelResponse) -> String {
 }
 
 #[test]
-fn what_passes_is_asked_again_and_all_is_counted() {
+fn transient_failures_are_retried_and_all_attempts_are_counted() {
     let waits = DelayLog::default();
     let model = ScriptedModel::new([
         failure(FailureClass::Overload),
@@ -127,23 +127,23 @@ fn what_passes_is_asked_again_and_all_is_counted() {
 }
 
 #[test]
-fn a_provider_is_waited_for_as_it_asks() {
+fn the_delay_that_the_provider_asks_for_is_waited_unless_it_is_too_long() {
     let waits = DelayLog::default();
-    let told = |seconds| {
+    let rate_limited = |seconds| {
         let wait = Some(Duration::from_secs(seconds));
         Err(Failure { wait, ..Failure::free(FailureClass::RateLimit, "wait") })
     };
     assert_eq!(
-        message(&ask(&client(&waits), &ScriptedModel::new([told(30), reply("yes")]))),
+        message(&ask(&client(&waits), &ScriptedModel::new([rate_limited(30), reply("yes")]))),
         "yes"
     );
-    let answered = ask(&client(&waits), &ScriptedModel::new([told(3_000)]));
+    let answered = ask(&client(&waits), &ScriptedModel::new([rate_limited(3_000)]));
     assert_eq!((message(&answered), answered.attempts), ("wait".into(), 1));
     assert_eq!(waits.seconds(), [30]);
 }
 
 #[test]
-fn what_does_not_pass_is_asked_once() {
+fn permanent_failures_are_not_retried() {
     for class in [
         FailureClass::Refusal,
         FailureClass::CutOff,
@@ -157,7 +157,7 @@ fn what_does_not_pass_is_asked_once() {
 }
 
 #[test]
-fn what_went_wrong_is_told_rather_than_that_no_time_was_left_to_ask_again() {
+fn an_earlier_failure_is_reported_instead_of_a_later_timeout() {
     let model = ScriptedModel::new([
         failure(FailureClass::TimedOut),
         failure(FailureClass::TimedOut),
@@ -178,7 +178,7 @@ fn the_longest_part_of_an_answer_is_saved() {
 }
 
 #[test]
-fn after_the_end_of_a_run_nobody_is_asked() {
+fn after_an_authentication_failure_no_model_is_asked() {
     let client = client(&DelayLog::default());
     ask(&client, &ScriptedModel::new([failure(FailureClass::Authentication)])).outcome.unwrap_err();
     let answered = ask(&client, &ScriptedModel::new([]));
@@ -186,7 +186,7 @@ fn after_the_end_of_a_run_nobody_is_asked() {
 }
 
 #[test]
-fn a_question_that_stalls_is_asked_once_more() {
+fn a_stalled_request_is_retried_once() {
     let stalled = || failure(FailureClass::Stalled);
     let model = ScriptedModel::new([stalled(), reply("yes")]);
     let answered = ask(&client(&DelayLog::default()), &model);
@@ -205,7 +205,7 @@ fn a_question_that_stalls_is_asked_once_more() {
 }
 
 #[test]
-fn what_was_spent_is_told_by_model() {
+fn spending_is_reported_by_model() {
     let client = client(&DelayLog::default());
     ask(&client, &ScriptedModel::new([reply("a")]));
     let mut other = ScriptedModel::new([failure(FailureClass::Server), reply("b")]);
@@ -220,7 +220,7 @@ fn what_was_spent_is_told_by_model() {
 }
 
 #[test]
-fn waits_end_with_the_time_of_a_question() {
+fn no_retry_is_delayed_beyond_the_time_of_a_request() {
     let waits = DelayLog::default();
     let (prompt, nonce) = (prompt(), Nonce::draw().unwrap());
     let time = Duration::from_millis(2_500);
@@ -237,7 +237,7 @@ fn waits_end_with_the_time_of_a_question() {
 }
 
 #[test]
-fn an_answer_is_paid_for_once() {
+fn a_cached_answer_is_not_paid_for_again() {
     let folder = tempfile::tempdir().unwrap();
     let cached = || {
         let cache = Some(ReplyStore::new(folder.path(), str::to_owned));
@@ -252,7 +252,7 @@ fn an_answer_is_paid_for_once() {
 }
 
 #[test]
-fn an_answer_that_came_another_way_is_asked_for_again_but_replayed() {
+fn an_answer_of_another_endpoint_is_not_taken_from_the_cache_but_replayed() {
     let (cache, recording) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let store = |folder: &tempfile::TempDir| Some(ReplyStore::new(folder.path(), str::to_owned));
     let with =
@@ -276,7 +276,7 @@ fn an_answer_that_came_another_way_is_asked_for_again_but_replayed() {
 }
 
 #[test]
-fn failures_are_not_kept() {
+fn failures_are_not_cached() {
     let folder = tempfile::tempdir().unwrap();
     let cache = Some(ReplyStore::new(folder.path(), str::to_owned));
     let stores = ReplyStores { cache, ..ReplyStores::default() };
@@ -297,15 +297,15 @@ fn a_recorded_run_is_replayed_without_a_model() {
     let replaying = with(ReplyStores { replay: store(), ..ReplyStores::default() });
     let answered = ask(&replaying, &ScriptedModel::new([]));
     assert_eq!((message(&answered).as_str(), answered.source), ("yes", ReplySource::Recorded));
-    let stranger = ScriptedModel {
+    let other_model = ScriptedModel {
         about: ModelDescription::of(ModelId::new("p", "n")),
         ..ScriptedModel::new([])
     };
-    assert_eq!(ask(&replaying, &stranger).outcome.unwrap_err().class, FailureClass::NotRecorded);
+    assert_eq!(ask(&replaying, &other_model).outcome.unwrap_err().class, FailureClass::NotRecorded);
 }
 
 #[test]
-fn a_failure_is_replayed_with_what_came_before_it() {
+fn a_recorded_failure_is_replayed_with_its_partial_answer() {
     let folder = tempfile::tempdir().unwrap();
     let store = || Some(ReplyStore::new(folder.path(), str::to_owned));
     let with =
@@ -326,7 +326,7 @@ fn a_failure_is_replayed_with_what_came_before_it() {
 }
 
 #[test]
-fn an_answer_that_cannot_be_recorded_is_still_given_and_that_is_said() {
+fn an_answer_that_cannot_be_recorded_is_returned_with_a_store_error() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let record = Some(ReplyStore::new(file.path(), str::to_owned));
     let stores = ReplyStores { record, ..ReplyStores::default() };
@@ -337,7 +337,7 @@ fn an_answer_that_cannot_be_recorded_is_still_given_and_that_is_said() {
 }
 
 #[test]
-fn an_attempt_of_which_nobody_knows_what_it_took_is_paid_in_full() {
+fn an_attempt_with_unknown_usage_is_charged_in_full() {
     let caps = Caps { tokens: Some(3_000), ..Caps::default() };
     let waits = DelayLog::default();
     let client =

@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_is_told_in_many_ways() {
+    fn a_retry_delay_is_read_from_several_headers() {
         check(&[], None);
         check(&[("retry-after", "7")], Some(7_000));
         check(&[("retry-after", "0.5")], Some(500));
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_used_up_is_waited_for() {
+    fn only_the_reset_of_an_exhausted_limit_is_waited_for() {
         check(
             &[
                 NOW,
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_no_wait() {
+    fn an_invalid_retry_after_gives_no_delay() {
         for after in ["soon", "-3", "NaN", "1e400", "Sun, 99 Nov 1994 08:49:37 GMT"] {
             check(&[NOW, ("retry-after", after)], None);
         }

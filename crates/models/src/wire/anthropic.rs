@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn a_model_that_thinks_is_asked_for_the_tool() {
+    fn with_thinking_the_report_tool_is_requested_and_not_forced() {
         let mut prompt = prompt();
         prompt.thinking_tokens = 16_000;
         let request = request(Dialect::Anthropic, &prompt, &Fallbacks::default());
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn thinking_is_left_to_the_model_and_then_left_out() {
+    fn thinking_falls_back_to_adaptive_and_then_to_none() {
         let mut prompt = prompt();
         prompt.thinking_tokens = 2_000;
         let mut fallbacks = Fallbacks::default();
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn tools_stand_beside_the_report_and_one_of_them_must_be_called() {
+    fn tools_are_listed_after_the_report_and_one_of_them_must_be_called() {
         let asked = asked(&prompt_with_tools(), &[]);
         assert_eq!(text(&asked, "/tools/0/name"), "report");
         let look = json!({
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_takes_no_tools_gets_the_results_in_words() {
+    fn a_server_without_tool_support_gets_the_results_as_text() {
         let asked = asked(&prompt_with_tools(), &[Fallback::NoTools, Fallback::NoSchema]);
         assert_eq!((&asked["tools"], &asked["tool_choice"]), (&Value::Null, &Value::Null));
         assert_eq!(asked["messages"].as_array().unwrap().len(), 1);
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn thoughts_go_back_with_the_calls_and_without_them_there_is_no_thinking() {
+    fn thoughts_are_sent_back_with_the_calls_and_thinking_is_off_without_them() {
         let mut prompt = prompt_with_tools();
         prompt.thinking_tokens = 2_000;
         assert_eq!(asked(&prompt, &[])["thinking"], Value::Null);
@@ -430,7 +430,7 @@ data: {"type":"message_stop"}
     }
 
     #[test]
-    fn a_stream_is_gathered() {
+    fn a_stream_is_assembled_into_one_answer() {
         let stream = r#"event: message_start
 data: {"type":"message_start","message":{"usage":{"input_tokens":12,"cache_read_input_tokens":5,"cache_creation_input_tokens":7,"output_tokens":1}}}
 
@@ -462,7 +462,7 @@ data: {"type":"message_stop"}
     }
 
     #[test]
-    fn one_body_is_as_good_as_a_stream() {
+    fn a_single_body_is_read_like_a_stream() {
         let body = r#"{"type":"message","content":[{"type":"text","text":"Here:"},{"type":"tool_use","name":"report","input":{"a":1}}],"stop_reason":"tool_use","usage":{"input_tokens":3,"output_tokens":4}}"#;
         expect![[r#"
             text "Here:"
@@ -474,29 +474,29 @@ data: {"type":"message_stop"}
     }
 
     #[test]
-    fn refusals_cuts_and_errors_are_told() {
-        let told = |data: &str| answer(Dialect::Anthropic, &format!("data: {data}\n\n"));
+    fn refusals_truncations_and_errors_are_reported() {
+        let decoded = |data: &str| answer(Dialect::Anthropic, &format!("data: {data}\n\n"));
         expect![[r#"
             tokens 0 read 0 written 0 out 0
             stop Some(Refused) ended false heard 0
         "#]]
-        .assert_eq(&told(r#"{"type":"message_delta","delta":{"stop_reason":"refusal"}}"#));
+        .assert_eq(&decoded(r#"{"type":"message_delta","delta":{"stop_reason":"refusal"}}"#));
         expect![[r#"
             tokens 0 read 0 written 0 out 0
             stop Some(CutOff) ended false heard 0
         "#]]
-        .assert_eq(&told(r#"{"type":"message_delta","delta":{"stop_reason":"max_tokens"}}"#));
+        .assert_eq(&decoded(r#"{"type":"message_delta","delta":{"stop_reason":"max_tokens"}}"#));
         expect![[r#"
             tokens 0 read 0 written 0 out 0
             stop Some(Unknown("pause_turn")) ended false heard 0
         "#]]
-        .assert_eq(&told(r#"{"type":"message_delta","delta":{"stop_reason":"pause_turn"}}"#));
+        .assert_eq(&decoded(r#"{"type":"message_delta","delta":{"stop_reason":"pause_turn"}}"#));
         expect![[r#"
             tokens 0 read 0 written 0 out 0
             complaint overloaded_error "Overloaded"
             stop None ended false heard 0
         "#]]
-        .assert_eq(&told(
+        .assert_eq(&decoded(
             r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#,
         ));
     }

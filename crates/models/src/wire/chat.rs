@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_server_does_not_take_is_said_otherwise() {
+    fn fallbacks_replace_unsupported_request_fields() {
         let mut fallbacks = Fallbacks::default();
         fallbacks.insert(Fallback::OldLimit);
         fallbacks.insert(Fallback::NoSchema);
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_is_gathered() {
+    fn a_stream_is_assembled_into_one_answer() {
         let stream = r#": keep-alive
 
 data: {"choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}],"usage":null}
@@ -275,7 +275,7 @@ data: [DONE]
     }
 
     #[test]
-    fn one_body_is_as_good_as_a_stream() {
+    fn a_single_body_is_read_like_a_stream() {
         let body = r#"{"choices":[{"message":{"role":"assistant","content":"hello"},"finish_reason":"stop"}],"usage":{"prompt_tokens":2,"completion_tokens":1}}"#;
         expect![[r#"
             text "hello"
@@ -286,31 +286,35 @@ data: [DONE]
     }
 
     #[test]
-    fn refusals_cuts_and_errors_are_told() {
-        let told = |data: &str| answer(Dialect::Chat, &format!("data: {data}\n\n"));
+    fn refusals_truncations_and_errors_are_reported() {
+        let decoded = |data: &str| answer(Dialect::Chat, &format!("data: {data}\n\n"));
         expect![[r#"
             refusal "No."
             tokens 0 read 0 written 0 out 0
             stop Some(Refused) ended false heard 3
         "#]]
-        .assert_eq(&told(r#"{"choices":[{"delta":{"refusal":"No."},"finish_reason":"stop"}]}"#));
+        .assert_eq(&decoded(r#"{"choices":[{"delta":{"refusal":"No."},"finish_reason":"stop"}]}"#));
         expect![[r#"
             text "hel"
             tokens 0 read 0 written 0 out 0
             stop Some(CutOff) ended false heard 3
         "#]]
-        .assert_eq(&told(r#"{"choices":[{"delta":{"content":"hel"},"finish_reason":"length"}]}"#));
+        .assert_eq(&decoded(
+            r#"{"choices":[{"delta":{"content":"hel"},"finish_reason":"length"}]}"#,
+        ));
         expect![[r#"
             text "hel"
             tokens 0 read 0 written 0 out 0
             stop Some(Unknown("error")) ended false heard 3
         "#]]
-        .assert_eq(&told(r#"{"choices":[{"delta":{"content":"hel"},"finish_reason":"error"}]}"#));
+        .assert_eq(&decoded(
+            r#"{"choices":[{"delta":{"content":"hel"},"finish_reason":"error"}]}"#,
+        ));
         expect![[r#"
             tokens 0 read 0 written 0 out 0
             complaint 502 "upstream"
             stop None ended false heard 0
         "#]]
-        .assert_eq(&told(r#"{"error":{"message":"upstream","code":502}}"#));
+        .assert_eq(&decoded(r#"{"error":{"message":"upstream","code":502}}"#));
     }
 }

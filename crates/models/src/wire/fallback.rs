@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_thing_is_conceded_once() {
+    fn each_fallback_is_chosen_once() {
         let mut made = Fallbacks::default();
         let refusal = "thinking.type.enabled is not supported";
         for expected in [Some(Fallback::AdaptiveThinking), Some(Fallback::NoThinking), None] {
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn tools_are_given_up_before_the_schema_and_only_by_a_prompt_that_has_some() {
+    fn tools_are_dropped_before_the_schema_and_only_if_the_prompt_has_tools() {
         let refusal = "This model does not support Tools with response_format";
         let mut made = Fallbacks::default();
         assert_eq!(made.next(Dialect::Chat, refusal, false), Some(Fallback::NoSchema));
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_conceded_to_other_words() {
+    fn an_unrelated_error_gives_no_fallback() {
         let made = Fallbacks::default();
         assert_eq!(made.next(Dialect::Chat, "no such model", true), None);
         assert_eq!(

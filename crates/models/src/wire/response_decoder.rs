@@ -168,14 +168,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_json_is_garbled() {
+    fn output_that_is_not_json_is_garbled() {
         expect![[r#"Garbled("<html>")"#]]
             .assert_eq(&answer(Dialect::Chat, "data: <html>\n\ndata: [DONE]\n\n"));
         expect![[r#"Garbled("{\"choices\":")"#]].assert_eq(&answer(Dialect::Chat, "{\"choices\":"));
     }
 
     #[test]
-    fn what_follows_a_hole_is_not_joined_to_what_came_before_it() {
+    fn text_after_an_invalid_event_is_not_appended() {
         let piece = |text: &str| {
             format!("data: {{\"choices\":[{{\"delta\":{{\"content\":\"{text}\"}}}}]}}\n\n")
         };
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_no_answer() {
+    fn an_html_page_is_not_an_answer() {
         let page = answer(Dialect::Anthropic, "<html><body>Sign in</body></html>");
         expect![[r#"Garbled("<html><body>Sign in</body></html>")"#]].assert_eq(&page);
     }

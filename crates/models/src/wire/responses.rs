@@ -231,10 +231,11 @@ mod tests {
                 r#"{{"type":"function_call","call_id":"x","name":"look","arguments":"{arguments}"}}"#
             )
         };
-        let (begun, whole) = (item(""), item(r#"{\"at\":1}"#));
+        let (empty_item, whole) = (item(""), item(r#"{\"at\":1}"#));
         let event =
             |kind: &str, more: &str| format!("data: {{\"type\":\"response.{kind}\",{more}}}\n\n");
-        let added = event("output_item.added", &format!("\"output_index\":1,\"item\":{begun}"));
+        let added =
+            event("output_item.added", &format!("\"output_index\":1,\"item\":{empty_item}"));
         let delta = |text: &str| {
             let more = format!("\"output_index\":1,\"delta\":\"{text}\"");
             event("function_call_arguments.delta", &more)
@@ -259,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_is_gathered() {
+    fn a_stream_is_assembled_into_one_answer() {
         let stream = r#"event: response.created
 data: {"type":"response.created","response":{"status":"in_progress"}}
 
@@ -282,7 +283,7 @@ data: {"type":"response.completed","response":{"status":"completed","error":null
     }
 
     #[test]
-    fn one_body_is_as_good_as_a_stream() {
+    fn a_single_body_is_read_like_a_stream() {
         let body = r#"{"status":"completed","error":null,"output":[{"type":"reasoning"},{"type":"message","content":[{"type":"output_text","text":"hello"}]}],"usage":{"input_tokens":10,"output_tokens":3}}"#;
         expect![[r#"
             text "hello"
@@ -293,35 +294,35 @@ data: {"type":"response.completed","response":{"status":"completed","error":null
     }
 
     #[test]
-    fn refusals_cuts_and_errors_are_told() {
-        let told = |data: &str| answer(Dialect::Responses, &format!("data: {data}\n\n"));
+    fn refusals_truncations_and_errors_are_reported() {
+        let decoded = |data: &str| answer(Dialect::Responses, &format!("data: {data}\n\n"));
         expect![[r#"
             refusal "No."
             tokens 0 read 0 written 0 out 0
             stop Some(Refused) ended false heard 3
         "#]]
-        .assert_eq(&told(r#"{"type":"response.refusal.delta","delta":"No."}"#));
+        .assert_eq(&decoded(r#"{"type":"response.refusal.delta","delta":"No."}"#));
         expect![[r#"
             tokens 0 read 0 written 0 out 0
             stop Some(CutOff) ended true heard 0
-        "#]].assert_eq(&told(
+        "#]].assert_eq(&decoded(
             r#"{"type":"response.incomplete","response":{"status":"incomplete","incomplete_details":{"reason":"max_output_tokens"}}}"#,
         ));
         expect![[r#"
             tokens 0 read 0 written 0 out 0
             stop Some(CutOff) ended true heard 0
         "#]]
-        .assert_eq(&told(r#"{"type":"response.incomplete","response":{}}"#));
+        .assert_eq(&decoded(r#"{"type":"response.incomplete","response":{}}"#));
         expect![[r#"
             tokens 0 read 0 written 0 out 0
             stop Some(Unknown("cancelled")) ended true heard 0
         "#]]
-        .assert_eq(&told(r#"{"type":"response.completed","response":{"status":"cancelled"}}"#));
+        .assert_eq(&decoded(r#"{"type":"response.completed","response":{"status":"cancelled"}}"#));
         expect![[r#"
             tokens 0 read 0 written 0 out 0
             complaint server_error "oops"
             stop Some(Unknown("failed")) ended true heard 0
-        "#]].assert_eq(&told(
+        "#]].assert_eq(&decoded(
             r#"{"type":"response.failed","response":{"status":"failed","error":{"code":"server_error","message":"oops"}}}"#,
         ));
         expect![[r#"
@@ -329,6 +330,6 @@ data: {"type":"response.completed","response":{"status":"completed","error":null
             complaint rate_limit_exceeded "slow"
             stop None ended false heard 0
         "#]]
-        .assert_eq(&told(r#"{"type":"error","code":"rate_limit_exceeded","message":"slow"}"#));
+        .assert_eq(&decoded(r#"{"type":"error","code":"rate_limit_exceeded","message":"slow"}"#));
     }
 }

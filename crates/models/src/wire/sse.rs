@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_end_in_any_way() {
+    fn all_line_endings_are_accepted() {
         check(
             "\u{feff}data: a\r\n\r\ndata: b\r\rdata: c\n\n",
             expect![[r#"
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_without_end_is_not_kept() {
+    fn an_overlong_line_is_an_error() {
         let mut events = EventParser::default();
         let piece = vec![b'x'; 1 << 20];
         let fed = (0..17).try_for_each(|_| events.feed(&piece, &mut |_| {}));
@@ -156,7 +156,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(assay_testenv::cases(64)))]
         #[test]
-        fn events_are_the_same_however_they_are_cut(
+        fn events_do_not_depend_on_chunk_boundaries(
             lines in prop::collection::vec("(data: [a-zé]{0,4}|event: x|: c|)(\n|\r\n|\r)", 0..12),
             size in 1_usize..7,
         ) {

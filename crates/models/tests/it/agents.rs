@@ -101,7 +101,7 @@ fn printing(output: &str) -> String {
 }
 
 #[test]
-fn claude_gets_the_prompt_to_read_and_nothing_to_do() {
+fn claude_gets_the_prompt_and_no_tools() {
     let fixture =
         AgentFixture::new(&printing(r#"{"type":"result","is_error":false,"result":"yes"}"#));
     assert_eq!(ask(&fixture.model(AgentKind::Claude, "opus")).unwrap().text, "yes");
@@ -137,7 +137,7 @@ fn claude_gets_the_prompt_to_read_and_nothing_to_do() {
 }
 
 #[test]
-fn what_an_agent_is_given_is_for_nobody_else() {
+fn files_for_an_agent_are_accessible_only_to_the_owner() {
     let script = "ls -ld . * | cut -c1-10 > \"$STAGE/modes\"; echo yes";
     let fixture = AgentFixture::new(script);
     ask(&fixture.model(AgentKind::Codex, "m")).unwrap_err();
@@ -148,7 +148,7 @@ fn what_an_agent_is_given_is_for_nobody_else() {
 }
 
 #[test]
-fn an_agent_may_have_all_the_time_in_the_world() {
+fn the_maximum_duration_is_accepted_as_the_timeout_of_an_agent() {
     let fixture =
         AgentFixture::new(&printing(r#"{"type":"result","is_error":false,"result":"yes"}"#));
     let (model, nonce) = (fixture.model(AgentKind::Claude, ""), Nonce::draw().unwrap());
@@ -157,7 +157,7 @@ fn an_agent_may_have_all_the_time_in_the_world() {
 }
 
 #[test]
-fn no_value_of_a_variable_is_shown_whatever_its_name() {
+fn long_variable_values_are_redacted_from_errors_whatever_their_name() {
     let fixture = AgentFixture::new("echo \"cannot log in as $WHO_I_AM to $PLACE\" >&2; exit 1");
     let kind = custom(AgentOutputFormat::Text, &[]);
     let about = kind.describe(ModelId::new("agent", "m"));
@@ -173,7 +173,7 @@ fn no_value_of_a_variable_is_shown_whatever_its_name() {
 }
 
 #[test]
-fn agents_know_the_way_to_them_apart() {
+fn the_endpoint_hash_of_an_agent_depends_on_its_command_and_not_on_its_key() {
     let way = |kind: AgentKind, args: &[&str], value: &str| {
         let about = kind.describe(ModelId::new("agent", "m"));
         let args = args.iter().map(|arg| (*arg).to_owned()).collect();
@@ -199,7 +199,7 @@ fn agents_know_the_way_to_them_apart() {
 }
 
 #[test]
-fn a_prompt_is_no_command_of_claudes() {
+fn a_prompt_that_begins_with_a_slash_is_not_run_as_a_claude_command() {
     let fixture =
         AgentFixture::new(&printing(r#"{"type":"result","is_error":false,"result":"yes"}"#));
     let block = PromptBlock { pieces: vec![Piece::Text(" /cost".into())], shared: false };
@@ -210,7 +210,7 @@ fn a_prompt_is_no_command_of_claudes() {
 }
 
 #[test]
-fn claude_is_judged_by_what_it_says_and_not_by_its_subtype() {
+fn claude_is_judged_by_its_result_and_not_by_its_subtype() {
     let check = |output: &str, code: u8, expected: Expect| {
         crate::agents::check(
             AgentKind::Claude,
@@ -300,7 +300,7 @@ fn claude_is_judged_by_what_it_says_and_not_by_its_subtype() {
 }
 
 #[test]
-fn codex_gets_the_prompt_to_read_and_nothing_to_do() {
+fn codex_gets_the_prompt_and_no_tools() {
     let fixture = AgentFixture::new(&printing(
         r#"{"type":"item.completed","item":{"type":"agent_message","text":"yes"}}
 {"type":"turn.completed","usage":{}}"#,
@@ -337,7 +337,7 @@ fn codex_gets_the_prompt_to_read_and_nothing_to_do() {
 }
 
 #[test]
-fn codex_takes_a_loose_schema_in_words() {
+fn codex_gets_a_loose_schema_as_text() {
     let fixture = AgentFixture::new("true");
     let loose = Prompt { schema: Some(json!({ "type": "object" })), ..prompt() };
     let model = fixture.model(AgentKind::Codex, "");
@@ -432,7 +432,7 @@ fn custom(form: AgentOutputFormat, args: &[&str]) -> AgentKind {
 }
 
 #[test]
-fn any_agent_can_be_asked_with_its_prompt_in_a_file() {
+fn a_custom_agent_can_get_its_prompt_in_a_file() {
     let fixture = AgentFixture::new("cat \"$2\"");
     let kind = custom(AgentOutputFormat::Text, &["--file", "{prompt_file}", "--model={model}"]);
     let reply = ask(&fixture.model(kind, "some")).unwrap();
@@ -444,7 +444,7 @@ fn any_agent_can_be_asked_with_its_prompt_in_a_file() {
 }
 
 #[test]
-fn any_agents_answer_is_found_in_its_form() {
+fn the_answer_of_a_custom_agent_is_read_in_its_output_format() {
     let json = || custom(AgentOutputFormat::Json("/result/text".into()), &[]);
     let lines = || custom(AgentOutputFormat::JsonLines("/text".into()), &[]);
     check(
@@ -521,7 +521,7 @@ fn an_agent_that_does_not_end_is_stopped() {
 }
 
 #[test]
-fn an_agent_that_prints_nothing_is_stopped_long_before_its_time() {
+fn an_agent_that_prints_nothing_is_stopped_after_the_stall_timeout() {
     for script in ["sleep 600 & wait", "echo begun; sleep 600", "while :; do echo x >&2; done"] {
         let fixture = AgentFixture::new(script);
         let model = fixture.model(custom(AgentOutputFormat::Text, &[]), "m");
@@ -534,7 +534,7 @@ fn an_agent_that_prints_nothing_is_stopped_long_before_its_time() {
 }
 
 #[test]
-fn an_agent_that_is_not_there_is_named() {
+fn a_missing_agent_program_is_reported_by_name() {
     let kind = AgentKind::Claude;
     let about = kind.describe(ModelId::new("claude", ""));
     let program = Some("no-such-program".to_owned());

@@ -76,7 +76,7 @@ fn chunked(body: &str) -> ServerAction {
 }
 
 #[test]
-fn an_answer_is_heard_while_it_comes() {
+fn progress_is_reported_while_an_answer_arrives() {
     let server = Server::start(vec![chunked(WHOLE)]);
     let heard = RefCell::new(Vec::new());
     let model = model(Dialect::Chat, &server.url);
@@ -112,7 +112,7 @@ fn each_dialect_has_its_address_and_its_headers() {
 }
 
 #[test]
-fn models_know_the_way_to_them_apart() {
+fn the_endpoint_hash_of_a_model_depends_on_url_and_dialect() {
     let way = |dialect, url: &str| model(dialect, url).about().endpoint_hash.clone();
     let ways = [
         way(Dialect::Chat, "https://a.example/v1"),
@@ -125,7 +125,7 @@ fn models_know_the_way_to_them_apart() {
 }
 
 #[test]
-fn a_reason_to_end_may_be_missing_where_the_end_is_not() {
+fn a_missing_or_unknown_finish_reason_is_accepted_if_the_stream_ends() {
     for reason in ["null", "\"\"", "\"STOP\"", "\"eos_token\""] {
         let end = format!(r#"{{"choices":[{{"delta":{{}},"finish_reason":{reason}}}]}}"#);
         let server =
@@ -135,7 +135,7 @@ fn a_reason_to_end_may_be_missing_where_the_end_is_not() {
 }
 
 #[test]
-fn what_is_said_beside_the_answer_is_kept_as_well() {
+fn text_beside_the_report_is_kept() {
     let body = r#"{"content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"As told: c0ffee, sk-very-secret"},{"type":"tool_use","input":{"a":1}}],"stop_reason":"tool_use"}"#;
     let server = Server::start(vec![respond("200 OK", "", body)]);
     let reply = ask(Dialect::Anthropic, &server).unwrap();
@@ -155,7 +155,7 @@ fn ask_with(model: &HttpModel, prompt: &Prompt) -> Result<Reply, Failure> {
 }
 
 #[test]
-fn calls_of_offered_tools_are_told_from_the_report_and_hold_no_key() {
+fn calls_of_offered_tools_are_separated_from_the_report_and_redacted() {
     let calls = r#"{"content":[{"type":"text","text":"Let me see."},{"type":"tool_use","id":"1","name":"look","input":{"at":"sk-very-secret"}},{"type":"tool_use","id":"2","name":"grep","input":{}}],"stop_reason":"tool_use"}"#;
     let server = Server::start(vec![respond("200 OK", "", calls)]);
     let reply = ask_with(&model(Dialect::Anthropic, &server.url), &prompt_with_tool()).unwrap();
@@ -170,7 +170,7 @@ fn calls_of_offered_tools_are_told_from_the_report_and_hold_no_key() {
 }
 
 #[test]
-fn a_server_that_refuses_tools_is_asked_without_them_and_that_is_remembered() {
+fn refused_tools_are_dropped_from_this_and_later_requests() {
     let refusals = [
         (Dialect::Chat, "400 Bad Request", "registry/x does not support tools"),
         (Dialect::Chat, "400 Bad Request", "Function calling is not enabled for this model"),
@@ -211,7 +211,7 @@ fn a_server_that_refuses_tools_is_asked_without_them_and_that_is_remembered() {
 }
 
 #[test]
-fn a_refusal_that_is_not_about_tools_costs_no_tools() {
+fn an_error_that_is_not_about_tools_is_not_retried_without_tools() {
     let refuse =
         respond("500 Internal Server Error", "", r#"{"error":{"message":"out of memory"}}"#);
     let server = Server::start(vec![refuse]);
@@ -220,7 +220,7 @@ fn a_refusal_that_is_not_about_tools_costs_no_tools() {
 }
 
 #[test]
-fn a_server_that_knows_less_is_asked_for_less_and_that_is_remembered() {
+fn unsupported_fields_are_dropped_from_this_and_later_requests() {
     let refuse = |words: &str| {
         let body = format!(r#"{{"error":{{"message":"unknown field `{words}`"}}}}"#);
         respond("400 Bad Request", "", &body)
@@ -254,7 +254,7 @@ fn a_server_that_knows_less_is_asked_for_less_and_that_is_remembered() {
 }
 
 #[test]
-fn a_field_that_is_not_taken_is_left_out_before_the_account_is_called_empty() {
+fn an_unsupported_field_is_dropped_before_a_budget_failure_is_reported() {
     let body = r#"{"detail":[{"loc":["body","stream_options"],"msg":"no such field on your payment plan","input":{"include_usage":true}}]}"#;
     let refuse = || respond("422 Unprocessable Entity", "", body);
     let server = Server::start(vec![refuse(), chunked(WHOLE)]);
@@ -264,7 +264,7 @@ fn a_field_that_is_not_taken_is_left_out_before_the_account_is_called_empty() {
 }
 
 #[test]
-fn a_refused_request_is_classed_and_explained() {
+fn a_refused_request_is_classified_and_explained() {
     let error = |status: &str, headers: &str, message: &str| {
         respond(status, headers, &format!(r#"{{"error":{{"message":"{message}"}}}}"#))
     };
@@ -325,7 +325,7 @@ fn a_refused_request_is_classed_and_explained() {
 }
 
 #[test]
-fn a_redirect_takes_the_key_nowhere() {
+fn no_request_is_sent_to_the_target_of_a_redirect() {
     let elsewhere = Server::start(vec![chunked(WHOLE)]);
     let to = format!("location: {}/chat/completions\r\n", elsewhere.url);
     let check = |status: &str, expected: Expect| {
@@ -350,7 +350,7 @@ fn a_redirect_takes_the_key_nowhere() {
 }
 
 #[test]
-fn an_answer_that_is_none_is_told_from_one_that_is_cut() {
+fn missing_invalid_and_truncated_answers_are_distinguished() {
     check(
         ServerAction::Reset(stream(HALF)),
         expect![[r#"
@@ -429,14 +429,14 @@ fn an_answer_that_is_none_is_told_from_one_that_is_cut() {
 }
 
 #[test]
-fn there_may_be_all_the_time_in_the_world() {
+fn the_maximum_duration_is_accepted_as_a_timeout() {
     let server = Server::start(vec![chunked(WHOLE)]);
     let model = model(Dialect::Chat, &server.url);
     assert_eq!(ask_within(&model, Duration::MAX).unwrap().text, "hello");
 }
 
 #[test]
-fn an_answer_that_never_ends_is_given_up_and_its_beginning_saved() {
+fn an_endless_answer_times_out_and_its_beginning_is_kept() {
     let server = Server::start(vec![ServerAction::Hang(stream(HALF))]);
     let model = model(Dialect::Chat, &server.url);
     let failure = ask_within(&model, PATIENCE).unwrap_err();
@@ -444,7 +444,7 @@ fn an_answer_that_never_ends_is_given_up_and_its_beginning_saved() {
 }
 
 #[test]
-fn a_server_that_says_nothing_is_given_up() {
+fn a_silent_server_times_out() {
     let server = Server::start(vec![ServerAction::Hang(String::new())]);
     let model = model(Dialect::Chat, &server.url);
     let failure = ask_within(&model, PATIENCE).unwrap_err();
@@ -457,7 +457,7 @@ fn chunk(text: &str) -> String {
 }
 
 #[test]
-fn an_answer_that_stalls_is_given_up_long_before_its_time() {
+fn a_stalled_answer_fails_after_the_stall_timeout() {
     let head = stream("");
     let ping = chunk(": keep-alive\n\n");
     let event = chunk("event: ping\ndata: {\"type\": \"ping\"}\n\n");
@@ -481,7 +481,7 @@ fn an_answer_that_stalls_is_given_up_long_before_its_time() {
 }
 
 #[test]
-fn the_total_time_counts_where_it_is_over_first() {
+fn the_total_timeout_applies_if_it_expires_before_the_stall_timeout() {
     let server = Server::start(vec![ServerAction::Hang(stream(HALF))]);
     let model = model(Dialect::Chat, &server.url).with_stall_timeout(Duration::from_secs(3_600));
     let failure = ask_within(&model, Duration::from_millis(200)).unwrap_err();
@@ -489,7 +489,7 @@ fn the_total_time_counts_where_it_is_over_first() {
 }
 
 #[test]
-fn nobody_there_is_told_as_such() {
+fn a_refused_connection_is_reported_as_a_network_failure() {
     let url = {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         format!("http://{}", listener.local_addr().unwrap())
@@ -503,7 +503,7 @@ fn nobody_there_is_told_as_such() {
 }
 
 #[test]
-fn a_server_that_cannot_show_who_it_is_gets_no_key() {
+fn a_server_that_fails_the_tls_handshake_gets_no_key() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("https://{}", listener.local_addr().unwrap());
     let server = std::thread::spawn(move || {
@@ -522,7 +522,7 @@ fn a_server_that_cannot_show_who_it_is_gets_no_key() {
 }
 
 #[test]
-fn an_address_that_is_none_is_refused_at_once() {
+fn an_invalid_url_is_refused_at_once() {
     for url in ["", "example.com", "ftp://example.com", "https://", "https://me:secret@example.com"]
     {
         let failure = Provider::new("fake", Dialect::Chat, url, KeySource::None).unwrap_err();

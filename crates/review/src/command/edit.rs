@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn an_edit_inside_a_line_becomes_the_line() {
+    fn an_edit_inside_a_line_replaces_the_whole_line() {
         let x = "2-2 \"zwei ö 😀 y\\n\"";
         check(&[(at(2, 10, ColumnUnit::Char), at(2, 11, ColumnUnit::Char), "y")], x);
         check(&[(at(2, 11, ColumnUnit::Utf16), at(2, 12, ColumnUnit::Utf16), "y")], x);
@@ -220,13 +220,13 @@ mod tests {
     }
 
     #[test]
-    fn a_line_goes_with_its_end() {
+    fn a_deleted_line_is_removed_with_its_line_break() {
         check(&[(at(1, 1, ColumnUnit::Char), at(2, 1, ColumnUnit::Char), "")], "1-1 \"\"");
         check(&[(at(4, 1, ColumnUnit::Char), at(4, 5, ColumnUnit::Char), "")], "4-4 \"\"");
     }
 
     #[test]
-    fn a_line_that_loses_its_end_takes_the_next_along() {
+    fn an_edit_that_removes_a_line_break_includes_the_next_line() {
         check(
             &[(at(1, 1, ColumnUnit::Char), at(2, 1, ColumnUnit::Char), "x ")],
             "1-2 \"x zwei ö 😀 x\\n\"",
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn edits_that_do_not_fit_are_refused() {
+    fn invalid_ambiguous_and_overlapping_edits_are_refused() {
         let end = at(9, 1, ColumnUnit::Char);
         check(&[(at(1, 1, ColumnUnit::Char), end, "")], "none");
         check(&[(at(1, 9, ColumnUnit::Char), at(1, 9, ColumnUnit::Char), "x")], "none");

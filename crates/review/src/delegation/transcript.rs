@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_to_another_wording_is_none_unless_it_is_asked_for() {
+    fn an_answer_to_another_wording_is_used_only_on_request() {
         let (kept, brief) = (transcript(), brief("new", &["Lost update", "Wrong sign"]));
         assert_eq!(kept.find(&brief, Wording::Present), TranscriptMatch::OtherWording);
         let found = kept.find(&brief, Wording::Earlier);

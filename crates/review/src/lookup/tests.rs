@@ -82,7 +82,7 @@ fn shown(answered: &CallResult) -> String {
 }
 
 #[test]
-fn a_definition_is_found_by_name_and_stands_between_the_marks() {
+fn a_definition_is_found_by_name_and_shown_inside_the_fence() {
     Case::new().check(
         "definition",
         json!({ "name": "rate_of" }),
@@ -111,7 +111,7 @@ fn callers_are_found_also_in_the_change() {
 }
 
 #[test]
-fn lines_are_read_with_their_numbers_and_what_is_missing_is_told() {
+fn lines_are_read_with_their_numbers_and_omitted_lines_are_reported() {
     let case = Case::new();
     let found = case.call("read_lines", &json!({ "path": "lib/tax.py", "from": 1, "to": 4 }));
     assert!(found.contains("    1   RATE = 19\n    2   \n"), "{found}");
@@ -125,7 +125,7 @@ fn lines_are_read_with_their_numbers_and_what_is_missing_is_told() {
 }
 
 #[test]
-fn a_search_takes_the_text_as_it_is_and_whole_words_where_asked() {
+fn a_search_matches_literal_text_and_whole_words_on_request() {
     let case = Case::new();
     let found = case.call("search", &json!({ "text": "rate_of('de')" }));
     assert!(found.contains("    7       return rate_of('de')"), "{found}");
@@ -139,7 +139,7 @@ fn a_search_takes_the_text_as_it_is_and_whole_words_where_asked() {
 }
 
 #[test]
-fn nothing_that_models_may_not_see_is_found() {
+fn files_hidden_from_models_are_not_found() {
     let case = Case::new();
     let root = case.repository.path();
     std::os::unix::fs::symlink("local.env", root.join("link.py")).unwrap();
@@ -183,7 +183,7 @@ fn nothing_that_models_may_not_see_is_found() {
 }
 
 #[test]
-fn a_path_that_leaves_the_repository_is_an_error_that_counts() {
+fn a_path_outside_the_repository_is_an_error_and_uses_up_a_lookup() {
     let case = Case::new();
     for path in ["../secret", "/etc/passwd", "lib/../../secret", "a\u{0}b", ""] {
         let found = case.call("read_lines", &json!({ "path": path, "from": 1, "to": 9 }));
@@ -193,7 +193,7 @@ fn a_path_that_leaves_the_repository_is_an_error_that_counts() {
 }
 
 #[test]
-fn credentials_and_orders_are_taken_out() {
+fn credentials_and_instructions_to_reviewers_are_removed() {
     let case = Case::new();
     let found = case.call("read_lines", &json!({ "path": "settings.py", "from": 1, "to": 9 }));
     assert!(found.contains("NAME = 'shop'") && !found.contains(SECRET), "{found}");
@@ -204,9 +204,9 @@ fn credentials_and_orders_are_taken_out() {
 }
 
 #[test]
-fn a_bad_call_is_answered_with_what_to_do() {
+fn an_invalid_call_is_answered_with_the_reason() {
     let case = Case::new();
-    for (tool, arguments, told) in [
+    for (tool, arguments, reason) in [
         ("grep", json!({}), "the tools are `read_lines`, `search`, `definition` and `callers`"),
         ("search", json!({}), "missing field `text`"),
         ("search", json!({ "text": " " }), "`text` is empty"),
@@ -219,7 +219,7 @@ fn a_bad_call_is_answered_with_what_to_do() {
         ("callers", json!({ "name": "x", "file": "y" }), "unknown field `file`"),
     ] {
         let found = case.call(tool, &arguments);
-        assert!(found.starts_with("error: ") && found.contains(told), "{tool}: {found}");
+        assert!(found.starts_with("error: ") && found.contains(reason), "{tool}: {found}");
     }
     let mut allowance = LookupBudget::default();
     let calls = vec![call("search", "{ \"text\": ")];

@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_holds_only_while_the_persona_that_it_names_reads() {
+    fn an_entry_is_kept_only_if_the_persona_that_it_names_takes_part() {
         check(
             &["security"],
             expect![[r#"
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn the_names_of_the_section_are_found() {
+    fn the_personas_referenced_in_the_section_are_found() {
         assert_eq!(referenced_personas(BRIEF).collect::<Vec<_>>(), ["security", "testing"]);
     }
 }

@@ -316,7 +316,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_pattern_of_the_shipped_personas_is_one() {
+    fn every_trigger_pattern_of_the_shipped_personas_is_valid() {
         for persona in Personas::with_repository_personas([]).unwrap().iter() {
             persona.trigger.check().unwrap_or_else(|why| panic!("{}: {why}", persona.name));
         }

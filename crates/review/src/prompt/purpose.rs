@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_beside_the_one_that_names_it_is_meant_first() {
+    fn a_document_in_the_folder_of_the_reference_is_preferred() {
         let paths = ["context.md", "a/b/plan.md", "a/b/context.md"];
         assert_eq!(named("See context.md", "a/b", &paths), ["a/b/context.md"]);
     }

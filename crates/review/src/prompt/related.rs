@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_migration_stands_beside_its_model() {
+    fn a_migration_is_grouped_with_its_model() {
         check(
             &[
                 ("app/models/order.rb", "class Order\nend\n"),
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_test_a_style_and_a_header_stand_beside_their_files() {
+    fn a_test_a_style_and_a_header_are_grouped_with_their_files() {
         check(
             &[
                 ("lib/ring.c", "int ring;\n"),
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn translations_of_one_text_stand_beside_each_other() {
+    fn translations_of_one_text_are_grouped() {
         check(
             &[
                 ("locales/de/app.json", "{}\n"),
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interface_stands_beside_its_implementations_and_a_function_beside_its_caller() {
+    fn an_interface_is_grouped_with_its_implementations_and_a_function_with_its_caller() {
         check(
             &[
                 ("a/Gateway.java", "interface Gateway {\n  void pay();\n}\n"),
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_two_files_define_relates_nothing_and_no_group_outgrows_a_part() {
+    fn a_name_defined_in_two_files_groups_nothing_and_no_group_exceeds_a_part() {
         check(
             &[
                 ("a/one.py", "def helper():\n    return 1\n"),

@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn documents_beside_the_best_one_are_shown_with_it() {
+    fn documents_in_the_folder_of_the_best_match_are_shown_with_it() {
         let documents = index(&[
             ("a", "Leap years count 366 days."),
             ("b", "Invoices carry consecutive numbers."),
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn the_acceptance_criteria_of_a_spec_stay_whatever_their_words() {
+    fn the_acceptance_criteria_of_a_spec_stay_without_matching_words() {
         let far = "refund price\n".repeat(1200);
         let text = format!(
             "# Spec\n\n## Background\n{far}\n## Acceptance Criteria (v2)\n- Labels are red.\n"

@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_in_a_line_ends_it() {
+    fn line_breaks_inside_a_line_are_replaced() {
         assert_eq!(
             replace_line_breaks("a\r### FILE b\u{2028}c\td"),
             "a\u{2424}### FILE b\u{2424}c\td"

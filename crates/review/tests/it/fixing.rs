@@ -44,7 +44,7 @@ fn several_fixes_of_one_file_are_applied_together() {
 }
 
 #[test]
-fn line_ends_and_modes_stay() {
+fn line_endings_and_file_modes_are_kept() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();
     fs::write(root.join("a.py"), "a = 1\r\nb = 2\r\nc = 3\r\n").unwrap();
@@ -68,7 +68,7 @@ fn a_fix_that_does_not_parse_is_refused_and_the_others_are_not() {
 }
 
 #[test]
-fn of_two_fixes_that_meet_the_first_is_applied() {
+fn of_two_overlapping_fixes_only_the_first_is_applied() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();
     fs::write(root.join("a.py"), "a = 1\nb = 2\nc = 3\n").unwrap();
@@ -136,7 +136,7 @@ fn if_one_file_cannot_be_written_none_is() {
 }
 
 #[test]
-fn what_was_applied_can_be_taken_back() {
+fn applied_fixes_can_be_undone() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();
     fs::write(root.join("a.py"), "a = 1\nb = 2\n").unwrap();

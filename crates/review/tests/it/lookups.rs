@@ -107,7 +107,7 @@ fn titles(answer: &ReviewerAnswer) -> Vec<&str> {
 }
 
 #[test]
-fn a_report_that_came_with_calls_is_not_lost() {
+fn a_report_sent_together_with_tool_calls_is_kept() {
     let early = calls(&report(&["Loses the first price"]), "search", json!({ "text": "prices" }));
     let (answer, prompts) = read(vec![early, says(&report(&[]))], true);
     assert_eq!((titles(&answer), prompts.len()), (vec!["Loses the first price"], 2));
@@ -129,7 +129,7 @@ fn each_turn_is_an_exchange_with_its_own_prompt() {
 }
 
 #[test]
-fn an_answer_that_is_no_report_is_asked_for_again_with_the_results_and_without_tools() {
+fn an_unusable_answer_is_requested_again_with_the_results_and_without_tools() {
     let look = calls("", "definition", json!({ "name": "total" }));
     let (answer, prompts) = read(vec![look, says("hm"), says(&report(&["Found"]))], true);
     assert_eq!(titles(&answer), ["Found"]);
@@ -140,7 +140,7 @@ fn an_answer_that_is_no_report_is_asked_for_again_with_the_results_and_without_t
 }
 
 #[test]
-fn a_model_that_takes_no_tools_is_offered_none() {
+fn a_model_without_tool_support_is_offered_no_tools() {
     let (_, prompts) = read(vec![says(&report(&[]))], false);
     assert_eq!((prompts.len(), prompts[0].tools.len()), (1, 0));
     let (_, prompts) = read(vec![says(&report(&[]))], true);

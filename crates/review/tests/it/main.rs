@@ -1,11 +1,11 @@
 //! Tests of the crate through its public interface.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod analyser_formats;
 mod delegation;
 mod fixing;
 mod flawed;
-mod forms;
-mod known;
+mod known_analysers;
 mod lookups;
 mod memory;
 mod persona_texts;

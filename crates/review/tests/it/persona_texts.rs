@@ -74,7 +74,7 @@ fn readers(personas: &Personas) -> impl Iterator<Item = &Persona> {
 }
 
 #[test]
-fn the_reader_of_texts_sees_what_is_defined_twice_and_said_twice() {
+fn the_text_parser_detects_repeated_anchors_severities_and_phrases() {
     let twice =
         anchors("\n- 100: the line\n  proves it. 75: traced.\n- 100: again. 25: 0 is a number.\n");
     let expected =
@@ -88,14 +88,14 @@ fn the_reader_of_texts_sees_what_is_defined_twice_and_said_twice() {
 }
 
 #[test]
-fn the_contract_reports_what_is_75_or_more_and_a_p0_at_50() {
+fn the_contract_asks_for_findings_of_75_or_more_and_for_a_p0_at_50() {
     assert!(
         CONTRACT.contains("Report what is 75 or 100; below that, only what would be a P0 at 50")
     );
 }
 
 #[test]
-fn every_anchor_is_defined_once_and_the_surest_comes_first() {
+fn every_anchor_is_defined_once_and_the_highest_comes_first() {
     for persona in readers(&shipped()) {
         let anchors: Vec<u32> =
             anchors(section(persona, "How sure you are")).into_iter().map(|(a, _)| a).collect();
@@ -109,21 +109,21 @@ fn every_anchor_is_defined_once_and_the_surest_comes_first() {
 }
 
 #[test]
-fn nothing_below_75_is_reported_but_a_p0_at_50() {
+fn no_persona_reports_below_75_except_a_p0_at_50() {
     let tells = ["told", "report it", "reported", "is a finding"];
     for persona in readers(&shipped()) {
         for (anchor, words) in anchors(section(persona, "How sure you are")) {
             let denies = ["not reported", "nothing", "drop", "leave", "instead"];
             let is_denied = denies.iter().any(|no| words.to_lowercase().contains(no));
-            let is_told = tells.iter().any(|yes| words.contains(yes)) && !is_denied;
+            let is_reported = tells.iter().any(|yes| words.contains(yes)) && !is_denied;
             let may_be = anchor >= 75 || (anchor == 50 && words.contains("P0"));
-            assert!(!is_told || may_be, "{}: {anchor}: {words}", persona.name);
+            assert!(!is_reported || may_be, "{}: {anchor}: {words}", persona.name);
         }
     }
 }
 
 #[test]
-fn one_claim_has_one_anchor() {
+fn no_two_anchors_of_a_persona_share_a_phrase() {
     // Two anchors that describe the same case in the same words cannot both hold.
     for persona in readers(&shipped()) {
         let anchors = anchors(section(persona, "How sure you are"));
@@ -181,7 +181,7 @@ fn nothing_is_both_hunted_and_left_alone() {
 }
 
 #[test]
-fn work_is_left_to_others_only_in_the_form_that_code_reads() {
+fn work_is_left_to_other_personas_only_in_the_parsed_form() {
     let personas = shipped();
     let names: Vec<&str> = personas.iter().map(|persona| persona.name.as_str()).collect();
     for persona in readers(&personas) {
@@ -205,7 +205,7 @@ fn work_is_left_to_others_only_in_the_form_that_code_reads() {
 }
 
 #[test]
-fn no_persona_leaves_to_another_what_it_answers_for_itself() {
+fn no_persona_leaves_a_defect_class_that_it_owns_to_another() {
     let personas = shipped();
     let mut owners: BTreeMap<&str, &str> = BTreeMap::new();
     for persona in personas.iter() {

@@ -30,7 +30,7 @@ fn every_class_of_defect_has_an_owner() {
 }
 
 #[test]
-fn every_persona_says_who_it_is_and_what_it_leaves_alone() {
+fn every_persona_brief_has_the_required_sections() {
     let personas = shipped();
     let headings =
         ["## Who you are", "## What you hunt", "## How sure you are", "## What you leave alone"];
@@ -45,7 +45,7 @@ fn every_persona_says_who_it_is_and_what_it_leaves_alone() {
 }
 
 #[test]
-fn every_persona_is_carried_by_a_reading_and_says_for_which_concern() {
+fn every_persona_is_a_reading_or_carried_by_one_and_states_its_concern() {
     let personas = shipped();
     for persona in personas.on_roster() {
         let is_reading = !persona.carries.is_empty();
@@ -58,7 +58,7 @@ fn every_persona_is_carried_by_a_reading_and_says_for_which_concern() {
 }
 
 #[test]
-fn a_persona_of_the_repository_reads_for_itself_unless_its_own_reading_carries_it() {
+fn a_repository_persona_runs_separately_unless_a_repository_reading_carries_it() {
     let file = |name: &str, more: &str| {
         let text = format!("---\nname: {name}\n{more}trigger: always\n---\n\nLook at prices.\n");
         (format!("{name}.md"), text)
@@ -74,7 +74,7 @@ fn a_persona_of_the_repository_reads_for_itself_unless_its_own_reading_carries_i
 }
 
 #[test]
-fn the_validator_is_on_no_roster_and_whoever_has_to_answer_comes_first() {
+fn the_validator_is_not_on_the_roster_and_required_personas_come_first() {
     let personas = shipped();
     let roster = personas.on_roster();
     assert!(roster.iter().all(|persona| persona.name != VALIDATOR));
@@ -110,7 +110,7 @@ fn open(repository: &Repository) -> Change {
 }
 
 #[test]
-fn words_alone_wake_whoever_reads_documents() {
+fn a_documentation_change_triggers_only_correctness_and_docs_truth() {
     check(
         &[("docs/guide.md", "# Guide\n")],
         &[("docs/guide.md", "# Guide\n\nRun `SELECT * FROM users` with your password.\n")],
@@ -119,7 +119,7 @@ fn words_alone_wake_whoever_reads_documents() {
 }
 
 #[test]
-fn a_small_fix_wakes_a_few() {
+fn a_small_fix_triggers_few_personas() {
     check(
         &[("shop.py", "def total(items):\n    return sum(items)\n")],
         &[(
@@ -131,7 +131,7 @@ fn a_small_fix_wakes_a_few() {
 }
 
 #[test]
-fn a_query_built_from_input_wakes_security() {
+fn a_query_built_from_input_triggers_security() {
     check(
         &[("shop.py", "def find(db, name):\n    return None\n")],
         &[(
@@ -143,7 +143,7 @@ fn a_query_built_from_input_wakes_security() {
 }
 
 #[test]
-fn a_lock_and_a_thread_wake_concurrency() {
+fn a_lock_and_a_thread_trigger_concurrency() {
     check(
         &[("src/lib.rs", "pub fn a() {}\n")],
         &[(
@@ -155,7 +155,7 @@ fn a_lock_and_a_thread_wake_concurrency() {
 }
 
 #[test]
-fn a_workflow_wakes_those_who_know_about_builds() {
+fn a_workflow_file_triggers_guard_fidelity_and_supply_chain() {
     check(
         &[],
         &[(
@@ -167,7 +167,7 @@ fn a_workflow_wakes_those_who_know_about_builds() {
 }
 
 #[test]
-fn a_persona_that_cannot_be_read_is_named() {
+fn an_invalid_persona_is_reported_with_the_reason() {
     let check = |text: &str, expected: Expect| {
         let error = Persona::read("x.md", text).unwrap_err();
         expected.assert_eq(&error.to_string());
@@ -200,7 +200,7 @@ fn a_persona_that_cannot_be_read_is_named() {
 }
 
 #[test]
-fn a_repositorys_persona_takes_the_place_of_the_shipped_one() {
+fn a_repository_persona_replaces_the_shipped_one() {
     let own = "---\nname: security\ntrigger: {paths: ['*.rs']}\n---\nOurs.\n";
     let personas = Personas::with_repository_personas([("a.md".into(), own.into())]).unwrap();
     assert_eq!(personas.get("security").unwrap().brief, "Ours.");
@@ -209,7 +209,7 @@ fn a_repositorys_persona_takes_the_place_of_the_shipped_one() {
 }
 
 #[test]
-fn a_read_that_is_tested_and_followed_by_a_write_wakes_concurrency() {
+fn a_check_that_is_followed_by_a_write_triggers_concurrency() {
     check(
         &[("app/coupons.rb", "module Coupons\nend\n")],
         &[(
@@ -221,7 +221,7 @@ fn a_read_that_is_tested_and_followed_by_a_write_wakes_concurrency() {
 }
 
 #[test]
-fn a_package_called_analytics_does_not_wake_data_exposure() {
+fn a_package_called_analytics_does_not_trigger_data_exposure() {
     check(
         &[("src/Report.java", "class Report {\n}\n")],
         &[(
@@ -233,7 +233,7 @@ fn a_package_called_analytics_does_not_wake_data_exposure() {
 }
 
 #[test]
-fn a_column_without_an_index_wakes_migration_and_performance() {
+fn a_column_without_an_index_triggers_migration_and_performance() {
     check(
         &[("db/1.sql", "CREATE TABLE shops (id bigint PRIMARY KEY);\n")],
         &[("db/2.sql", "ALTER TABLE orders ADD COLUMN shop_id bigint;\n")],
@@ -242,7 +242,7 @@ fn a_column_without_an_index_wakes_migration_and_performance() {
 }
 
 #[test]
-fn a_behaviour_that_does_not_exist_is_named_with_those_that_do() {
+fn an_unknown_behaviour_is_reported_with_the_known_ones() {
     let text = "---\nname: x\ntrigger:\n  does: [dance]\n---\ntext";
     let error = Persona::read("x.md", text).unwrap_err().to_string();
     assert!(error.contains("unknown behaviour `dance` in `does`"), "{error}");

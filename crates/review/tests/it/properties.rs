@@ -35,14 +35,14 @@ fn answer(form: AnalyserFormat, output: &[u8]) -> (usize, bool) {
 
 proptest! {
     #[test]
-    fn any_bytes_give_an_answer(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
+    fn any_bytes_give_a_report(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
         for form in AnalyserFormat::ALL {
             answer(form, &bytes);
         }
     }
 
     #[test]
-    fn any_text_of_json_and_xml_gives_an_answer(
+    fn any_text_similar_to_json_or_xml_gives_a_report(
         text in "([\\[\\]{}<>:,\"'/&;=\\n ]|results|runs|Issues|null|-1|1e9|message|checkstyle|file|error|reason|\\u{feff}|é){0,60}"
     ) {
         for form in AnalyserFormat::ALL {
@@ -51,7 +51,7 @@ proptest! {
     }
 
     #[test]
-    fn a_real_output_with_bytes_exchanged_gives_an_answer(
+    fn a_real_output_with_replaced_bytes_gives_a_report(
         which in 0..FIXTURES.len(),
         at in any::<proptest::sample::Index>(),
         bytes in proptest::collection::vec(any::<u8>(), 0..6),
@@ -65,19 +65,19 @@ proptest! {
     }
 
     #[test]
-    fn a_real_output_that_is_cut_off_says_so(
+    fn a_truncated_real_output_is_reported_as_incomplete(
         which in 0..FIXTURES.len(),
         at in any::<proptest::sample::Index>(),
     ) {
         let (form, text) = FIXTURES[which];
         let whole = text.trim_end();
         let cut = at.index(whole.len());
-        let (votes, says_so) = answer(form, &whole.as_bytes()[..cut]);
+        let (votes, is_incomplete) = answer(form, &whole.as_bytes()[..cut]);
         let (all, _) = answer(form, text.as_bytes());
         prop_assert!(votes <= all);
         // In a format of independent lines, a missing whole line cannot be detected.
         let at_line_end = matches!(whole.as_bytes()[cut], b'\n') || cut == 0
             || whole.as_bytes()[cut - 1] == b'\n';
-        prop_assert!(says_so || form == AnalyserFormat::Rdjsonl && at_line_end, "cut at {cut}");
+        prop_assert!(is_incomplete || form == AnalyserFormat::Rdjsonl && at_line_end, "cut at {cut}");
     }
 }

@@ -72,7 +72,7 @@ fn check(script: &str, out: &str, expected: Expect) {
 }
 
 #[test]
-fn what_lies_away_from_the_changed_lines_is_old() {
+fn a_finding_outside_the_changed_lines_is_marked_as_existing() {
     check(
         "cat OUT; exit 1",
         RUFF,
@@ -87,7 +87,7 @@ fn what_lies_away_from_the_changed_lines_is_old() {
 }
 
 #[test]
-fn an_analyser_gets_the_changed_files_that_are_its_own_and_still_there() {
+fn an_analyser_gets_the_changed_files_that_match_its_patterns_and_still_exist() {
     let mut fixture = ReviewerFixture::new();
     fixture.tree = MemoryTree::new(&[("a.py", ""), ("-rf.py", ""), ("x y.py", ""), ("b.txt", "")]);
     fixture.files = ["a.py", "-rf.py", "x y.py", "b.txt", "gone.py"].map(path_of).to_vec();
@@ -102,7 +102,7 @@ fn an_analyser_gets_the_changed_files_that_are_its_own_and_still_there() {
 }
 
 #[test]
-fn a_program_that_is_not_there_says_how_to_get_it() {
+fn a_missing_program_is_reported_with_its_install_command() {
     let fixture = ReviewerFixture::new();
     let mut reviewer = fixture.reviewer(AnalyserFormat::Ruff, "", "");
     reviewer.program = "no-such-ruff".to_owned();
@@ -118,7 +118,7 @@ fn a_program_that_is_not_there_says_how_to_get_it() {
 }
 
 #[test]
-fn a_program_that_may_not_be_started_says_so() {
+fn a_program_without_execute_permission_is_reported() {
     let fixture = ReviewerFixture::new();
     let mut reviewer = fixture.reviewer(AnalyserFormat::Ruff, "", "");
     reviewer.program = reviewer.args[0].clone();
@@ -130,7 +130,7 @@ fn a_program_that_may_not_be_started_says_so() {
 }
 
 #[test]
-fn a_crash_is_told_by_the_exit_code_and_the_last_line_of_stderr() {
+fn a_crash_is_reported_with_the_exit_code_and_the_last_line_of_stderr() {
     let script = "echo Traceback >&2; echo 'ValueError: boom' >&2; echo >&2; exit 2";
     check(
         script,
@@ -163,7 +163,7 @@ fn a_crash_is_told_by_the_exit_code_and_the_last_line_of_stderr() {
 }
 
 #[test]
-fn what_calls_itself_an_error_tells_more_than_advice() {
+fn a_line_that_names_an_error_is_reported_instead_of_the_last_line() {
     let script = "echo 'ruff failed' >&2; echo '  Cause: Failed to parse ruff.toml' >&2; \
                   echo '  | x = [' >&2; exit 2";
     check(
@@ -184,7 +184,7 @@ fn what_calls_itself_an_error_tells_more_than_advice() {
 }
 
 #[test]
-fn files_that_ruff_is_told_to_leave_out_are_not_covered() {
+fn files_excluded_by_the_ruff_configuration_are_not_covered() {
     let script = "echo '[]'; echo 'warning: No Python files found under the given path(s)' >&2";
     check(
         script,
@@ -196,7 +196,7 @@ fn files_that_ruff_is_told_to_leave_out_are_not_covered() {
 }
 
 #[test]
-fn a_program_of_the_project_comes_before_the_one_on_the_path() {
+fn a_program_of_the_project_is_preferred_to_the_one_on_the_path() {
     let fixture = ReviewerFixture::new();
     let mut reviewer = fixture.reviewer(AnalyserFormat::Rdjsonl, "", "");
     reviewer.own_folder = Some("bin".to_owned());
@@ -211,7 +211,7 @@ fn a_program_of_the_project_comes_before_the_one_on_the_path() {
 }
 
 #[test]
-fn what_a_crashed_analyser_found_is_kept_and_no_review() {
+fn findings_of_a_crashed_analyser_are_kept_but_its_report_is_unusable() {
     check(
         "cat OUT; echo 'out of memory' >&2; exit 2",
         RUFF,
@@ -227,7 +227,7 @@ fn what_a_crashed_analyser_found_is_kept_and_no_review() {
 }
 
 #[test]
-fn eslint_says_what_is_wrong_before_it_gives_advice() {
+fn the_error_of_eslint_is_reported_instead_of_its_advice() {
     let fixture = ReviewerFixture::new();
     let out = "\nOops! Something went wrong! :(\n\nESLint: 10.14.0\n\nNo files matching the \
                pattern \"x.js\" were found.\nPlease check for typing mistakes in the pattern.\n";
@@ -239,7 +239,7 @@ fn eslint_says_what_is_wrong_before_it_gives_advice() {
 }
 
 #[test]
-fn nonsense_is_quoted() {
+fn output_in_an_unknown_format_is_quoted() {
     check(
         "echo 'All good!'",
         "",
@@ -261,7 +261,7 @@ fn an_empty_output_is_no_clean_report() {
 }
 
 #[test]
-fn no_diagnostics_are_a_clean_report_only_if_all_went_well() {
+fn empty_rdjsonl_output_is_a_clean_report_only_if_the_analyser_succeeded() {
     let fixture = ReviewerFixture::new();
     let clean = fixture.reviewer(AnalyserFormat::Rdjsonl, "exit 0", "");
     expect![[""]].assert_eq(&fixture.review(&clean));
@@ -273,7 +273,7 @@ fn no_diagnostics_are_a_clean_report_only_if_all_went_well() {
 }
 
 #[test]
-fn any_code_with_findings_is_fine_unless_it_is_a_shell_that_ends() {
+fn an_exit_code_with_findings_is_accepted_unless_it_means_a_signal() {
     let fixture = ReviewerFixture::new();
     for code in [4, 137] {
         let script = format!("cat OUT; exit {code}");
@@ -307,7 +307,7 @@ fn an_analyser_that_floods_is_stopped() {
 }
 
 #[test]
-fn bytes_that_are_no_text_are_noted() {
+fn output_that_is_not_utf8_is_noted() {
     let script = r#"printf '[{"code": "F401", "message": "caf\351", "filename": "a.py", "location": {"row": 1, "column": 8}}]'; exit 1"#;
     check(
         script,
@@ -321,7 +321,7 @@ fn bytes_that_are_no_text_are_noted() {
 }
 
 #[test]
-fn an_analyser_that_could_look_at_nothing_did_not_review() {
+fn an_analyser_that_could_not_read_any_file_is_unusable() {
     let fixture = ReviewerFixture::new();
     let out = r#"{"errors": [{"filename": "a.py", "reason": "syntax error"}], "results": []}"#;
     let reviewer = fixture.reviewer(AnalyserFormat::Bandit, "cat OUT", out);
@@ -333,7 +333,7 @@ fn an_analyser_that_could_look_at_nothing_did_not_review() {
 }
 
 #[test]
-fn clippy_that_does_not_compile_has_findings_and_one_without_a_project_has_none() {
+fn clippy_reports_compiler_errors_as_findings_and_is_unusable_without_a_project() {
     let fixture = ReviewerFixture::new();
     let out = r#"{"reason":"compiler-message","message":{"message":"mismatched types","level":"error","code":{"code":"E0308"},"spans":[]}}
 {"reason":"build-finished","success":false}"#;
@@ -352,7 +352,7 @@ fn clippy_that_does_not_compile_has_findings_and_one_without_a_project_has_none(
 }
 
 #[test]
-fn where_no_file_is_its_own_it_is_not_run() {
+fn an_analyser_without_matching_files_is_not_run() {
     let mut fixture = ReviewerFixture::new();
     fixture.files = vec![path_of("b.txt")];
     let reviewer = fixture.reviewer(AnalyserFormat::Ruff, "exit 9", "");
@@ -363,7 +363,7 @@ fn where_no_file_is_its_own_it_is_not_run() {
 }
 
 #[test]
-fn many_files_are_several_runs_and_one_report() {
+fn many_files_are_split_into_several_runs_with_one_report() {
     let mut fixture = ReviewerFixture::new();
     let names: Vec<String> =
         (0..3_000).map(|n| format!("folder/of/many/files/{n:05}.py")).collect();
@@ -380,7 +380,7 @@ fn many_files_are_several_runs_and_one_report() {
 }
 
 #[test]
-fn a_folder_behind_a_link_is_known_by_both_names() {
+fn an_absolute_path_is_recognised_if_the_folder_is_a_symbolic_link() {
     let fixture = ReviewerFixture::new();
     let script = r#"printf '{"message": "m", "location": {"path": "%s/a.py"}}\n' "$(pwd -P)""#;
     let reviewer = fixture.reviewer(AnalyserFormat::Rdjsonl, script, "");
@@ -395,7 +395,7 @@ fn a_folder_behind_a_link_is_known_by_both_names() {
 }
 
 #[test]
-fn a_folder_that_is_not_there_is_not_taken_for_a_missing_program() {
+fn a_missing_folder_is_not_reported_as_a_missing_program() {
     let fixture = ReviewerFixture::new();
     let reviewer = known_analysers::find("ruff").unwrap().reviewer();
     let gone = fixture.folder.path().join("gone");

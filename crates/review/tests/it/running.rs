@@ -137,7 +137,7 @@ fn told(synthesis: &Synthesis) -> String {
 }
 
 #[test]
-fn everybody_who_reads_is_named_and_who_rests_is_not() {
+fn reviewers_that_run_are_named_and_skipped_ones_are_not() {
     let (_repository, change) = repository();
     let reads = Stub { name: "lint", required: false, does: StubAction::Read };
     let rests = Stub { name: "sleeper", required: true, does: StubAction::Rest };
@@ -163,7 +163,7 @@ impl ReviewObserver for ShutdownAfterRules {
 }
 
 #[test]
-fn an_interrupt_leaves_what_was_answered_and_is_never_a_pass() {
+fn an_interrupted_review_keeps_the_finished_reports_and_never_passes() {
     let (_repository, change) = repository();
     for required in [true, false] {
         let shutdown = Shutdown::default();
@@ -182,7 +182,7 @@ fn an_interrupt_leaves_what_was_answered_and_is_never_a_pass() {
 }
 
 #[test]
-fn the_rules_answer_even_if_the_review_is_interrupted_before_it_begins() {
+fn the_rules_are_not_interrupted_even_if_the_shutdown_precedes_the_review() {
     let (_repository, change) = repository();
     let shutdown = Shutdown::default();
     shutdown.request();
@@ -193,7 +193,7 @@ fn the_rules_answer_even_if_the_review_is_interrupted_before_it_begins() {
 }
 
 #[test]
-fn a_crash_costs_only_the_reviewer_that_crashed() {
+fn a_crashed_reviewer_does_not_affect_the_others() {
     let (_repository, change) = repository();
     let crashes = Stub { name: "lint", required: false, does: StubAction::Crash };
     let (_, synthesis) = review(&change, vec![crashes]);
@@ -203,7 +203,7 @@ fn a_crash_costs_only_the_reviewer_that_crashed() {
 }
 
 #[test]
-fn without_a_required_reviewer_nothing_is_ready() {
+fn a_crashed_required_reviewer_leaves_the_review_incomplete() {
     let (_repository, change) = repository();
     let crashes = Stub { name: "lint", required: true, does: StubAction::Crash };
     let (_, synthesis) = review(&change, vec![crashes]);
@@ -220,7 +220,7 @@ fn state(repository: &Repository) -> work_tree::State {
 }
 
 #[test]
-fn a_run_that_something_else_changed_is_refused_and_not_passed_over() {
+fn a_run_changed_by_another_program_is_refused_and_not_skipped() {
     let (repository, change) = repository();
     let (review, synthesis) = review(&change, Vec::new());
     let record = record(&change, &review, &synthesis);
@@ -239,7 +239,7 @@ fn a_run_that_something_else_changed_is_refused_and_not_passed_over() {
 }
 
 #[test]
-fn a_run_is_kept_whole_or_not_at_all() {
+fn a_run_is_stored_completely_or_not_at_all() {
     let (repository, change) = repository();
     let (review, synthesis) = review(&change, Vec::new());
     let record = record(&change, &review, &synthesis);
@@ -270,7 +270,7 @@ fn a_run_is_kept_whole_or_not_at_all() {
 }
 
 #[test]
-fn the_oldest_runs_go_when_there_are_too_many() {
+fn the_oldest_runs_are_deleted_when_there_are_too_many() {
     let (repository, change) = repository();
     let (review, synthesis) = review(&change, Vec::new());
     let record = record(&change, &review, &synthesis);
@@ -285,7 +285,7 @@ fn the_oldest_runs_go_when_there_are_too_many() {
 }
 
 #[test]
-fn a_run_that_is_not_there_is_told_with_those_that_are() {
+fn an_unknown_run_is_reported_with_the_existing_runs() {
     let (repository, change) = repository();
     assert_eq!(
         runs::find(&state(&repository), None).unwrap_err().to_string(),

@@ -15,7 +15,7 @@ fn check(form: AnalyserFormat, output: &str, expected: Expect) {
 }
 
 #[test]
-fn a_broken_violation_of_ruff_costs_only_itself() {
+fn an_invalid_ruff_violation_does_not_affect_the_others() {
     let output = r#"[
         {"code": "F401", "message": "`os` imported but unused", "filename": "/repo/a.py",
          "location": {"row": 1, "column": 8}},
@@ -41,7 +41,7 @@ fn a_broken_violation_of_ruff_costs_only_itself() {
 }
 
 #[test]
-fn a_broken_message_of_eslint_costs_only_itself() {
+fn an_invalid_eslint_message_does_not_affect_the_others() {
     let output = r#"[
         {"filePath": "/repo/a.js", "messages": [
             {"ruleId": "a", "severity": 3, "message": "x", "line": 1},
@@ -67,7 +67,7 @@ fn a_broken_message_of_eslint_costs_only_itself() {
 }
 
 #[test]
-fn a_broken_hit_of_bandit_costs_only_itself() {
+fn an_invalid_bandit_result_does_not_affect_the_others() {
     let output = r#"{"errors": [], "metrics": {}, "results": [
         {"filename": "a.py", "issue_text": "kept", "issue_severity": "HIGH", "line_number": 1,
          "test_id": "B1"},
@@ -86,7 +86,7 @@ fn a_broken_hit_of_bandit_costs_only_itself() {
 }
 
 #[test]
-fn a_broken_issue_of_golangci_lint_costs_only_itself() {
+fn an_invalid_golangci_lint_issue_does_not_affect_the_others() {
     let output = r#"{"Issues": [
         {"FromLinter": "errcheck", "Text": "kept", "Pos": {"Filename": "a.py", "Line": 1}},
         {"FromLinter": "errcheck", "Text": "no place"}
@@ -106,7 +106,7 @@ fn a_broken_issue_of_golangci_lint_costs_only_itself() {
 }
 
 #[test]
-fn golangci_lint_may_find_nothing_and_may_fail() {
+fn golangci_lint_output_without_issues_is_clean_and_with_an_error_unusable() {
     check(AnalyserFormat::GolangciLint, r#"{"Issues": null, "Report": {}}"#, expect![[""]]);
     let failed = r#"{"Issues": [], "Report": {"Error": "context loading failed: no go files"}}"#;
     check(
@@ -119,7 +119,7 @@ fn golangci_lint_may_find_nothing_and_may_fail() {
 }
 
 #[test]
-fn semgrep_that_is_cut_off_keeps_what_it_said() {
+fn truncated_semgrep_output_keeps_its_complete_results() {
     let output = r#"{"version": "1", "results": [
         {"check_id": "r.kept", "path": "a.py", "start": {"line": 1, "col": 1},
          "end": {"line": 2, "col": 1}, "extra": {"message": "kept", "severity": "ERROR"}},
@@ -138,7 +138,7 @@ fn semgrep_that_is_cut_off_keeps_what_it_said() {
 }
 
 #[test]
-fn semgrep_that_could_not_read_its_rules_did_not_work() {
+fn semgrep_output_with_unreadable_rules_is_unusable() {
     let output = r#"{"version": "1", "results": [], "errors": [{"code": 7, "level": "error",
         "type": "SemgrepError", "message": "path `.semgrep` does not exist"}]}"#;
     check(
@@ -151,7 +151,7 @@ fn semgrep_that_could_not_read_its_rules_did_not_work() {
 }
 
 #[test]
-fn lines_of_rdjsonl_stand_alone() {
+fn rdjsonl_lines_are_parsed_independently() {
     let output = "{\"message\": \"kept\", \"location\": {\"path\": \"./a.py\", \"range\": \
                   {\"start\": {\"line\": 1, \"column\": 1}, \"end\": {\"line\": 2, \"column\": 1}}}}\n\
                   {\"message\": \"no range\", \"location\": {\"path\": \"a.py\"}, \"severity\": 1}\n\
@@ -173,7 +173,7 @@ fn lines_of_rdjsonl_stand_alone() {
 }
 
 #[test]
-fn a_suggestion_for_whole_lines_keeps_their_ends() {
+fn a_suggestion_for_whole_lines_keeps_their_line_breaks() {
     let whole = |text: &str| {
         format!(
             r#"{{"message": "m", "location": {{"path": "a.py"}}, "suggestions": [
@@ -200,7 +200,7 @@ fn a_suggestion_for_whole_lines_keeps_their_ends() {
 }
 
 #[test]
-fn checkstyle_that_is_cut_off_keeps_what_it_said() {
+fn truncated_checkstyle_output_keeps_its_complete_errors() {
     let output = "<?xml version='1.0'?><!DOCTYPE checkstyle [<!ENTITY x SYSTEM 'file:///etc/passwd'>]>\n\
                   <checkstyle><file name='a.py'>\
                   <error line='1' severity='error' message='a &lt; b &#38; c' source='T.X'/>\
@@ -226,7 +226,7 @@ fn checkstyle_that_is_cut_off_keeps_what_it_said() {
 }
 
 #[test]
-fn clippy_prints_other_things_as_well() {
+fn other_clippy_output_is_skipped_and_malformed_messages_are_rejected() {
     let output = r#"   Compiling a v0.1.0
 {"reason":"compiler-artifact","package_id":"a"}
 {"reason":"compiler-message","message":{"message":"from a macro","level":"warning","code":{"code":"clippy::x"},"spans":[{"file_name":"/elsewhere/m.rs","line_start":9,"line_end":9,"column_start":1,"column_end":2,"is_primary":true,"expansion":{"span":{"file_name":"src/lib.rs","line_start":1,"line_end":1,"column_start":1,"column_end":2,"is_primary":false}}}]},"manifest_path":"/repo/crate/Cargo.toml"}
@@ -256,7 +256,7 @@ fn clippy_prints_other_things_as_well() {
 }
 
 #[test]
-fn what_is_said_of_a_secret_does_not_repeat_it() {
+fn a_message_about_a_secret_does_not_repeat_the_secret() {
     let output = r#"{"message": "Hardcoded password: 'hunter2-hunter2'", "location": {"path":
         "b.py", "range": {"start": {"line": 1}}}}"#
         .replace('\n', " ");
@@ -270,7 +270,7 @@ fn what_is_said_of_a_secret_does_not_repeat_it() {
 }
 
 #[test]
-fn nothing_and_nonsense_are_no_clean_reports() {
+fn empty_and_unknown_output_is_unusable_except_empty_rdjsonl() {
     let all = |output: &str| {
         let tree = MemoryTree::new(&[]);
         let lines = AnalyserFormat::ALL

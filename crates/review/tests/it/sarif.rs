@@ -55,7 +55,7 @@ fn a_rule_is_found_by_index_id_and_extension_and_gives_the_grade() {
 }
 
 #[test]
-fn what_is_suppressed_gone_or_no_failure_is_no_finding() {
+fn suppressed_absent_and_passed_results_are_not_findings() {
     let run = results(
         r#"{"message": {"text": "suppressed"}, "suppressions": [{"kind": "inSource"}]},
         {"message": {"text": "accepted"}, "suppressions": [{"kind": "external", "status": "accepted"}]},
@@ -82,7 +82,7 @@ fn what_is_suppressed_gone_or_no_failure_is_no_finding() {
 }
 
 #[test]
-fn a_place_is_found_by_base_index_and_escape() {
+fn a_location_is_resolved_by_base_uri_index_and_percent_escape() {
     let place = |location: &str, region: &str| {
         format!(
             r#"{{"message": {{"text": "m {}"}}, "locations": [{{"physicalLocation":
@@ -132,7 +132,7 @@ fn a_place_is_found_by_base_index_and_escape() {
 }
 
 #[test]
-fn a_fix_is_taken_if_there_is_one_and_its_columns_are_certain() {
+fn a_fix_is_used_only_if_it_is_the_only_one_and_its_columns_are_certain() {
     let result = |column: u32, more: &str| {
         format!(
             r#"{{"message": {{"text": "at {column}"}}, "locations": [{{"physicalLocation":
@@ -179,7 +179,7 @@ fn a_fix_is_taken_if_there_is_one_and_its_columns_are_certain() {
 }
 
 #[test]
-fn a_run_that_did_not_succeed_is_no_clean_one() {
+fn a_failed_run_is_not_a_clean_report() {
     let failed = format!(
         r#"{{{TOOL}, "results": [], "invocations": [{{"executionSuccessful": false,
         "exitCodeDescription": "out of memory"}}]}}"#

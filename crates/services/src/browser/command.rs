@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_given_alone_or_by_its_name() {
+    fn a_text_argument_is_accepted_as_a_string_or_as_a_named_field() {
         check("click_by_text", json!("Save"), expect![[r#"ClickByText("Save")"#]]);
         check("click_by_text", json!({ "text": "Save" }), expect![[r#"ClickByText("Save")"#]]);
         check("navigate_to_hash", json!({ "text": "#a" }), expect![[r##"NavigateToHash("#a")"##]]);
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_said() {
+    fn invalid_command_arguments_are_rejected_with_the_reason() {
         let text = json!({ "txt": "Save" });
         check("click_by_text", text, expect!["unknown field `txt`, expected `text`"]);
         check("click_by_text", json!({}), expect!["missing field `text`"]);

@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exception_that_is_caught_later_is_taken_back() {
+    fn an_exception_that_is_caught_later_is_removed() {
         let mut ring = ConsoleLog::default();
         for id in [7, 8] {
             let details = json!({ "exceptionId": id, "text": format!("number {id}") });
@@ -248,14 +248,14 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_seen_is_shown() {
+    fn invisible_characters_are_escaped() {
         let mut ring = ConsoleLog::default();
         ring.record("Runtime.consoleAPICalled", &log("\u{1b}[31mred\u{202e}"));
         assert_eq!(ring.since(0)[0].text, "\\u{1b}[31mred\\u{202e}");
     }
 
     #[test]
-    fn an_event_of_any_shape_is_taken() {
+    fn malformed_events_are_recorded() {
         let mut ring = ConsoleLog::default();
         for method in ["Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded"] {
             for params in [json!(null), json!([]), json!({ "args": 7, "entry": { "url": 3 } })] {

@@ -262,15 +262,15 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expect: Expect) {
-        let told = match text.parse::<Endpoint>() {
+        let parsed = match text.parse::<Endpoint>() {
             Ok(endpoint) => endpoint.to_string(),
             Err(error) => error.to_string(),
         };
-        expect.assert_eq(&told);
+        expect.assert_eq(&parsed);
     }
 
     #[test]
-    fn only_this_machine_is_an_endpoint() {
+    fn only_loopback_addresses_are_accepted_as_endpoints() {
         check("localhost:9222", expect!["127.0.0.1:9222"]);
         check("127.0.0.2:1", expect!["127.0.0.2:1"]);
         check("[::1]:9222", expect!["[::1]:9222"]);
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_that_leads_elsewhere_is_refused() {
+    fn a_window_on_another_host_is_refused() {
         let endpoint = Endpoint::local(9222);
         let path = |url: &str| endpoint.path(url).map_err(|error| error.to_string());
         assert_eq!(path("ws://127.0.0.1:9222/devtools/page/A"), Ok("/devtools/page/A".to_owned()));

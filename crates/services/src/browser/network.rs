@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_of_a_document_that_was_left_are_forgotten() {
+    fn pending_requests_are_dropped_when_the_main_frame_navigates() {
         let mut network = Network::default();
         start(&mut network, "a", "Fetch");
         let inner = json!({ "frame": { "parentId": "F", "loaderId": "M" } });
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_has_the_status_of_its_server_and_files_have_none() {
+    fn a_document_has_its_http_status_and_a_file_has_none() {
         let mut network = Network::default();
         answer(&mut network, "a", "http://localhost/", 404);
         answer(&mut network, "b", "file:///index.html", 200);
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_asks_without_end_does_not_fill_the_memory() {
+    fn a_page_with_endless_requests_uses_bounded_memory() {
         let mut network = Network::default();
         for id in 0..3 * MAX_IN_FLIGHT {
             start(&mut network, &id.to_string(), "Fetch");
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_of_any_shape_is_taken() {
+    fn malformed_events_are_accepted() {
         let mut network = Network::default();
         for method in
             ["Network.requestWillBeSent", "Network.responseReceived", "Network.loadingFinished"]

@@ -96,7 +96,7 @@ fn every_command_works_without_anything_newer_than_chrome_83() {
 }
 
 #[test]
-fn a_script_of_ours_that_fails_is_not_blamed_on_the_app() {
+fn a_failing_assay_script_is_reported_as_a_bug_in_assay() {
     let pages = Pages::serve(vec![("/", Answer::Page(200, APP.to_owned()))]);
     let chromium = PrivateChromium::start("about:blank");
     let page =

@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pictures_are_numbered_and_their_names_lead_nowhere() {
+    fn screenshots_are_numbered_and_their_names_cannot_leave_the_folder() {
         let folder = tempfile::tempdir().unwrap();
         let picture = Screenshot { png: PNG.to_vec() };
         let below = folder.path().join("e2e");

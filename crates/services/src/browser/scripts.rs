@@ -39,7 +39,7 @@ mod tests {
     const NEWER_SYNTAX: [&str; 7] = ["??=", "||=", "&&=", "static {", "#{", ".at(", "replaceAll("];
 
     #[test]
-    fn scripts_are_written_in_what_chrome_83_understands() {
+    fn scripts_use_no_syntax_newer_than_chrome_83() {
         for script in
             [LOOK, GRAB, FITS, VALUE, SELECT, STRUCTURE, ELEMENTS, FORM, TEXT, STATE, SETTLE, HASH]
         {

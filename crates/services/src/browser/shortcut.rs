@@ -250,7 +250,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expect: Expect) {
-        let told = match text.parse::<Shortcut>() {
+        let keystrokes = match text.parse::<Shortcut>() {
             Err(error) => error.to_string(),
             Ok(shortcut) => {
                 let tell = |event: Value| {
@@ -267,7 +267,7 @@ mod tests {
                 shortcut.events().into_iter().map(tell).collect::<Vec<_>>().join("\n")
             }
         };
-        expect.assert_eq(&told);
+        expect.assert_eq(&keystrokes);
     }
 
     #[test]
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_alone_types_what_is_on_it() {
+    fn a_key_types_its_character_unless_control_is_held() {
         check(
             "enter",
             expect![[r#"
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_key_is_said() {
+    fn an_invalid_shortcut_is_rejected_with_the_reason() {
         let how = "expected one such as `Enter`, `Ctrl+N` or `Shift+ArrowDown`";
         for (text, why) in [
             ("", "unknown key"),

@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_most_alike_is_named_first() {
+    fn the_most_similar_name_is_suggested_first() {
         let there = ["Cancel", "Create New Spec", "Create a new task", "Cancel", "Help", "Log out"];
         let there: Vec<(String, String)> =
             there.iter().map(|name| ((*name).to_owned(), format!("\"{name}\""))).collect();

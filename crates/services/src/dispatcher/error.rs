@@ -125,14 +125,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_letter_rests_twice_as_long_each_time_but_an_hour_at_the_most() {
+    fn the_retry_delay_doubles_up_to_one_hour() {
         let error = DeliveryError::NotConfigured("GitHub");
         let rests = [0, 1, 2, 6, 7, 500].map(|tries| error.retry_delay(tries).as_secs());
         assert_eq!(rests, [30, 60, 120, 1_920, 3_600, 3_600]);
     }
 
     #[test]
-    fn a_limit_says_how_long_to_rest_within_reason() {
+    fn a_rate_limit_sets_the_retry_delay_between_one_second_and_one_day() {
         let rest = |wait| {
             let wait = Duration::from_secs(wait);
             let what = "it".to_owned();

@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_write_that_nobody_waits_for_ends_at_a_limit_and_not_as_silence() {
+    fn a_write_that_may_not_wait_fails_with_a_rate_limit_error() {
         let folder = tempfile::tempdir().unwrap();
         let limiter = RateLimiter::in_dir(folder.path().to_owned());
         let paced = RateLimitedTransport {
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_minute_and_a_full_hour_are_waited_for() {
+    fn writes_wait_when_the_minute_or_hour_quota_is_used_up() {
         let now = Duration::from_secs(100);
         let minute = delay_before_next(&vec![Duration::from_secs(90); 75], now);
         assert_eq!(minute, Duration::from_secs(50));

@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bot_is_the_same_with_its_mark_and_without() {
+    fn a_bot_login_matches_with_and_without_the_bot_suffix() {
         let login = |login: &str| json!({ "login": login });
         let by = |author: Value, by: Value| thread(author, by).is_resolved_by_its_author;
         assert!(by(login("assay"), login("assay[bot]")));
@@ -413,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_may_be_text_or_missing() {
+    fn a_comment_id_may_be_a_string_or_missing() {
         let number = |raw: Value| {
             let raw = json!({ "fullDatabaseId": raw, "body": "b", "viewerDidAuthor": true });
             ConversationComment::from(serde_json::from_value::<ApiComment>(raw).unwrap()).id

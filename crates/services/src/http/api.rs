@@ -392,29 +392,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_part_of_a_path_stays_one() {
+    fn a_path_segment_is_percent_encoded() {
         assert_eq!(encode_path_segment("feature/a b?c#d"), "feature%2Fa%20b%3Fc%23d");
         assert_eq!(encode_path_segment(".."), "%2E%2E");
         assert_eq!(encode_path_segment("a..b"), "a..b");
     }
 
     #[test]
-    fn a_refusal_is_told_in_the_words_of_the_service() {
-        let told = |body: &str| {
+    fn an_error_shows_the_message_of_the_service() {
+        let shown_message = |body: &str| {
             error_message(&Response { status: 422, headers: Vec::new(), body: body.into() })
         };
         assert_eq!(
-            told(r#"{"message":"Validation Failed","errors":["line"]}"#),
+            shown_message(r#"{"message":"Validation Failed","errors":["line"]}"#),
             "Validation Failed; line"
         );
         assert_eq!(
-            told(r#"{"message":"Bad","errors":[{"field":"head","code":"invalid"}]}"#),
+            shown_message(r#"{"message":"Bad","errors":[{"field":"head","code":"invalid"}]}"#),
             "Bad; head: invalid"
         );
         assert_eq!(
-            told(r#"{"errorMessages":["No issue"],"errors":{"summary":"is required"}}"#),
+            shown_message(r#"{"errorMessages":["No issue"],"errors":{"summary":"is required"}}"#),
             "No issue; summary: is required"
         );
-        assert_eq!(told("<h1>Bad gateway</h1>"), "<h1>Bad gateway</h1>");
+        assert_eq!(shown_message("<h1>Bad gateway</h1>"), "<h1>Bad gateway</h1>");
     }
 }

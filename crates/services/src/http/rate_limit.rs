@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_is_told_in_many_ways() {
+    fn a_rate_limit_is_recognised_by_status_headers_or_body() {
         check(429, &[("retry-after", "7")], "", Some(7));
         check(403, &[("retry-after", "30")], "", Some(30));
         check(403, &[("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", "1100")], "", Some(101));
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn other_refusals_are_no_limits() {
+    fn other_errors_are_not_rate_limits() {
         check(403, &[], r#"{"message":"Resource not accessible by integration"}"#, None);
         check(422, &[], r#"{"message":"Validation Failed","errors":["line is missing"]}"#, None);
         check(404, &[("x-ratelimit-remaining", "0")], "", None);

@@ -68,28 +68,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_addresses_of_the_web_are_taken_and_none_with_a_password() {
-        let told = |text: &str| match text.parse::<ServerUrl>() {
+    fn only_http_urls_without_credentials_are_accepted() {
+        let parsed = |text: &str| match text.parse::<ServerUrl>() {
             Ok(url) => url.to_string(),
             Err(error) => error.to_string(),
         };
-        assert_eq!(told("http://localhost:8000/mcp"), "http://localhost:8000/mcp");
-        assert_eq!(told(" https://memory.example.org "), "https://memory.example.org/");
-        assert_eq!(told("https://m.example/mcp?key=abc"), "https://m.example/mcp");
+        assert_eq!(parsed("http://localhost:8000/mcp"), "http://localhost:8000/mcp");
+        assert_eq!(parsed(" https://memory.example.org "), "https://memory.example.org/");
+        assert_eq!(parsed("https://m.example/mcp?key=abc"), "https://m.example/mcp");
         for odd in [
             "", "localhost:8000", "/mcp", "ftp://example.org/", "file:///etc/passwd", "http://",
             "javascript:alert(1)", "http:///mcp", "ht tp://x", "http://x\u{7}y/",
         ] {
-            assert_eq!(told(odd), ServerUrlError::Invalid.to_string(), "{odd}");
+            assert_eq!(parsed(odd), ServerUrlError::Invalid.to_string(), "{odd}");
         }
         assert_eq!(
-            told("https://ada:pw@example.org/mcp"),
+            parsed("https://ada:pw@example.org/mcp"),
             ServerUrlError::HasCredentials.to_string()
         );
     }
 
     #[test]
-    fn a_key_is_sent_in_the_clear_only_within_this_machine() {
+    fn plain_http_counts_as_secure_only_for_loopback_hosts() {
         let is_secure = |text: &str| text.parse::<ServerUrl>().unwrap().is_secure();
         for safe in ["http://localhost/", "http://127.0.0.1:1/", "http://[::1]:1/", "https://x/"] {
             assert!(is_secure(safe), "{safe}");

@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn a_written_document_is_read_back_as_text() {
         let text = "Rejected: 2 issues\nSee [the run](https://ci.example/1), or https://a.example.\n\n- `a.rs:1` **bad**\n- b\n\n```rust\nfn a() {}\n```\n### Next\nDone";
         expect![[r"
             Rejected: 2 issues
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_of_somebody_else_is_read_as_far_as_it_says_something() {
+    fn unknown_nodes_of_a_foreign_document_are_skipped_and_the_rest_is_read() {
         let document = json!({ "type": "doc", "content": [
             { "type": "panel", "content": [{ "type": "paragraph", "content": [
                 { "type": "mention", "attrs": { "text": "@Ada" } },

@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_never_ends_what_it_begins_is_text() {
+    fn unclosed_or_invalid_markup_is_plain_text() {
         for odd in
             ["**", "`", "[a](", "[a](javascript:alert(1))", "****", "http://", "h", "** a **"]
         {
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_is_too_long_is_cut_and_says_so() {
+    fn an_overlong_text_is_truncated_and_followed_by_a_notice() {
         let blocks = parse(&"ä".repeat(MAX_TEXT_BYTES + 1));
         assert_eq!(blocks.len(), 2);
         assert!(matches!(&blocks[1], MarkupBlock::Paragraph(lines) if lines.len() == 1));

@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_is_called_and_nothing_is_shown_that_was_only_written() {
+    fn mentions_images_and_macros_in_the_text_are_escaped() {
         let text = "# Review\nSee [the run](https://ci.example/1) by [~ada] !x.png!\n\n- `a[0]`\n- **no** {color}\n\n```rust\nlet a = \"{code}\";\n```\nhttps://a.example/x.";
         expect![[r#"
             h1. Review

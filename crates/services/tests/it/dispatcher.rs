@@ -83,11 +83,11 @@ impl DispatcherFixture {
 
     /// Delivers the messages that are due some seconds later, and checks the results.
     fn deliver_after(&self, seconds: i64, expected: &Expect) {
-        let told = RefCell::new(String::new());
-        let tell = |delivery: &Delivery| *told.borrow_mut() += &describe_delivery(delivery);
+        let output = RefCell::new(String::new());
+        let tell = |delivery: &Delivery| *output.borrow_mut() += &describe_delivery(delivery);
         let now = Moment(self.began.0 + SignedDuration::from_secs(seconds));
         self.dispatcher.deliver(now, &tell).unwrap();
-        expected.assert_eq(&told.borrow());
+        expected.assert_eq(&output.borrow());
     }
 
     /// Checks the messages that are left, each with the time of its next attempt, in seconds since
@@ -131,7 +131,7 @@ fn describe_delivery(delivery: &Delivery) -> String {
 }
 
 #[test]
-fn letters_arrive_and_arrive_once() {
+fn messages_are_delivered_once_even_if_they_are_enqueued_again() {
     let post = DispatcherFixture::new();
     post.enqueue_review("head 1");
     post.enqueue_ticket_message("task-1 code_review", Some("Code Review"));
@@ -154,7 +154,7 @@ fn letters_arrive_and_arrive_once() {
 }
 
 #[test]
-fn a_ticket_hears_of_a_review_once_that_stands() {
+fn a_ticket_is_updated_only_after_its_review_is_posted() {
     let post = DispatcherFixture::new();
     let then = Some(post.ticket_message("task-1 reviewed", Some("Code Review")));
     post.dispatcher
@@ -176,7 +176,7 @@ fn a_ticket_hears_of_a_review_once_that_stands() {
 }
 
 #[test]
-fn a_review_of_other_commits_is_not_posted_and_moves_no_ticket() {
+fn a_superseded_review_is_not_posted_and_moves_no_ticket() {
     let post = DispatcherFixture::new();
     let then = Some(post.ticket_message("task-1 reviewed", Some("Code Review")));
     post.dispatcher
@@ -192,7 +192,7 @@ fn a_review_of_other_commits_is_not_posted_and_moves_no_ticket() {
 }
 
 #[test]
-fn a_review_that_took_longer_does_not_take_the_place_of_one_of_a_later_commit() {
+fn a_late_review_of_an_older_commit_does_not_replace_one_of_a_newer_commit() {
     let post = DispatcherFixture::new();
     post.enqueue_review("head 1");
     post.enqueue_review("head 0");
@@ -203,7 +203,7 @@ fn a_review_that_took_longer_does_not_take_the_place_of_one_of_a_later_commit() 
 }
 
 #[test]
-fn a_review_that_rests_does_not_hold_up_one_of_a_later_commit() {
+fn a_delayed_review_does_not_block_a_review_of_a_newer_commit() {
     let post = DispatcherFixture::new();
     post.enqueue_review("head 0");
     post.github.github.fail_next("ReviewState", Fault::NotFound);
@@ -223,7 +223,7 @@ fn a_review_that_rests_does_not_hold_up_one_of_a_later_commit() {
 }
 
 #[test]
-fn a_comment_that_somebody_deleted_stays_deleted() {
+fn a_deleted_comment_is_not_posted_again() {
     let post = DispatcherFixture::new();
     let review = post.review_of("head 1");
     let deleted: Vec<_> = review.draft.posts().iter().map(|post| &post.fingerprint).collect();
@@ -242,7 +242,7 @@ fn a_comment_that_somebody_deleted_stays_deleted() {
 }
 
 #[test]
-fn a_service_that_is_out_holds_up_only_its_own_letters() {
+fn an_outage_of_a_service_delays_only_its_own_messages() {
     let post = DispatcherFixture::new();
     post.enqueue_review("head 1");
     post.enqueue_ticket_message("task-1", None);
@@ -262,7 +262,7 @@ fn a_service_that_is_out_holds_up_only_its_own_letters() {
 }
 
 #[test]
-fn a_service_that_is_out_is_asked_once_a_turn() {
+fn an_unavailable_service_is_called_once_per_delivery_run() {
     let post = DispatcherFixture::new();
     for number in 1..=3 {
         let review = ReviewMessage { number, ..post.review_of("head 1") };
@@ -286,7 +286,7 @@ fn a_service_that_is_out_is_asked_once_a_turn() {
 }
 
 #[test]
-fn a_transition_that_fails_holds_up_no_comment_and_ends_with_a_later_one() {
+fn a_failed_transition_delays_no_comment_and_is_retried_before_later_ones() {
     let post = DispatcherFixture::new();
     let transition = format!("POST /rest/api/3/issue/{}/transitions", post.ticket);
     post.jira.fail(&transition, fake_jira::Fault::Before(500));
@@ -318,7 +318,7 @@ fn a_transition_that_fails_holds_up_no_comment_and_ends_with_a_later_one() {
 }
 
 #[test]
-fn what_does_not_arrive_rests_longer_each_time_and_is_given_up_after_a_week() {
+fn an_undeliverable_message_is_retried_with_backoff_and_given_up_after_a_week() {
     let mut post = DispatcherFixture::new();
     post.enqueue_review("head 1");
     post.dispatcher.github = None;
@@ -346,7 +346,7 @@ fn what_does_not_arrive_rests_longer_each_time_and_is_given_up_after_a_week() {
 }
 
 #[test]
-fn a_review_for_one_branch_does_not_take_the_place_of_one_for_another() {
+fn reviews_for_different_base_branches_do_not_replace_each_other() {
     let post = DispatcherFixture::new();
     for base in ["main", "release"] {
         let review = post.review_of("head 1");
@@ -362,7 +362,7 @@ fn a_review_for_one_branch_does_not_take_the_place_of_one_for_another() {
 }
 
 #[test]
-fn what_a_review_says_reaches_its_ticket_even_if_it_is_given_up() {
+fn a_ticket_gets_the_comment_of_a_review_that_could_not_be_posted() {
     let mut post = DispatcherFixture::new();
     let then = Some(post.ticket_message("task-1", Some("Approved")));
     post.dispatcher
@@ -378,14 +378,14 @@ fn what_a_review_says_reaches_its_ticket_even_if_it_is_given_up() {
     );
     post.dispatcher.github = github;
     post.deliver_after(9 * A_DAY, &expect![""]);
-    let told = json!(post.jira.comments(&post.ticket)).to_string();
-    assert!(told.contains("The review could not be posted on GitHub: GitHub is not configured"));
-    assert!(told.contains("A word about task-1"), "{told}");
+    let output = json!(post.jira.comments(&post.ticket)).to_string();
+    assert!(output.contains("The review could not be posted on GitHub: GitHub is not configured"));
+    assert!(output.contains("A word about task-1"), "{output}");
     assert_eq!(post.jira.status(&post.ticket), "To Do");
 }
 
 #[test]
-fn a_limit_is_waited_for_as_long_as_the_service_says() {
+fn a_rate_limited_message_waits_as_long_as_the_service_asks() {
     let mut post = DispatcherFixture::new();
     post.dispatcher.github = Some(post.github.client_that_waits(Duration::from_secs(600)));
     post.enqueue_review("head 1");
@@ -406,7 +406,7 @@ fn a_limit_is_waited_for_as_long_as_the_service_says() {
 }
 
 #[test]
-fn a_token_that_is_refused_or_missing_may_be_renewed() {
+fn a_message_is_retried_after_a_refused_or_missing_token() {
     let mut post = DispatcherFixture::new();
     post.enqueue_review("head 1");
     post.enqueue_ticket_message("task-1", None);
@@ -432,7 +432,7 @@ fn a_token_that_is_refused_or_missing_may_be_renewed() {
 }
 
 #[test]
-fn whoever_delivers_to_somebody_is_not_waited_for() {
+fn messages_to_a_locked_recipient_are_skipped_until_the_lock_is_released() {
     let post = DispatcherFixture::new();
     post.enqueue_review("head 1");
     post.enqueue_ticket_message("task-1", None);
@@ -448,7 +448,7 @@ fn whoever_delivers_to_somebody_is_not_waited_for() {
 }
 
 #[test]
-fn a_review_that_somebody_waits_for_goes_first_though_it_rests() {
+fn a_directly_delivered_review_ignores_its_retry_delay_and_earlier_messages() {
     let post = DispatcherFixture::new();
     post.enqueue_review("head 0");
     post.enqueue_review("head 1");
@@ -477,7 +477,7 @@ fn a_review_that_somebody_waits_for_goes_first_though_it_rests() {
 }
 
 #[test]
-fn what_cannot_arrive_is_put_aside_and_the_next_goes_on() {
+fn a_permanently_failing_message_is_given_up_and_the_next_is_delivered() {
     let post = DispatcherFixture::new();
     post.enqueue_ticket_message("task-1", Some("No Such Place"));
     post.enqueue_ticket_message("task-2", None);
@@ -488,7 +488,7 @@ fn what_cannot_arrive_is_put_aside_and_the_next_goes_on() {
 }
 
 #[test]
-fn letters_of_earlier_versions_arrive() {
+fn messages_of_earlier_versions_are_delivered() {
     let post = DispatcherFixture::new();
     let mut review = json!(OutboundMessage::Review(post.review_of("head 1")));
     review.as_object_mut().unwrap().remove("then");

@@ -15,9 +15,9 @@ const LONG: Duration = Duration::from_secs(60);
 /// Searches for facts and entities, and returns the results as text.
 fn asked(url: &str, time: Duration) -> Result<String, GraphitiError> {
     let mut session = Graphiti::new(url.parse().unwrap(), time).connect()?;
-    let told = search(&mut session);
+    let search_result = search(&mut session);
     session.close();
-    told
+    search_result
 }
 
 fn search(session: &mut Session) -> Result<String, GraphitiError> {
@@ -35,8 +35,8 @@ fn search(session: &mut Session) -> Result<String, GraphitiError> {
 
 fn check(memory: Memory, expected: &Expect) {
     let server = FakeGraphiti::start(memory);
-    let told = asked(&server.url(), LONG).unwrap_or_else(|error| error.to_string());
-    expected.assert_eq(&told.replace(&server.url(), "URL"));
+    let search_result = asked(&server.url(), LONG).unwrap_or_else(|error| error.to_string());
+    expected.assert_eq(&search_result.replace(&server.url(), "URL"));
     assert_eq!(server.problems(), [""; 0]);
     assert_eq!(server.open_sessions(), 0);
 }
@@ -48,7 +48,7 @@ fn memory() -> Memory {
 }
 
 #[test]
-fn what_is_remembered_of_a_repository_is_found() {
+fn facts_and_nodes_of_the_repository_are_found() {
     let found = expect![[r#"
         fact 2026-06-01T00:00:00Z: mean() fails on nothing
         fact 2026-06-01T00:00:00Z: label() is fine
@@ -60,7 +60,7 @@ fn what_is_remembered_of_a_repository_is_found() {
 }
 
 #[test]
-fn what_holds_no_more_is_left_out() {
+fn invalidated_facts_are_left_out() {
     let mut memory = memory();
     memory.facts[0]["invalid_at"] = json!("2026-06-02T00:00:00Z");
     memory.nodes.clear();
@@ -73,7 +73,7 @@ fn what_holds_no_more_is_left_out() {
 }
 
 #[test]
-fn what_a_loop_learned_is_added() {
+fn an_episode_is_added_with_its_group_and_source() {
     for manner in [Behaviour::Json, Behaviour::Stream] {
         let server = FakeGraphiti::start(Memory { manner, ..memory() });
         let mut session = Graphiti::new(server.url().parse().unwrap(), LONG).connect().unwrap();
@@ -92,7 +92,7 @@ fn what_a_loop_learned_is_added() {
 }
 
 #[test]
-fn a_tool_that_fails_or_is_not_there_is_told_with_its_reason() {
+fn a_failing_or_missing_tool_is_reported_with_the_reason() {
     check(
         Memory { manner: Behaviour::Failing, ..memory() },
         &expect!["the Graphiti server refused `search_memory_facts`: the graph is away"],
@@ -104,7 +104,7 @@ fn a_tool_that_fails_or_is_not_there_is_told_with_its_reason() {
 }
 
 #[test]
-fn an_answer_of_another_form_cannot_be_read() {
+fn an_answer_with_an_unexpected_shape_is_a_parse_error() {
     let mut odd = memory();
     odd.facts = vec![json!("mean() fails")];
     check(
@@ -116,33 +116,38 @@ fn an_answer_of_another_form_cannot_be_read() {
 }
 
 #[test]
-fn nobody_is_waited_for_longer_than_said() {
+fn a_silent_server_times_out_and_an_endless_answer_fails() {
     for manner in [Behaviour::Silent, Behaviour::Endless] {
         let server = FakeGraphiti::start(Memory { manner, ..memory() });
-        let told = asked(&server.url(), Duration::from_millis(300)).unwrap_err().to_string();
-        let told = told.replace(&server.url(), "URL");
+        let search_result =
+            asked(&server.url(), Duration::from_millis(300)).unwrap_err().to_string();
+        let search_result = search_result.replace(&server.url(), "URL");
         let late = "the Graphiti server at `URL` did not answer within 0.3 s";
         let flooded = "the server at `URL` is not an MCP server: the answer has more than 1024 KB";
         match manner {
-            Behaviour::Silent => assert_eq!(told, late),
-            _ => assert!([late, flooded].contains(&told.as_str()), "{told}"),
+            Behaviour::Silent => assert_eq!(search_result, late),
+            _ => assert!([late, flooded].contains(&search_result.as_str()), "{search_result}"),
         }
     }
 }
 
 #[test]
-fn where_nothing_listens_it_says_so() {
+fn an_unreachable_server_is_reported_with_its_address() {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let told = asked(&format!("http://127.0.0.1:{port}/mcp"), LONG).unwrap_err().to_string();
-    assert!(told.starts_with("cannot reach the Graphiti server at `http://127.0.0.1:"), "{told}");
+    let search_result =
+        asked(&format!("http://127.0.0.1:{port}/mcp"), LONG).unwrap_err().to_string();
+    assert!(
+        search_result.starts_with("cannot reach the Graphiti server at `http://127.0.0.1:"),
+        "{search_result}"
+    );
 }
 
 #[test]
-fn what_is_no_mcp_server_is_said_to_be_none() {
+fn a_server_that_does_not_speak_mcp_is_rejected_with_the_reason() {
     let check = |answer: Answer, expected: Expect| {
         let url = Pages::serve(vec![("/mcp", answer)]).url("/mcp");
-        let told = asked(&url, LONG).unwrap_err().to_string();
-        expected.assert_eq(&told.replace(&url, "URL"));
+        let search_result = asked(&url, LONG).unwrap_err().to_string();
+        expected.assert_eq(&search_result.replace(&url, "URL"));
     };
     check(
         Answer::Page(200, "<p>hello</p>".to_owned()),

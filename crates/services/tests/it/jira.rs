@@ -93,7 +93,7 @@ fn a_ticket_is_read_as_plain_text_with_its_latest_comments() {
 }
 
 #[test]
-fn what_is_not_there_is_told_in_the_words_of_jira() {
+fn a_missing_ticket_or_field_is_reported_with_the_message_of_jira() {
     let (fake, jira) = cloud();
     fake.add("Task", "A task");
     check_error(
@@ -111,18 +111,19 @@ fn what_is_not_there_is_told_in_the_words_of_jira() {
 }
 
 #[test]
-fn a_comment_is_said_once_even_where_the_answer_is_lost() {
+fn a_comment_is_posted_once_even_if_the_answer_is_lost() {
     for fault in [Fault::After(502), Fault::CutAfter, Fault::Before(503), Fault::CutBefore] {
         for (fake, jira) in [cloud(), server()] {
             let ticket = fake.add("Task", "A task");
             fake.fail("/comment", Fault::Limit(7));
             jira.comment(&key(&ticket), "before").unwrap();
             fake.fail("POST ", fault);
-            let told =
+            let comment_outcome =
                 jira.comment_once(&key(&ticket), &"r-1".parse().unwrap(), "[Rejected] twice");
-            assert_eq!(told.unwrap(), CommentOutcome::Created, "{fault:?}");
-            let told = jira.comment_once(&key(&ticket), &"r-1".parse().unwrap(), "Rejected anew");
-            assert_eq!(told.unwrap(), CommentOutcome::Existing);
+            assert_eq!(comment_outcome.unwrap(), CommentOutcome::Created, "{fault:?}");
+            let comment_outcome =
+                jira.comment_once(&key(&ticket), &"r-1".parse().unwrap(), "Rejected anew");
+            assert_eq!(comment_outcome.unwrap(), CommentOutcome::Existing);
             assert_eq!(fake.comments(&ticket).len(), 2, "{fault:?}: {}", said(&fake, &ticket));
             assert!(said(&fake, &ticket).ends_with("assay:r-1"));
             assert_eq!(fake.problems(), [""; 0]);
@@ -131,7 +132,7 @@ fn a_comment_is_said_once_even_where_the_answer_is_lost() {
 }
 
 #[test]
-fn news_is_known_again_behind_many_comments_and_not_by_a_quote() {
+fn an_existing_comment_is_found_behind_many_others_but_not_by_a_quoted_marker() {
     let (fake, jira) = cloud();
     let ticket = fake.add("Task", "A task");
     let marker = "r-1".parse().unwrap();
@@ -147,7 +148,7 @@ fn news_is_known_again_behind_many_comments_and_not_by_a_quote() {
 }
 
 #[test]
-fn a_comment_whose_answer_was_lost_is_looked_for_and_not_said_again() {
+fn a_comment_with_a_lost_answer_is_searched_for_and_not_posted_again() {
     let (fake, jira) = cloud();
     let ticket = fake.add("Task", "A task");
     fake.say(&ticket, "the same");
@@ -159,7 +160,7 @@ fn a_comment_whose_answer_was_lost_is_looked_for_and_not_said_again() {
 }
 
 #[test]
-fn a_ticket_moves_by_the_name_of_a_way_or_of_its_end() {
+fn a_ticket_is_moved_by_transition_name_or_target_status() {
     let (fake, jira) = cloud();
     let ticket = fake.add("Task", "A task");
     let moved = |wanted: &str| jira.transition(&key(&ticket), wanted);
@@ -184,7 +185,7 @@ fn a_ticket_moves_by_the_name_of_a_way_or_of_its_end() {
 }
 
 #[test]
-fn a_move_whose_answer_was_lost_is_made_once() {
+fn a_transition_with_a_lost_answer_is_made_once() {
     let (fake, jira) = cloud();
     let ticket = fake.add("Task", "A task");
     fake.fail("POST ", Fault::CutAfter);
@@ -196,7 +197,7 @@ fn a_move_whose_answer_was_lost_is_made_once() {
 }
 
 #[test]
-fn fields_take_what_they_are_made_for() {
+fn fields_accept_only_values_of_their_type() {
     for (fake, jira) in [cloud(), server()] {
         let ticket = fake.add("Task", "A task");
         let text = |text: &str| FieldValue::Text(text.to_owned());
@@ -238,7 +239,7 @@ fn fields_take_what_they_are_made_for() {
 }
 
 #[test]
-fn an_epic_is_made_with_what_belongs_to_it() {
+fn an_epic_is_created_with_its_children() {
     for (fake, jira) in [cloud(), server()] {
         let child = |summary: &str| EpicChild { kind: "Task".to_owned(), draft: draft(summary) };
         let made = jira.create_epic_with(PROJECT, &draft("Epic"), &[child("One"), child("Two")]);
@@ -251,7 +252,7 @@ fn an_epic_is_made_with_what_belongs_to_it() {
 }
 
 #[test]
-fn what_was_made_before_a_failure_is_told() {
+fn a_failed_epic_creation_reports_the_tickets_created_before() {
     let (fake, jira) = cloud();
     let child =
         |kind: &str, summary: &str| EpicChild { kind: kind.to_owned(), draft: draft(summary) };
@@ -268,7 +269,7 @@ fn what_was_made_before_a_failure_is_told() {
 }
 
 #[test]
-fn a_ticket_whose_answer_was_lost_is_looked_for() {
+fn a_created_ticket_with_a_lost_answer_is_searched_for() {
     let (fake, jira) = cloud();
     let same = EpicChild { kind: "Task".to_owned(), draft: draft("Same") };
     fake.fail("POST /rest/api/3/issue", Fault::CutAfter);
@@ -288,7 +289,7 @@ fn a_ticket_whose_answer_was_lost_is_looked_for() {
 }
 
 #[test]
-fn limits_are_waited_for_and_reads_are_tried_again() {
+fn rate_limits_are_waited_for_and_reads_are_retried() {
     let fake = FakeJira::cloud();
     let (jira, waits) = client(&fake, Flavour::Cloud { user: USER.to_owned() });
     let ticket = fake.add("Task", "A task");
@@ -326,7 +327,7 @@ fn a_wrong_key_is_refused() {
 }
 
 #[test]
-fn the_fake_takes_no_plain_text_for_a_document() {
+fn the_fake_rejects_plain_text_where_a_document_is_required() {
     use assay_testkit::web::{Service as _, ServiceRequest};
     let fake = FakeJira::cloud();
     let ticket = fake.add("Task", "A task");
@@ -350,7 +351,7 @@ fn the_fake_takes_no_plain_text_for_a_document() {
 }
 
 #[test]
-fn text_is_read_as_markdown_and_unknown_marks_stay() {
+fn text_is_parsed_as_markdown_and_unknown_markup_is_kept() {
     let text = "# A *b*\n- a\n  b **c `d` [e](https://f.example)**\n- [x] 2*3*4 <https://f.example/g_h_i>\n  \
                 [no](javascript:a)\n\n3. k\n4. l\n\n> m\n> - n\n\n~~~rs\n```\n~~~~\n\n| o | `p` |\n|--|--|\n\
                 | q | https://r.example/*s*. |\n\n    t\n***\n[u]: https://v.example\n<b>w</b>\n";

@@ -23,7 +23,7 @@ const ISSUE: LinearId = LinearId::from_digest([1; 16]);
 const NEWS: LinearId = LinearId::from_digest([2; 16]);
 
 #[test]
-fn a_spec_has_one_issue_whatever_happens() {
+fn a_spec_has_one_issue_even_if_the_answer_is_lost() {
     let fake = FakeLinear::default();
     let (linear, _) = client(&fake, KEY);
     fake.fail("AssayCreateIssue", Fault::CutAfter);
@@ -35,18 +35,20 @@ fn a_spec_has_one_issue_whatever_happens() {
 }
 
 #[test]
-fn news_is_told_once_whatever_happens() {
+fn a_comment_is_posted_once_despite_faults() {
     for fault in [Fault::CutAfter, Fault::CutBefore, Fault::Inner, Fault::Before(502), Fault::Limit]
     {
         let fake = FakeLinear::default();
         let (linear, waits) = client(&fake, KEY);
         let issue = linear.get_or_create_issue(&ISSUE, "001-login", "").unwrap();
         fake.fail("AssayComment", fault);
-        let told = linear.comment_once(&issue, &NEWS, "Rejected");
+        let first_attempt = linear.comment_once(&issue, &NEWS, "Rejected");
         match fault {
-            Fault::CutAfter | Fault::Limit => assert_eq!(told.unwrap(), CommentOutcome::Created),
+            Fault::CutAfter | Fault::Limit => {
+                assert_eq!(first_attempt.unwrap(), CommentOutcome::Created)
+            }
             _ => {
-                told.unwrap_err();
+                first_attempt.unwrap_err();
                 assert_eq!(
                     linear.comment_once(&issue, &NEWS, "Rejected").unwrap(),
                     CommentOutcome::Created
@@ -85,7 +87,7 @@ fn an_issue_moves_by_the_name_of_a_state() {
 }
 
 #[test]
-fn an_error_in_a_good_answer_is_one() {
+fn an_error_in_an_answer_with_status_200_is_reported() {
     let fake = FakeLinear::default();
     let (linear, _) = client(&fake, KEY);
     let error = linear.issue("ENG-9").unwrap_err();
@@ -93,13 +95,15 @@ fn an_error_in_a_good_answer_is_one() {
         error.to_string(),
         "Linear refused `AssayIssue` with status 200: Entity not found: Issue"
     );
-    let (stranger, _) = client(&fake, "lin_api_of_somebody_else");
-    let LinearError::Service(error) = stranger.issue("ENG-1").unwrap_err() else { panic!() };
+    let (client_with_wrong_key, _) = client(&fake, "lin_api_of_somebody_else");
+    let LinearError::Service(error) = client_with_wrong_key.issue("ENG-1").unwrap_err() else {
+        panic!()
+    };
     assert_eq!(error.status(), Some(401));
 }
 
 #[test]
-fn a_key_that_is_too_old_is_asked_for_again() {
+fn an_expired_key_is_requested_again_from_its_command() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("key");
     std::fs::write(&file, "lin_api_of_an_hour_ago").unwrap();

@@ -15,9 +15,12 @@ const REMEDY: &str = "; `ELECTRON_DEBUG_PORT` must be the port of `--remote-debu
 /// Serves answers and compares the error of attaching, with the port replaced.
 fn check(answers: Vec<(&'static str, Answer)>, expect: Expect) {
     let port = Pages::serve(answers).port();
-    let told = attach(port).replace(&port.to_string(), "PORT");
-    assert!(told.ends_with(REMEDY) || !told.contains("is not DevTools"), "{told}");
-    expect.assert_eq(told.trim_end_matches(REMEDY));
+    let error_message = attach(port).replace(&port.to_string(), "PORT");
+    assert!(
+        error_message.ends_with(REMEDY) || !error_message.contains("is not DevTools"),
+        "{error_message}"
+    );
+    expect.assert_eq(error_message.trim_end_matches(REMEDY));
 }
 
 fn attach(port: u16) -> String {
@@ -42,19 +45,19 @@ fn list(text: &str) -> Vec<(&'static str, Answer)> {
 }
 
 #[test]
-fn where_nothing_listens_it_says_how_to_start_the_app() {
+fn a_refused_connection_is_reported_with_how_to_start_the_app() {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let told = attach(port).replace(&port.to_string(), "PORT");
+    let error_message = attach(port).replace(&port.to_string(), "PORT");
     expect![
         "cannot connect to `127.0.0.1:PORT`: no program listens there; start the app with \
          `--remote-debugging-port=PORT`, or set `ELECTRON_DEBUG_PORT` to the debugging port of the \
          app"
     ]
-    .assert_eq(&told);
+    .assert_eq(&error_message);
 }
 
 #[test]
-fn what_is_no_devtools_is_said_to_be_none() {
+fn a_server_that_is_not_devtools_is_rejected_with_the_reason() {
     check(
         vec![],
         expect!["the server at `127.0.0.1:PORT` is not DevTools: the server returned status 404"],
@@ -156,7 +159,7 @@ fn an_app_without_a_window_has_no_page() {
 }
 
 #[test]
-fn a_window_elsewhere_is_not_called() {
+fn a_window_on_another_host_is_not_connected_to() {
     let window =
         |url: &str| format!(r#"[{{"id": "1", "type": "page", "webSocketDebuggerUrl": "{url}"}}]"#);
     check(
@@ -204,7 +207,7 @@ fn say(time: Duration, messages: Vec<tungstenite::Message>) -> String {
 }
 
 #[test]
-fn a_listener_that_talks_nonsense_holds_nobody_up() {
+fn malformed_devtools_messages_end_in_an_error_or_a_timeout() {
     let (soon, long) = (Duration::from_millis(300), Duration::from_secs(60));
     let late = "the page did not answer within 0.3 s while attaching to it";
     assert_eq!(say(soon, vec![]), late);

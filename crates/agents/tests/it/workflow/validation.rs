@@ -86,7 +86,7 @@ fn check(validator: ScriptedValidator<'static>, expected: &Expect) {
 }
 
 #[test]
-fn what_is_approved_is_done_with_all_that_was_written_on_the_branch() {
+fn an_approved_validation_commits_all_written_files_to_the_branch() {
     check(
         ScriptedValidator { writes: &[("a", "2\n"), (JOURNAL, "{}\n")], ends: approved() },
         &expect![[r#"
@@ -110,7 +110,7 @@ fn what_is_approved_is_done_with_all_that_was_written_on_the_branch() {
 }
 
 #[test]
-fn what_is_handed_over_goes_to_a_person_who_is_told_where_to_read() {
+fn an_escalated_validation_queues_an_escalation_that_names_the_report() {
     check(
         ScriptedValidator { writes: &[(JOURNAL, "{}\n")], ends: escalated() },
         &expect![[r#"
@@ -137,7 +137,7 @@ fn what_is_handed_over_goes_to_a_person_who_is_told_where_to_read() {
 }
 
 #[test]
-fn what_is_not_done_yet_is_reviewed_instead() {
+fn an_unfinished_implementation_is_reviewed_instead_of_validated() {
     let missing = "`1.2` is pending".to_owned();
     check(
         ScriptedValidator { writes: &[], ends: Ok(ValidationOutcome::Unfinished { missing }) },
@@ -158,7 +158,7 @@ fn what_is_not_done_yet_is_reviewed_instead() {
 }
 
 #[test]
-fn of_rounds_that_broke_down_nothing_is_kept() {
+fn a_failed_validation_commits_nothing() {
     let ends = Err(HandlerError::transient("3 rounds broke down"));
     check(
         ScriptedValidator { writes: &[("a", "2\n"), (JOURNAL, "{}\n")], ends },
@@ -174,7 +174,7 @@ fn of_rounds_that_broke_down_nothing_is_kept() {
 }
 
 #[test]
-fn a_loop_does_not_change_what_agents_go_by() {
+fn a_validation_that_changes_agent_instructions_is_not_committed() {
     check(
         ScriptedValidator { writes: &[("config/agents.yaml", "")], ends: approved() },
         &expect![[r#"
@@ -189,7 +189,7 @@ fn a_loop_does_not_change_what_agents_go_by() {
 }
 
 #[test]
-fn an_approval_names_the_commit_with_what_was_mended() {
+fn an_approval_names_the_commit_with_the_fixes() {
     let repository = implemented();
     let context = json!({ "branch_name": "topic", "spec": "001" });
     let validator = || ScriptedValidator { writes: &[("a", "2\n")], ends: approved() };
@@ -220,7 +220,7 @@ impl SpecValidator for MovingValidator<'_> {
 }
 
 #[test]
-fn a_branch_that_moved_on_is_not_approved() {
+fn a_branch_that_changed_during_the_validation_is_not_approved() {
     let repository = implemented();
     let workflow_context =
         workflow_context(&repository, "- id: agent\n  permissions: [read, edit]\n");
@@ -235,7 +235,7 @@ fn a_branch_that_moved_on_is_not_approved() {
 }
 
 #[test]
-fn a_task_that_does_not_say_what_to_validate_fails_for_good() {
+fn a_task_without_a_valid_spec_or_change_fails_permanently() {
     let repository = implemented();
     for (context, why) in [
         (json!({ "branch_name": "topic" }), "the task names no spec"),
@@ -271,7 +271,7 @@ fn check_implemented(context: &Value, expected: &Expect) {
 }
 
 #[test]
-fn what_was_implemented_by_a_spec_is_validated_by_whoever_did_it() {
+fn an_implementation_of_a_spec_is_validated_by_the_same_agent() {
     check_implemented(
         &json!({ "spec": "001", "jira_key": "SHOP-1" }),
         &expect![[r#"
@@ -289,7 +289,7 @@ fn what_was_implemented_by_a_spec_is_validated_by_whoever_did_it() {
 }
 
 #[test]
-fn what_was_implemented_without_a_spec_is_reviewed() {
+fn an_implementation_without_a_spec_is_reviewed() {
     check_implemented(
         &json!({ "jira_key": "SHOP-1" }),
         &expect![[r#"
@@ -307,7 +307,7 @@ fn what_was_implemented_without_a_spec_is_reviewed() {
 }
 
 #[test]
-fn what_was_mended_after_a_review_is_reviewed_whether_or_not_there_is_a_spec() {
+fn a_fix_after_a_review_is_reviewed_even_if_the_task_has_a_spec() {
     let repository = Repository::new();
     let context = json!({ "spec": "001", "_review_cycle_count": 1, "_root_task_id": "r" });
     let outcome = fix(&repository, Some(("b", "2\n")), &context).unwrap();

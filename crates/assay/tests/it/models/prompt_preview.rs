@@ -50,7 +50,7 @@ fn the_prompts_of_a_dry_run_are_those_that_the_review_sends() {
     let ran = case.review(&["--dry-run", "--prompts", to]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert_eq!(case.asked(), 0);
-    assert_eq!(ran.stderr, format!("note: wrote 3 prompts to `{to}`\n"));
+    assert_eq!(ran.stderr, format!("wrote 4 prompts to `{to}`\n"));
     let previews = previews(&folder);
     let names: Vec<&str> = previews.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["correctness-1.md", "intent-1.md", "testing-1.md"]);

@@ -22,14 +22,14 @@ fn a_tree_that_changed_meanwhile_leaves_the_review_incomplete() {
     let synthesis = case.close();
     assert!(synthesis.verdict.incomplete);
     assert!(
-        told(&synthesis).contains("the files changed while the review was open"),
+        synthesis_text(&synthesis).contains("the files changed while the review was open"),
         "{}",
-        told(&synthesis)
+        synthesis_text(&synthesis)
     );
 }
 
 #[test]
-fn a_review_that_something_else_changed_is_refused() {
+fn a_review_changed_by_another_program_is_refused() {
     let case = Case::new();
     case.start();
     case.report("correctness", 1, NOTHING).unwrap();
@@ -50,11 +50,11 @@ fn a_review_that_something_else_changed_is_refused() {
         not ready
           1 finding must be fixed: SQL built from strings (shop.py:5)
     "#]]
-    .assert_eq(&told(&case.close()));
+    .assert_eq(&synthesis_text(&case.close()));
 }
 
 #[test]
-fn what_decides_is_as_it_is_at_the_end() {
+fn the_verdict_uses_the_dismissals_at_the_end_of_the_review() {
     let case = Case::new();
     case.start();
     case.report("correctness", 1, NOTHING).unwrap();
@@ -75,7 +75,7 @@ fn what_decides_is_as_it_is_at_the_end() {
 }
 
 #[test]
-fn a_refutation_holds_back_only_what_personas_alone_found() {
+fn a_refutation_holds_back_only_findings_of_personas_alone() {
     let case = Case { second_looks: true, ..Case::new() };
     case.start();
     case.report("correctness", 1, &finding(9)).unwrap();
@@ -107,7 +107,7 @@ fn a_refutation_holds_back_only_what_personas_alone_found() {
 }
 
 #[test]
-fn second_looks_that_nobody_hands_in_change_nothing() {
+fn missing_second_looks_change_no_finding() {
     let case = Case { second_looks: true, ..Case::new() };
     case.start();
     case.report("correctness", 1, &finding(9)).unwrap();
@@ -121,7 +121,7 @@ fn second_looks_that_nobody_hands_in_change_nothing() {
 }
 
 #[test]
-fn the_run_that_a_killed_process_left_is_known_as_that_of_the_review() {
+fn a_run_stored_before_a_crash_is_recognised_as_the_run_of_the_review() {
     let case = Case::new();
     case.start();
     case.report("correctness", 1, NOTHING).unwrap();

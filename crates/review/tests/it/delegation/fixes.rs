@@ -26,19 +26,19 @@ fn check_fix_of(report: &str, after: &str, expected: Expect) {
     let change = case.opened(&scope);
     let since = finished.check_fixes(&change, rules(), 1);
     let next = since.next_fix(&BTreeSet::new());
-    let mut told: Vec<String> = Vec::new();
+    let mut lines: Vec<String> = Vec::new();
     for finding in &finished.synthesis().findings {
         let verified = since.verify(&finding.id).unwrap();
-        told.push(format!("{}: {:?}, {}", finding.title, verified.status, verified.because));
+        lines.push(format!("{}: {:?}, {}", finding.title, verified.status, verified.because));
     }
-    told.push(format!("next: {:?}", next.next.map(|finding| finding.title.as_str())));
+    lines.push(format!("next: {:?}", next.next.map(|finding| finding.title.as_str())));
     let new: Vec<&str> = since.new_findings().iter().map(|f| f.title.as_str()).collect();
-    told.push(format!("new: {new:?}"));
-    expected.assert_eq(&told.join("\n"));
+    lines.push(format!("new: {new:?}"));
+    expected.assert_eq(&lines.join("\n"));
 }
 
 #[test]
-fn what_was_not_touched_is_still_there() {
+fn findings_in_unchanged_code_are_still_there() {
     check_fix(
         AFTER,
         expect![[r#"
@@ -50,7 +50,7 @@ fn what_was_not_touched_is_still_there() {
 }
 
 #[test]
-fn what_rules_found_is_fixed_once_they_find_it_no_more() {
+fn a_rule_finding_is_fixed_once_the_rules_no_longer_report_it() {
     let safe = "return db.execute(\"SELECT * FROM users WHERE name = ?\", (name,))";
     let unsafe_line = "return db.execute(f\"SELECT * FROM users WHERE name = '{name}'\")";
     check_fix(
@@ -64,7 +64,7 @@ fn what_rules_found_is_fixed_once_they_find_it_no_more() {
 }
 
 #[test]
-fn what_a_persona_found_too_is_not_fixed_once_rules_find_it_no_more() {
+fn a_finding_of_a_rule_and_a_persona_is_not_verified_by_the_rules_alone() {
     let too = finding(5).replace("line 5 breaks on an empty list", "SQL built from strings");
     let safe = "return db.execute(\"SELECT * FROM users WHERE name = ?\", (name,))";
     let unsafe_line = "return db.execute(f\"SELECT * FROM users WHERE name = '{name}'\")";
@@ -91,7 +91,7 @@ fn a_fix_in_a_file_that_does_not_parse_is_not_verified() {
 }
 
 #[test]
-fn a_file_that_is_as_before_was_not_looked_at_again() {
+fn a_rule_finding_in_a_reverted_file_is_fixed() {
     check_fix(
         BEFORE,
         expect![[r#"
@@ -103,7 +103,7 @@ fn a_file_that_is_as_before_was_not_looked_at_again() {
 }
 
 #[test]
-fn what_a_persona_found_is_not_verified_by_changing_it() {
+fn a_persona_finding_is_not_verified_by_changing_its_code() {
     check_fix(
         &AFTER.replace("len(prices)", "max(1, len(prices))"),
         expect![[r#"
@@ -115,7 +115,7 @@ fn what_a_persona_found_is_not_verified_by_changing_it() {
 }
 
 #[test]
-fn code_that_is_wrong_in_other_words_is_still_wrong() {
+fn a_rule_finding_in_rewritten_code_is_still_there() {
     check_fix(
         &AFTER.replace("{name}", "{name.strip()}"),
         expect![[r#"
@@ -127,7 +127,7 @@ fn code_that_is_wrong_in_other_words_is_still_wrong() {
 }
 
 #[test]
-fn a_comment_that_hides_a_finding_does_not_fix_it() {
+fn a_suppression_comment_does_not_fix_a_finding() {
     let hidden = AFTER.replace(
         "    return db.execute(",
         "    # assay: ignore python/sql-injection it is fine\n    return db.execute(",
@@ -143,7 +143,7 @@ fn a_comment_that_hides_a_finding_does_not_fix_it() {
 }
 
 #[test]
-fn a_review_that_is_not_over_has_nothing_to_fix() {
+fn fix_verification_of_an_unfinished_review_is_refused() {
     let case = Case::new();
     case.start();
     let error = fix_verification::open_finished(&case.state(), &id()).err().unwrap();

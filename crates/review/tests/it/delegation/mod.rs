@@ -2,10 +2,10 @@
 
 mod ending;
 mod fixes;
-mod place;
 mod provider;
 mod receipts;
 mod reports;
+mod state_folder;
 
 use std::path::PathBuf;
 
@@ -205,7 +205,7 @@ const NOTHING: &str =
     r#"{"reviewer": "x", "findings": [], "residual_risks": [], "testing_gaps": []}"#;
 
 /// Formats a synthesis: its findings, the verdict and the reasons.
-fn told(synthesis: &Synthesis) -> String {
+fn synthesis_text(synthesis: &Synthesis) -> String {
     let findings = synthesis.findings.iter().map(|finding| {
         let place = finding.place().unwrap_or_default();
         format!("{} {place} {} {:?}\n", finding.severity, finding.title, finding.reviewers)

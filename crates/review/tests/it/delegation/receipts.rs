@@ -34,7 +34,7 @@ fn remove(finding: &mut Value, fields: &[&str]) {
 }
 
 #[test]
-fn a_whole_finding_is_taken_as_named() {
+fn a_complete_finding_is_accepted_unchanged() {
     check(
         |_| {},
         expect![[r#"
@@ -54,7 +54,7 @@ fn a_finding_on_the_wrong_line_moves_to_its_quote() {
 }
 
 #[test]
-fn a_quote_that_stands_nowhere_lowers_the_confidence() {
+fn a_quote_that_is_not_found_lowers_the_confidence() {
     check(
         |finding| finding["evidence"] = json!(["`return prices.average()`"]),
         expect![[r#"
@@ -64,7 +64,7 @@ fn a_quote_that_stands_nowhere_lowers_the_confidence() {
 }
 
 #[test]
-fn a_quote_from_another_file_is_named_with_its_place() {
+fn a_quote_from_another_file_is_reported_with_its_location() {
     check(
         |finding| finding["evidence"] = json!(["`return multiply(n, factor=2)`"]),
         expect![[r#"
@@ -84,7 +84,7 @@ fn a_file_outside_of_the_change_is_looked_up_at_the_end() {
 }
 
 #[test]
-fn a_finding_without_a_place_is_placed_by_assay_or_has_none() {
+fn a_finding_without_a_location_is_located_by_assay_or_stays_without_one() {
     check(
         |finding| remove(finding, &["file", "line"]),
         expect![[r#"
@@ -104,7 +104,7 @@ fn a_finding_without_a_place_is_placed_by_assay_or_has_none() {
 }
 
 #[test]
-fn fields_that_the_schema_asks_for_and_that_are_missing_are_named() {
+fn missing_required_fields_are_listed() {
     check(
         |finding| {
             let fields = ["why_it_matters", "evidence", "confidence", "autofix_class", "owner"];
@@ -118,7 +118,7 @@ fn fields_that_the_schema_asks_for_and_that_are_missing_are_named() {
 }
 
 #[test]
-fn every_severity_is_answered_on_the_scale_of_the_brief() {
+fn severities_are_converted_to_the_scale_of_the_brief() {
     for (word, severity) in [("CRITICAL", "P0"), ("high", "P1"), ("MEDIUM", "P2"), ("nit", "P3")] {
         let case = Case::new();
         case.start();
@@ -144,7 +144,7 @@ fn looked_at() -> Case {
 }
 
 #[test]
-fn each_answer_of_a_second_look_is_answered_with_its_effect() {
+fn the_receipt_of_a_second_look_states_the_effect_of_each_answer() {
     let case = looked_at();
     let report = json!({ "looks": [
         { "finding": 1, "answer": "refute", "why": "no", "quote": "sorted(prices)[0]", "consequence": "ignore" },
@@ -168,7 +168,7 @@ fn each_answer_of_a_second_look_is_answered_with_its_effect() {
 }
 
 #[test]
-fn a_second_look_that_answers_nothing_is_refused() {
+fn an_unreadable_second_look_is_refused() {
     let case = looked_at();
     let receipt = case.report(VALIDATOR, 1, "who knows").unwrap();
     let ReportState::Refused { why } = receipt.state else { panic!("{receipt:?}") };
@@ -177,7 +177,7 @@ fn a_second_look_that_answers_nothing_is_refused() {
 }
 
 #[test]
-fn a_part_is_a_part_of_the_change_in_second_looks_too() {
+fn second_looks_are_split_into_numbered_validators_and_not_into_parts() {
     let lines =
         (0..50).map(|at| format!("def average_{at}(prices):\n    return sum_{at}(prices)\n"));
     let case = Case { second_looks: true, ..Case::new() };
@@ -221,7 +221,7 @@ fn a_part_is_a_part_of_the_change_in_second_looks_too() {
 }
 
 #[test]
-fn a_second_look_says_whether_its_reader_has_the_change_already() {
+fn a_second_look_brief_repeats_the_change_and_is_marked_accordingly() {
     let case = looked_at();
     let briefs = case.open().briefs();
     assert_eq!(briefs.len(), 1, "one brief for all findings");

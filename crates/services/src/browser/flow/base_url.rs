@@ -82,12 +82,12 @@ mod tests {
     use super::*;
 
     fn check(base: &str, page: &str, expect: Expect) {
-        let told = base.parse::<BaseUrl>().and_then(|base| base.page(page));
-        expect.assert_eq(&told.unwrap_or_else(|error| error.to_string()));
+        let joined_url = base.parse::<BaseUrl>().and_then(|base| base.page(page));
+        expect.assert_eq(&joined_url.unwrap_or_else(|error| error.to_string()));
     }
 
     #[test]
-    fn a_page_stays_below_its_base() {
+    fn a_page_url_stays_below_its_base_url() {
         check("http://localhost:3000/", "/dashboard", expect!["http://localhost:3000/dashboard"]);
         check("http://localhost:3000", "login?a=1", expect!["http://localhost:3000/login?a=1"]);
         check("http://127.0.0.1:1", "//evil.com/", expect!["http://127.0.0.1:1//evil.com/"]);
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn only_this_machine_is_a_base() {
+    fn only_local_urls_are_accepted_as_base_url() {
         for (host, named) in [
             ("http://example.com", "example.com"),
             ("http://localhost.evil.com", "localhost.evil.com"),

@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_line() {
+    fn an_invalid_flow_file_is_reported_with_the_line() {
         check("", expect!["cannot read `flows.yaml`, line 1: unexpected end of input"]);
         check(
             "flows:\n  - name: a\n    stepz: []\n",

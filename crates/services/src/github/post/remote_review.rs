@@ -188,7 +188,7 @@ mod tests {
     use crate::github::ConversationComment;
 
     #[test]
-    fn a_part_of_the_summary_that_cannot_be_changed_is_written_anew() {
+    fn a_summary_part_without_a_comment_id_is_posted_anew() {
         let body = Marker::Summary(1).to_string();
         let remote = |ids: &[Option<u64>]| {
             let comment = |&id| ConversationComment { id, body: body.clone(), is_ours: true };

@@ -112,12 +112,12 @@ fn comments_are_written_changed_and_listed() {
     let off = LineComment { line: 900, start_line: None, start_side: None, ..line };
     assert_eq!(github.comment_on_lines(repo, number, &head, &off).unwrap_err().status(), Some(422));
     let (on_lines, more) = github.review_comments(repo, number, 10).unwrap();
-    let told: Vec<String> = on_lines
+    let comment_lines: Vec<String> = on_lines
         .iter()
         .map(|it| format!("{} {:?} {} by {}", it.path, it.line, it.body, it.author))
         .collect();
     assert_eq!(
-        told,
+        comment_lines,
         [
             "b.txt None A file by assay-bot",
             "src/a.rs Some(9) Lines by assay-bot",
@@ -131,7 +131,7 @@ fn comments_are_written_changed_and_listed() {
 }
 
 #[test]
-fn a_check_is_told_with_its_notes_by_an_app() {
+fn an_app_creates_a_check_run_with_all_annotations() {
     let fixture = GithubFixture::new(5);
     fixture.github.add_token("assay[bot]", TOKEN, Access::App);
     let (github, repo) = (fixture.client(), &fixture.repository);
@@ -147,7 +147,7 @@ fn a_check_is_told_with_its_notes_by_an_app() {
 }
 
 #[test]
-fn a_read_is_tried_again_and_a_write_is_not() {
+fn a_read_is_retried_and_a_write_is_not() {
     let fixture = GithubFixture::new(6);
     let (github, repo, number) = (fixture.client(), &fixture.repository, fixture.number);
     for fault in
@@ -163,7 +163,7 @@ fn a_read_is_tried_again_and_a_write_is_not() {
 }
 
 #[test]
-fn a_limit_that_does_not_end_is_given_up() {
+fn a_rate_limit_that_does_not_end_is_reported_as_an_error() {
     let fixture = GithubFixture::new(7);
     fixture.github.fail_at_random(7, 1, &[Fault::TooManyRequests { retry_after: Some(5) }]);
     let error = fixture.client().pull(&fixture.repository, fixture.number).unwrap_err();
@@ -172,7 +172,7 @@ fn a_limit_that_does_not_end_is_given_up() {
 }
 
 #[test]
-fn a_wrong_token_is_refused_and_shown_to_nobody() {
+fn a_revoked_token_is_refused_and_not_shown_in_the_error() {
     let fixture = GithubFixture::new(8);
     fixture.github.revoke(TOKEN);
     let error = fixture.client().pull(&fixture.repository, fixture.number).unwrap_err();
@@ -185,7 +185,7 @@ fn a_wrong_token_is_refused_and_shown_to_nobody() {
 }
 
 #[test]
-fn findings_are_handed_in_for_code_scanning() {
+fn a_sarif_log_is_uploaded_for_code_scanning() {
     let fixture = GithubFixture::new(9);
     let (github, repo) = (fixture.client(), &fixture.repository);
     let head = github.pull(repo, fixture.number).unwrap().head.commit;

@@ -46,16 +46,16 @@ fn check(fixture: &GithubFixture, expected: Expect) {
 
 pub(super) fn threads(fixture: &GithubFixture) -> Vec<String> {
     let threads = fixture.github.threads(REPO, fixture.number);
-    let told = threads.iter().map(|thread| {
+    let thread_lines = threads.iter().map(|thread| {
         let title = thread.comments[0].body.lines().next().unwrap_or_default().to_owned();
         let by = thread.resolved_by.as_ref().map(|by| format!(", resolved by {by}"));
         format!("{title}{}", by.unwrap_or_default())
     });
-    told.collect()
+    thread_lines.collect()
 }
 
 #[test]
-fn a_finding_is_on_its_line_on_its_file_or_in_the_summary() {
+fn a_finding_is_posted_on_its_line_on_its_file_or_in_the_summary() {
     let fixture = GithubFixture::new(1);
     let findings = [
         finding("An open door", "src/a.rs", 7, "CRITICAL"),
@@ -95,7 +95,7 @@ fn a_finding_is_on_its_line_on_its_file_or_in_the_summary() {
 }
 
 #[test]
-fn what_stands_is_not_posted_again() {
+fn an_existing_review_is_not_posted_again() {
     let fixture = GithubFixture::new(2);
     let draft = review(&fixture, 1, &[finding("An open door", "src/a.rs", 7, "HIGH")]);
     stand(&fixture, &draft);
@@ -107,17 +107,17 @@ fn what_stands_is_not_posted_again() {
 }
 
 #[test]
-fn a_review_of_new_commits_posts_the_new_and_resolves_the_gone() {
+fn a_review_of_new_commits_posts_new_findings_and_resolves_fixed_ones() {
     let fixture = GithubFixture::new(3);
-    let (gone, stays, new) = (
+    let (reappearing, stays, new) = (
         finding("It goes", "src/a.rs", 7, "HIGH"),
         finding("It stays", "src/a.rs", 9, "HIGH"),
         finding("It is new", "src/a.rs", 11, "HIGH"),
     );
-    stand(&fixture, &review(&fixture, 1, &[gone.clone(), stays.clone()]));
+    stand(&fixture, &review(&fixture, 1, &[reappearing.clone(), stays.clone()]));
     let standing = stand(&fixture, &review(&fixture, 2, &[stays.clone(), new.clone()]));
     assert_eq!((standing.added, standing.resolved, standing.reopened), (1, 1, 0));
-    let standing = stand(&fixture, &review(&fixture, 3, &[gone, stays]));
+    let standing = stand(&fixture, &review(&fixture, 3, &[reappearing, stays]));
     assert_eq!((standing.added, standing.resolved, standing.reopened), (0, 1, 1));
     assert_eq!(
         threads(&fixture),
@@ -130,7 +130,7 @@ fn a_review_of_new_commits_posts_the_new_and_resolves_the_gone() {
 }
 
 #[test]
-fn a_thread_that_a_person_resolved_stays_so_and_answers_stay() {
+fn a_thread_resolved_by_a_person_stays_resolved_and_keeps_its_replies() {
     let fixture = GithubFixture::new(4);
     let defect = finding("An open door", "src/a.rs", 7, "HIGH");
     stand(&fixture, &review(&fixture, 1, std::slice::from_ref(&defect)));
@@ -158,14 +158,14 @@ fn an_incomplete_review_resolves_nothing() {
     stand(&fixture, &review(&fixture, 1, &[finding("An open door", "src/a.rs", 7, "HIGH")]));
     let head = sha("head 2");
     fixture.github.move_head(REPO, fixture.number, &head, &diff_text());
-    let nobody = assay_findings::synthesis::synthesize(&[], &Default::default());
-    let standing = stand(&fixture, &draft(&nobody, &head));
+    let no_reports = assay_findings::synthesis::synthesize(&[], &Default::default());
+    let standing = stand(&fixture, &draft(&no_reports, &head));
     assert_eq!(standing.resolved, 0);
     assert_eq!(threads(&fixture), ["**🟠 HIGH: An open door**"]);
 }
 
 #[test]
-fn a_marker_in_somebody_elses_comment_hides_nothing() {
+fn a_marker_in_a_comment_of_another_user_does_not_hide_a_finding() {
     let fixture = GithubFixture::new(6);
     let draft = review(&fixture, 1, &[finding("An open door", "src/a.rs", 7, "HIGH")]);
     let print = draft.posts()[0].fingerprint.as_str();
@@ -178,7 +178,7 @@ fn a_marker_in_somebody_elses_comment_hides_nothing() {
 }
 
 #[test]
-fn ones_own_pull_request_is_commented_on_and_neither_approved_nor_held_up() {
+fn a_pull_request_of_the_own_account_gets_comments_instead_of_a_verdict() {
     let fixture = GithubFixture::new(7);
     fixture.github.add_token("ann", TOKEN, Access::User);
     stand(&fixture, &review(&fixture, 1, &[finding("An open door", "src/a.rs", 7, "CRITICAL")]));
@@ -188,7 +188,7 @@ fn ones_own_pull_request_is_commented_on_and_neither_approved_nor_held_up() {
 }
 
 #[test]
-fn a_comment_that_somebody_deleted_is_not_written_again() {
+fn a_deleted_comment_is_not_posted_again() {
     let fixture = GithubFixture::new(8);
     let draft = review(&fixture, 1, &[finding("An open door", "src/a.rs", 7, "HIGH")]);
     let posted = BTreeSet::from([draft.posts()[0].fingerprint.clone()]);
@@ -198,7 +198,7 @@ fn a_comment_that_somebody_deleted_is_not_written_again() {
 }
 
 #[test]
-fn a_review_of_commits_that_are_not_the_last_any_more_is_not_posted() {
+fn a_review_of_an_outdated_head_is_not_posted() {
     let fixture = GithubFixture::new(9);
     let draft = review(&fixture, 1, &[finding("An open door", "src/a.rs", 7, "HIGH")]);
     fixture.github.move_head(REPO, fixture.number, &sha("head 2"), &diff_text());
@@ -213,7 +213,7 @@ fn a_review_of_commits_that_are_not_the_last_any_more_is_not_posted() {
 }
 
 #[test]
-fn a_review_that_is_refused_is_sent_in_parts_until_it_is_known_why() {
+fn a_rejected_review_is_split_until_the_rejected_comment_is_isolated() {
     let fixture = GithubFixture::new(10);
     let findings: Vec<Value> = (1..=8)
         .map(|line| finding(&format!("Defect {line}"), "src/a.rs", line * 2, "HIGH"))
@@ -229,7 +229,7 @@ fn a_review_that_is_refused_is_sent_in_parts_until_it_is_known_why() {
 }
 
 #[test]
-fn a_hundred_comments_are_enough_and_the_rest_is_in_the_summary() {
+fn at_most_a_hundred_comments_are_posted_and_the_rest_is_in_the_summary() {
     let fixture = GithubFixture::new(11);
     let findings: Vec<Value> = (0..120)
         .map(|number| {
@@ -245,7 +245,7 @@ fn a_hundred_comments_are_enough_and_the_rest_is_in_the_summary() {
 }
 
 #[test]
-fn a_limit_is_waited_for_and_told() {
+fn a_rate_limit_is_waited_for_and_reported() {
     let fixture = GithubFixture::new(12);
     fixture.github.fail_next("POST /reviews", Fault::SecondaryLimit { retry_after: Some(90) });
     stand(&fixture, &review(&fixture, 1, &[finding("An open door", "src/a.rs", 7, "HIGH")]));
@@ -255,7 +255,7 @@ fn a_limit_is_waited_for_and_told() {
 }
 
 #[test]
-fn whoever_may_not_write_is_told_so_without_the_token() {
+fn a_missing_write_permission_is_reported_without_the_token() {
     let fixture = GithubFixture::new(13);
     fixture.github.add_token("reader", TOKEN, Access::Read);
     let draft = review(&fixture, 1, &[finding("An open door", "src/a.rs", 7, "HIGH")]);

@@ -121,7 +121,7 @@ fn attempt(fixture: &GithubFixture, draft: &ReviewDraft) -> Option<Result<PostRe
 
 /// Returns the number of times that a finding is shown: in open threads, in resolved threads, and
 /// in the conversation.
-fn told(fixture: &GithubFixture, number: usize) -> (usize, usize, usize) {
+fn count_shown(fixture: &GithubFixture, number: usize) -> (usize, usize, usize) {
     let title = title(number);
     let threads = fixture.github.threads(REPO, fixture.number);
     let own = threads.iter().filter(|thread| thread.comments[0].body.contains(&title));
@@ -159,7 +159,7 @@ fn play(schedule: Schedule) -> Result<(), TestCaseError> {
         stand(&fixture, &draft, &mut deaths)?;
         fixture.github.stop_failing();
         for number in round {
-            let (open, resolved, below) = told(&fixture, *number);
+            let (open, resolved, below) = count_shown(&fixture, *number);
             prop_assert_eq!(
                 (open + below, resolved),
                 (1, 0),
@@ -169,7 +169,7 @@ fn play(schedule: Schedule) -> Result<(), TestCaseError> {
             );
         }
         for number in before.difference(round) {
-            let (open, _, below) = told(&fixture, *number);
+            let (open, _, below) = count_shown(&fixture, *number);
             prop_assert_eq!((open, below), (0, 0), "{} is gone: {}", number, fixture.visible());
         }
         let key = draft.key().as_str();
@@ -207,7 +207,7 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn whatever_goes_wrong_each_finding_is_visible_exactly_once(schedule in schedules()) {
+    fn each_finding_is_visible_exactly_once_under_any_fault_schedule(schedule in schedules()) {
         play(schedule)?;
     }
 }

@@ -39,7 +39,7 @@ fn send(fixture: &GithubFixture, draft: &ReviewDraft) -> PostOutcome {
 }
 
 #[test]
-fn a_verdict_that_another_followed_is_given_again() {
+fn a_verdict_is_posted_again_if_another_one_followed() {
     let fixture = GithubFixture::new(30);
     let first = review(&fixture, 1, &[defect()]);
     stand(&fixture, &first);
@@ -54,7 +54,7 @@ fn a_verdict_that_another_followed_is_given_again() {
 }
 
 #[test]
-fn a_comment_in_place_of_a_verdict_stands_for_it() {
+fn a_comment_posted_instead_of_a_verdict_is_not_posted_again() {
     let fixture = GithubFixture::new(31);
     fixture.github.add_token("ann", TOKEN, Access::User);
     let draft = review(&fixture, 1, &[]);
@@ -64,20 +64,20 @@ fn a_comment_in_place_of_a_verdict_stands_for_it() {
 }
 
 #[test]
-fn an_approval_of_other_commits_is_taken_back_unless_these_are_approved() {
+fn an_approval_of_other_commits_is_dismissed_unless_the_new_ones_are_approved() {
     let fixture = GithubFixture::new(32);
     stand(&fixture, &review(&fixture, 1, &[]));
     stand(&fixture, &review(&fixture, 2, &[]));
     assert_eq!(verdicts(&fixture), ["APPROVED head 1", "APPROVED head 2"]);
     let head = sha("head 3");
     fixture.github.move_head(REPO, fixture.number, &head, &diff_text());
-    let nobody = synthesize(&[], &Default::default());
-    stand(&fixture, &draft_where(&nobody, &head, ReadyAction::Approve));
+    let no_reports = synthesize(&[], &Default::default());
+    stand(&fixture, &draft_where(&no_reports, &head, ReadyAction::Approve));
     assert_eq!(verdicts(&fixture), ["DISMISSED head 1", "DISMISSED head 2"]);
 }
 
 #[test]
-fn a_request_for_changes_is_taken_back_once_the_change_is_ready() {
+fn a_request_for_changes_is_dismissed_once_the_change_is_ready() {
     let fixture = GithubFixture::new(33);
     stand(&fixture, &review(&fixture, 1, &[defect()]));
     stand(&fixture, &comment(&fixture, 2));
@@ -85,18 +85,18 @@ fn a_request_for_changes_is_taken_back_once_the_change_is_ready() {
 }
 
 #[test]
-fn a_request_for_changes_stays_where_nobody_looked() {
+fn a_request_for_changes_stays_if_no_reviewer_reported() {
     let fixture = GithubFixture::new(34);
     stand(&fixture, &review(&fixture, 1, &[defect()]));
     let head = sha("head 2");
     fixture.github.move_head(REPO, fixture.number, &head, &diff_text());
-    let nobody = synthesize(&[], &Default::default());
-    stand(&fixture, &draft_where(&nobody, &head, ReadyAction::Approve));
+    let no_reports = synthesize(&[], &Default::default());
+    stand(&fixture, &draft_where(&no_reports, &head, ReadyAction::Approve));
     assert_eq!(verdicts(&fixture), ["CHANGES_REQUESTED head 1"]);
 }
 
 #[test]
-fn a_review_that_a_person_wrote_from_our_account_is_not_taken_back() {
+fn a_review_that_a_person_wrote_from_our_account_is_not_dismissed() {
     let fixture = GithubFixture::new(35);
     let reviews = format!("/repos/{REPO}/pulls/{}/reviews", fixture.number);
     let body = json!({"event": "REQUEST_CHANGES", "body": "Not so.", "commit_id": sha("head 1")});
@@ -106,7 +106,7 @@ fn a_review_that_a_person_wrote_from_our_account_is_not_taken_back() {
 }
 
 #[test]
-fn a_dismissal_whose_answer_is_lost_is_looked_up() {
+fn a_dismissal_with_a_lost_answer_is_checked_again() {
     let fixture = GithubFixture::new(36);
     stand(&fixture, &review(&fixture, 1, &[defect()]));
     fixture.github.fail_next("PUT /dismissals", Fault::Cut(FaultTiming::AfterEffect));
@@ -120,7 +120,7 @@ fn a_dismissal_whose_answer_is_lost_is_looked_up() {
 }
 
 #[test]
-fn what_we_may_not_put_away_is_left_and_all_is_told() {
+fn a_forbidden_resolve_or_dismissal_is_counted_and_the_summary_is_still_posted() {
     let fixture = GithubFixture::new(37);
     stand(&fixture, &review(&fixture, 1, &[defect()]));
     fixture.github.fail_next("POST ResolveThread", Fault::Forbidden);
@@ -132,10 +132,12 @@ fn what_we_may_not_put_away_is_left_and_all_is_told() {
     assert!(below[0].body.starts_with("## Ready"), "{below:?}");
     let log = fixture.github.log();
     let at = |words: &[&str]| {
-        let told = |path: &str, operation: &str| {
+        let is_match = |path: &str, operation: &str| {
             words.iter().all(|word| path.contains(word) || operation.contains(word))
         };
-        log.iter().rposition(|it| told(&it.path, it.operation.as_deref().unwrap_or(""))).unwrap()
+        log.iter()
+            .rposition(|it| is_match(&it.path, it.operation.as_deref().unwrap_or("")))
+            .unwrap()
     };
     assert!(at(&["/issues/comments"]) < at(&["ResolveThread"]), "the summary comes first");
 
@@ -145,7 +147,7 @@ fn what_we_may_not_put_away_is_left_and_all_is_told() {
 }
 
 #[test]
-fn only_a_verdict_is_taken_back_and_only_once() {
+fn a_review_is_dismissed_only_once_and_an_unknown_review_is_refused() {
     let fixture = GithubFixture::new(38);
     stand(&fixture, &review(&fixture, 1, &[]));
     let id = fixture.github.reviews(REPO, fixture.number)[0].id;
@@ -170,7 +172,7 @@ fn no_verdict_is_given_on_commits_that_were_pushed_meanwhile() {
 }
 
 #[test]
-fn no_verdict_is_given_on_a_pull_request_that_is_for_another_branch_by_now() {
+fn no_verdict_is_posted_on_a_retargeted_pull_request() {
     let fixture = GithubFixture::new(41);
     fixture.github.add_branch(REPO, "release", &sha("release 1"));
     let update = PullUpdate { base: Some("release".to_owned()), ..PullUpdate::default() };
@@ -183,7 +185,7 @@ fn no_verdict_is_given_on_a_pull_request_that_is_for_another_branch_by_now() {
 }
 
 #[test]
-fn an_approval_of_the_same_commits_for_another_branch_is_taken_back() {
+fn an_approval_of_the_same_commits_for_another_branch_is_dismissed() {
     let fixture = GithubFixture::new(42);
     fixture.github.add_branch(REPO, "release", &sha("release 1"));
     let move_onto = |base: &str| {
@@ -191,8 +193,8 @@ fn an_approval_of_the_same_commits_for_another_branch_is_taken_back() {
         fixture.client().update_pull(&fixture.repository, fixture.number, &update).unwrap();
     };
     let onto = |draft: ReviewDraft, base: &str| draft.with_base(Some(base.to_owned()));
-    let nobody = synthesize(&[], &Default::default());
-    let unread = || draft_where(&nobody, &sha("head 1"), ReadyAction::Approve);
+    let no_reports = synthesize(&[], &Default::default());
+    let unread = || draft_where(&no_reports, &sha("head 1"), ReadyAction::Approve);
     move_onto("release");
     stand(&fixture, &onto(review(&fixture, 1, &[]), "release"));
     stand(&fixture, &onto(unread(), "release"));
@@ -203,7 +205,7 @@ fn an_approval_of_the_same_commits_for_another_branch_is_taken_back() {
 }
 
 #[test]
-fn an_approval_is_taken_back_once_a_complete_review_of_the_same_commits_does_not_approve() {
+fn an_approval_is_dismissed_once_a_complete_review_of_the_same_commits_does_not_approve() {
     let medium = finding("A dark corner", "src/a.rs", 7, "MEDIUM");
     // The setting was removed; a finding is open; only rules have read the change this time.
     type ChangedDraft = fn(&Value, &str) -> ReviewDraft;
@@ -228,7 +230,7 @@ fn moved_on_to(head: &str) -> PostOutcome {
 }
 
 #[test]
-fn a_request_for_changes_is_not_taken_back_for_commits_that_nobody_reviewed() {
+fn a_request_for_changes_is_not_dismissed_for_commits_without_a_review() {
     let fixture = GithubFixture::new(40);
     stand(&fixture, &review(&fixture, 1, &[defect()]));
     let draft = comment(&fixture, 2);
@@ -238,7 +240,7 @@ fn a_request_for_changes_is_not_taken_back_for_commits_that_nobody_reviewed() {
 }
 
 #[test]
-fn a_review_of_ours_that_is_not_submitted_is_said_before_anything_is_sent() {
+fn an_own_pending_review_is_reported_before_anything_is_sent() {
     let fixture = GithubFixture::new(41);
     let draft = review(&fixture, 1, &[defect()]);
     let reviews = format!("/repos/{REPO}/pulls/{}/reviews", fixture.number);

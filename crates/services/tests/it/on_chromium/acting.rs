@@ -6,11 +6,11 @@ use serde_json::json;
 use super::{BrowserFixture, TIMEOUTS};
 
 #[test]
-fn what_is_clicked_sees_a_real_click() {
+fn a_clicked_element_receives_a_real_click() {
     let lab = BrowserFixture::new();
     lab.done("click_by_selector", json!("#icon"));
-    let told = lab.done("click_by_text", json!("Close panel"));
-    assert_eq!(told, json!({ "clicked": "`#icon` \"×\"", "fitting": 1 }));
+    let outcome = lab.done("click_by_text", json!("Close panel"));
+    assert_eq!(outcome, json!({ "clicked": "`#icon` \"×\"", "fitting": 1 }));
     lab.done("click_by_text", json!("Far below"));
     lab.done("click_by_text", json!("in the SHADOW"));
     assert_eq!(lab.log(), json!(["closed", "closed", "far clicked", "shadow clicked"]));
@@ -34,10 +34,10 @@ fn a_button_that_comes_late_is_waited_for() {
 #[test]
 fn fields_of_all_kinds_are_filled() {
     let lab = BrowserFixture::new();
-    let told = lab
+    let outcome = lab
         .done("fill_input", json!({ "placeholder": "Describe your task", "value": "Add login" }));
     assert_eq!(
-        told,
+        outcome,
         json!({ "filled": "`#what` \"Describe your task\"", "value": "Add login", "as_asked": true })
     );
     let echo = |lab: &BrowserFixture| lab.eval("document.getElementById('echo').textContent");
@@ -52,8 +52,8 @@ fn fields_of_all_kinds_are_filled() {
     lab.done("fill_input", json!({ "placeholder": "notes", "value": "a\nb" }));
     lab.done("fill_input", json!({ "label": "Day", "value": "2026-11-15" }));
     lab.done("fill_input", json!({ "label": "Rich", "value": "new" }));
-    let told = lab.done("fill_input", json!({ "label": "Secret", "value": "hunter2" }));
-    assert_eq!((&told["value"], &told["as_asked"]), (&json!(null), &json!(true)));
+    let outcome = lab.done("fill_input", json!({ "label": "Secret", "value": "hunter2" }));
+    assert_eq!((&outcome["value"], &outcome["as_asked"]), (&json!(null), &json!(true)));
     let held = lab.eval("[...document.querySelectorAll('[name]')].map((it) => it.value).join('|')");
     assert_eq!(held, json!("one|on|hunter2|2026-11-15|a\nb|never"));
     assert_eq!(lab.log(), json!(["day 2026-11-15", "rich new"]));
@@ -62,8 +62,8 @@ fn fields_of_all_kinds_are_filled() {
 #[test]
 fn an_option_is_chosen_by_its_text_or_its_value() {
     let lab = BrowserFixture::new();
-    let told = lab.done("select_option", json!({ "label": "Kind", "text": "bug" }));
-    assert_eq!(told, json!({ "selected": "Bug", "value": "b", "in": "`#kind` \"Kind\"" }));
+    let outcome = lab.done("select_option", json!({ "label": "Kind", "text": "bug" }));
+    assert_eq!(outcome, json!({ "selected": "Bug", "value": "b", "in": "`#kind` \"Kind\"" }));
     lab.done("select_option", json!({ "selector": "#kind", "value": "f" }));
     assert_eq!(lab.log(), json!(["kind b", "kind f"]));
 }
@@ -84,8 +84,8 @@ fn keys_reach_the_page_and_its_fields() {
 #[test]
 fn a_hash_leads_to_another_place_in_the_page() {
     let lab = BrowserFixture::new();
-    let told = lab.done("navigate_to_hash", json!({ "hash": "#settings" }));
-    assert_eq!(told, json!({ "url": lab.pages.url("/#settings"), "title": "Tasks" }));
+    let outcome = lab.done("navigate_to_hash", json!({ "hash": "#settings" }));
+    assert_eq!(outcome, json!({ "url": lab.pages.url("/#settings"), "title": "Tasks" }));
     lab.done("navigate_to_hash", json!("create"));
     assert_eq!(lab.eval("document.getElementById('place').textContent"), json!("#create"));
     lab.done("click_by_text", json!("Settings"));

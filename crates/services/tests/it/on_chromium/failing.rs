@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{APP, BrowserFixture, TIMEOUTS};
 
 #[test]
-fn an_element_that_cannot_be_used_says_why() {
+fn an_unusable_element_is_reported_with_the_reason() {
     let lab = BrowserFixture::with_short_timeouts();
     let check = |name: &str, args: Value, expect: Expect| {
         expect.assert_eq(&lab.fault(name, args));
@@ -92,7 +92,7 @@ fn an_element_that_cannot_be_used_says_why() {
 }
 
 #[test]
-fn what_does_not_come_to_rest_is_not_clicked() {
+fn a_moving_element_is_not_clicked() {
     let lab = BrowserFixture::with_short_timeouts();
     lab.eval(
         "let x = 0; const icon = document.getElementById('icon'); icon.style.position = 'relative';
@@ -103,7 +103,7 @@ fn what_does_not_come_to_rest_is_not_clicked() {
 }
 
 #[test]
-fn code_is_not_run_unless_that_is_allowed() {
+fn code_is_not_run_unless_eval_is_allowed() {
     let lab = BrowserFixture::new();
     let careful = Page::attach(lab.endpoint(), None, TIMEOUTS).unwrap();
     let error = careful.evaluate("document.title = 'x'").unwrap_err();
@@ -145,7 +145,7 @@ fn a_server_that_does_not_answer_times_out() {
 }
 
 #[test]
-fn a_page_that_goes_away_is_gone() {
+fn a_crashed_page_is_reported_as_gone() {
     let mut lab = BrowserFixture::new();
     // Chromium may report that it gave up opening this page before it crashes.
     lab.page.open("chrome://crash").unwrap_err();
@@ -158,7 +158,7 @@ fn a_page_that_goes_away_is_gone() {
 }
 
 #[test]
-fn a_window_that_is_closed_is_gone() {
+fn a_closed_window_is_reported_as_gone() {
     let lab = BrowserFixture::new();
     let id = lab.page.window().id.clone();
     lab.eval("void open('/', '_blank')");

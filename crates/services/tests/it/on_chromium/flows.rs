@@ -14,7 +14,7 @@ fn check(lab: &BrowserFixture, text: &str, expect: Expect) -> FlowOutcome {
     let flows = flow::parse_flows("flows.yaml", text).unwrap();
     let setting = ReplayContext { base: Some(&base), evidence: evidence.path() };
     let outcome = flow::replay(&flows[0], &lab.page, &setting);
-    let mut told = String::new();
+    let mut lines = String::new();
     for step in &outcome.steps {
         let standing = match &step.status {
             StepStatus::Passed => "passed".to_owned(),
@@ -23,14 +23,14 @@ fn check(lab: &BrowserFixture, text: &str, expect: Expect) -> FlowOutcome {
             StepStatus::NotRun => "not run".to_owned(),
         };
         let picture = step.screenshot.as_deref().unwrap_or_default();
-        told.push_str(format!("{}: {standing} {picture}", step.step).trim_end());
-        told.push('\n');
+        lines.push_str(format!("{}: {standing} {picture}", step.step).trim_end());
+        lines.push('\n');
         if !picture.is_empty() {
             let png = std::fs::read(evidence.path().join(picture)).unwrap();
             assert!(png.starts_with(b"\x89PNG") && png.len() > 1000);
         }
     }
-    expect.assert_eq(&told.replace(&lab.pages.port().to_string(), "PORT"));
+    expect.assert_eq(&lines.replace(&lab.pages.port().to_string(), "PORT"));
     outcome
 }
 
@@ -84,7 +84,7 @@ flows:
 }
 
 #[test]
-fn the_first_step_that_fails_ends_a_flow_with_a_picture() {
+fn the_first_failing_step_ends_a_flow_with_a_screenshot() {
     let lab = BrowserFixture::with_short_timeouts();
     let outcome = check(
         &lab,
@@ -134,7 +134,7 @@ fn the_first_step_that_fails_ends_a_flow_with_a_picture() {
 }
 
 #[test]
-fn a_page_passes_if_it_opens_and_shows_something() {
+fn a_page_passes_if_it_loads_with_text_and_without_errors() {
     let page = |text: &str| Answer::Page(200, text.to_owned());
     let answers = vec![
         ("/", Answer::Page(200, APP.to_owned())),
@@ -153,7 +153,7 @@ fn a_page_passes_if_it_opens_and_shows_something() {
     let hurried = Page::attach(lab.endpoint(), None, SHORT_TIMEOUTS).unwrap();
     let evidence = tempfile::tempdir().unwrap();
     let base: BaseUrl = lab.pages.url("/").parse().unwrap();
-    let mut told = String::new();
+    let mut lines = String::new();
     for path in
         ["/", "/empty", "/later", "/broken", "/away", "/down", "/missing", "http://evil.com"]
     {
@@ -163,9 +163,9 @@ fn a_page_passes_if_it_opens_and_shows_something() {
         let url = visit.url.as_deref().unwrap_or("-");
         let picture = visit.screenshot.as_deref().unwrap_or("-");
         let passed = if visit.has_passed() { "passed" } else { "FAILED" };
-        told.push_str(&format!("{path}: {passed} {status} {url} {picture}\n"));
+        lines.push_str(&format!("{path}: {passed} {status} {url} {picture}\n"));
         for fault in visit.faults.iter().chain(&visit.blocked) {
-            told.push_str(&format!("  {}\n", fault.replace('\n', " ")));
+            lines.push_str(&format!("  {}\n", fault.replace('\n', " ")));
         }
     }
     expect![[r#"
@@ -182,5 +182,5 @@ fn a_page_passes_if_it_opens_and_shows_something() {
           the server answers with status 404
         http://evil.com: FAILED - - -
           invalid page `http://evil.com`: expected one such as `/dashboard` or `#settings`
-    "#]].assert_eq(&told.replace(&lab.pages.port().to_string(), "PORT"));
+    "#]].assert_eq(&lines.replace(&lab.pages.port().to_string(), "PORT"));
 }

@@ -13,7 +13,7 @@ fn lab(body: &str) -> BrowserFixture {
 }
 
 #[test]
-fn a_page_that_bends_its_world_is_seen_as_it_is() {
+fn a_page_that_overrides_dom_prototypes_is_read_correctly() {
     let lab = lab(
         "<title>t</title><form id=f><input name=getAttribute><input name=children><input name=contains>
          <input name=parentNode><input name=matches value=v required></form>
@@ -31,10 +31,10 @@ fn a_page_that_bends_its_world_is_seen_as_it_is() {
          </script>",
     );
     lab.done("click_by_text", json!("Press me"));
-    let told = lab.done("get_page_structure", json!({}));
-    assert_eq!(told["title"], json!("t"));
-    assert_eq!(told["buttons"]["items"][0]["text"], json!("Press me"));
-    assert_eq!(told["fields"]["items"].as_array().unwrap().len(), 5);
+    let outcome = lab.done("get_page_structure", json!({}));
+    assert_eq!(outcome["title"], json!("t"));
+    assert_eq!(outcome["buttons"]["items"][0]["text"], json!("Press me"));
+    assert_eq!(outcome["fields"]["items"].as_array().unwrap().len(), 5);
     lab.done("fill_input", json!({ "selector": "[name=matches]", "value": "" }));
     assert_eq!(lab.done("verify_form_state", json!({ "selector": "form" }))["valid"], json!(false));
     lab.done("debug_elements", json!({}));
@@ -42,20 +42,20 @@ fn a_page_that_bends_its_world_is_seen_as_it_is() {
 }
 
 #[test]
-fn letters_that_nobody_sees_are_shown() {
+fn invisible_characters_are_escaped() {
     let lab = lab(
         "<title>a\u{1b}[31m\u{202e}b</title><button>x\u{1b}\u{200b}y</button><script>console.log('\\u0007\\u202e')</script>",
     );
-    let told = lab.done("get_page_structure", json!({}));
+    let outcome = lab.done("get_page_structure", json!({}));
     // Chromium itself removes the control characters of a title.
-    assert_eq!(told["title"], json!("a [31m\\u{202e}b"));
-    assert_eq!(told["buttons"]["items"][0]["text"], json!("x\\u{1b}\\u{200b}y"));
+    assert_eq!(outcome["title"], json!("a [31m\\u{202e}b"));
+    assert_eq!(outcome["buttons"]["items"][0]["text"], json!("x\\u{1b}\\u{200b}y"));
     assert_eq!(lab.endpoint().windows().unwrap()[0].title, "a [31m\\u{202e}b");
     assert_eq!(lab.page.console_since(0)[0].text, "\\u{7}\\u{202e}");
 }
 
 #[test]
-fn a_page_of_endless_text_is_cut() {
+fn oversized_page_content_is_truncated_or_refused() {
     let lab = lab(
         "<button>Go</button><button id=big></button><div id=all></div><script>
            document.getElementById('big').textContent = 'big '.repeat(2e5);
@@ -63,9 +63,13 @@ fn a_page_of_endless_text_is_cut() {
            for (let i = 0; i < 5000; i++) console.log('line ' + i, 'x'.repeat(10000));
          </script>",
     );
-    let told = lab.done("get_page_structure", json!({}));
-    assert!(told.to_string().len() < 60_000, "{}", told.to_string().len());
-    assert!(told["links"]["left_out"].as_u64().unwrap() > 19_000, "{}", told["links"]["left_out"]);
+    let outcome = lab.done("get_page_structure", json!({}));
+    assert!(outcome.to_string().len() < 60_000, "{}", outcome.to_string().len());
+    assert!(
+        outcome["links"]["left_out"].as_u64().unwrap() > 19_000,
+        "{}",
+        outcome["links"]["left_out"]
+    );
     lab.done("click_by_text", json!("Go"));
     lab.done("click_by_text", json!("link 49"));
     let said = lab.page.console_since(0);
@@ -91,18 +95,18 @@ fn dialogs_are_answered() {
     let said: Vec<String> = lab.page.console_since(0).iter().map(ToString::to_string).collect();
     assert_eq!(said, ["dialog: alert: hello", "dialog: confirm: sure?", "dialog: prompt: name?"]);
     lab.done("click_by_text", json!("Nag"));
-    let told = lab.done("get_page_structure", json!({}));
-    assert_eq!(told["buttons"]["items"][0]["text"], json!("Ask"));
+    let outcome = lab.done("get_page_structure", json!({}));
+    assert_eq!(outcome["buttons"]["items"][0]["text"], json!("Ask"));
     assert!(lab.page.console_since(0).iter().all(|entry| entry.kind == EntryKind::Dialog));
 }
 
 #[test]
-fn dialogs_without_end_are_told_of_in_a_timeout() {
+fn a_timeout_reports_endless_dialogs() {
     let timeouts = Timeouts { answer: Duration::from_secs(3), ..TIMEOUTS };
     let page = "<button onclick=\"for (;;) alert('forever')\">Hang</button>";
     let lab = BrowserFixture::with(vec![("/", Answer::Page(200, page.to_owned()))], timeouts);
     // A dialog may end the click that opened it, or block it.
-    if let Err(fault) = lab.told("click_by_text", json!("Hang")) {
+    if let Err(fault) = lab.outcome("click_by_text", json!("Hang")) {
         assert!(fault.starts_with("the page did not answer within 3 s while clicking"), "{fault}");
     }
     let fault = lab.fault("eval", json!("1"));

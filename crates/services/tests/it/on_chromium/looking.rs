@@ -11,15 +11,15 @@ fn check(value: &Value, expect: Expect) {
 }
 
 #[test]
-fn the_structure_of_a_page_is_told() {
+fn the_page_structure_lists_buttons_lists_and_fields() {
     let lab = BrowserFixture::new();
-    let mut told = lab.done("get_page_structure", json!({}));
-    assert_eq!(told["url"], json!(lab.pages.url("/")));
-    assert_eq!(told["title"], json!("Tasks"));
-    let text = told["text"].as_str().unwrap();
+    let mut outcome = lab.done("get_page_structure", json!({}));
+    assert_eq!(outcome["url"], json!(lab.pages.url("/")));
+    assert_eq!(outcome["title"], json!("Tasks"));
+    let text = outcome["text"].as_str().unwrap();
     assert!(text.starts_with("Tasks Settings Create home Name"), "{text}");
     check(
-        &told["buttons"]["items"].take(),
+        &outcome["buttons"]["items"].take(),
         expect![[r##"
         [
           {
@@ -55,7 +55,7 @@ fn the_structure_of_a_page_is_told() {
         ]"##]],
     );
     check(
-        &told["lists"]["items"].take(),
+        &outcome["lists"]["items"].take(),
         expect![[r##"
         [
           {
@@ -70,7 +70,7 @@ fn the_structure_of_a_page_is_told() {
         ]"##]],
     );
     check(
-        &told["fields"]["items"][1].take(),
+        &outcome["fields"]["items"][1].take(),
         expect![[r##"
         {
           "selector": "#what",
@@ -86,16 +86,16 @@ fn the_structure_of_a_page_is_told() {
 }
 
 #[test]
-fn elements_are_told_with_what_keeps_them_from_being_used() {
+fn elements_are_listed_with_the_reason_they_are_unusable() {
     let lab = BrowserFixture::new();
-    let told = lab.done("debug_elements", json!({ "selector": ".covered button, #gone, #off" }));
+    let outcome = lab.done("debug_elements", json!({ "selector": ".covered button, #gone, #off" }));
     let about = |it: &Value| {
         format!(
             "{} visible {} disabled {} covered by {}",
             it["selector"], it["visible"], it["disabled"], it["covered_by"]
         )
     };
-    let lines: Vec<String> = told["elements"].as_array().unwrap().iter().map(about).collect();
+    let lines: Vec<String> = outcome["elements"].as_array().unwrap().iter().map(about).collect();
     expect![[r##"
         "#off" visible true disabled true covered by null
         "#gone" visible false disabled false covered by null
@@ -105,12 +105,12 @@ fn elements_are_told_with_what_keeps_them_from_being_used() {
 }
 
 #[test]
-fn the_state_of_a_form_is_as_the_browser_judges_it() {
+fn the_form_state_matches_the_validation_of_the_browser() {
     let lab = BrowserFixture::new();
-    let told = lab.done("verify_form_state", json!({ "selector": "#task" }));
-    assert_eq!(told["valid"], json!(false));
+    let outcome = lab.done("verify_form_state", json!({ "selector": "#task" }));
+    assert_eq!(outcome["valid"], json!(false));
     check(
-        &told["invalid"],
+        &outcome["invalid"],
         expect![[r#"
         [
           {
@@ -122,13 +122,13 @@ fn the_state_of_a_form_is_as_the_browser_judges_it() {
     );
     lab.done("fill_input", json!({ "label": "Name", "value": "one" }));
     lab.done("fill_input", json!({ "label": "Secret", "value": "hunter2" }));
-    let told = lab.done("verify_form_state", json!({}));
-    assert_eq!((&told["valid"], &told["invalid"]), (&json!(true), &json!([])));
-    assert!(!told.to_string().contains("hunter2"), "{told}");
+    let outcome = lab.done("verify_form_state", json!({}));
+    assert_eq!((&outcome["valid"], &outcome["invalid"]), (&json!(true), &json!([])));
+    assert!(!outcome.to_string().contains("hunter2"), "{outcome}");
 }
 
 #[test]
-fn values_of_code_come_as_they_are() {
+fn eval_returns_values_as_json_and_reports_thrown_errors() {
     let lab = BrowserFixture::new();
     assert_eq!(lab.eval("({ a: [1, 'ü', null, true] })"), json!({ "a": [1, "ü", null, true] }));
     assert_eq!(lab.eval("await Promise.resolve(7)"), json!(7));
@@ -162,7 +162,7 @@ fn the_console_and_uncaught_errors_are_kept() {
         let text = entry.text.lines().next().unwrap_or_default();
         format!("{} {text}", entry.kind)
     };
-    let told: Vec<String> = said.iter().map(line).collect();
+    let outcome: Vec<String> = said.iter().map(line).collect();
     expect![[r#"
         log started Object 7
         error bad 1
@@ -171,7 +171,7 @@ fn the_console_and_uncaught_errors_are_kept() {
         uncaught Error: nobody caught this
         uncaught Error: nor this
         error Failed to load resource: the server responded with a status of 404 (Status)"#]]
-    .assert_eq(&told.join("\n"));
+    .assert_eq(&outcome.join("\n"));
     assert_eq!(said[0].place.as_deref(), Some(format!("{port}/:73").as_str()));
     let last = lab.page.next_entry() - 1;
     assert_eq!(lab.page.console_since(last).len(), 1);

@@ -63,18 +63,18 @@ impl BrowserFixture {
     }
 
     /// Runs a command and returns its result, or the error as text.
-    fn told(&self, name: &str, args: Value) -> Result<Value, String> {
+    fn outcome(&self, name: &str, args: Value) -> Result<Value, String> {
         let command: PageCommand = serde_json::from_value(json!({ name: args })).unwrap();
         self.page.perform(&command).map_err(|error| error.to_string())
     }
 
     fn done(&self, name: &str, args: Value) -> Value {
-        self.told(name, args).unwrap()
+        self.outcome(name, args).unwrap()
     }
 
     /// Returns the error of a command.
     fn fault(&self, name: &str, args: Value) -> String {
-        self.told(name, args).unwrap_err()
+        self.outcome(name, args).unwrap_err()
     }
 
     /// Returns the value of code that is run in the page.

@@ -76,7 +76,7 @@ fn visit(lab: &BrowserFixture, path: &str, timeouts: Timeouts) -> PageVisit {
 }
 
 #[test]
-fn a_page_that_fails_after_it_is_loaded_fails() {
+fn an_error_after_the_page_has_loaded_fails_the_visit() {
     let lab = lab();
     let timeouts = Timeouts { settle: Timeouts::DEFAULT_SETTLE, ..TIMEOUTS };
     for (path, _, expected) in LATE {
@@ -87,7 +87,7 @@ fn a_page_that_fails_after_it_is_loaded_fails() {
 }
 
 #[test]
-fn a_page_that_never_stops_loading_is_taken_as_it_is_at_the_limit() {
+fn a_page_that_never_stops_loading_is_judged_at_the_time_limit() {
     let lab = lab();
     let limit = Duration::from_millis(700);
     let timeouts = Timeouts { settle_limit: limit, ..TIMEOUTS };
@@ -104,7 +104,7 @@ fn a_page_that_never_stops_loading_is_taken_as_it_is_at_the_limit() {
 }
 
 #[test]
-fn errors_that_come_after_a_click_are_seen_by_the_step_that_expects_none() {
+fn an_error_shortly_after_a_click_fails_expect_no_errors() {
     let app = "<button onclick='setTimeout(() => late(), 300)'>Go</button>";
     let timeouts = Timeouts { settle: Timeouts::DEFAULT_SETTLE, ..TIMEOUTS };
     let lab = BrowserFixture::with(vec![("/", Answer::Page(200, app.to_owned()))], timeouts);

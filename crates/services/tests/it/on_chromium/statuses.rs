@@ -42,7 +42,7 @@ fn lab() -> BrowserFixture {
 }
 
 #[test]
-fn every_document_has_the_status_of_its_server() {
+fn every_document_has_the_http_status_of_its_response() {
     let lab = lab();
     let register = "(async () => { await navigator.serviceWorker.register('/worker.js'); \
                     await navigator.serviceWorker.ready })()";
@@ -79,7 +79,7 @@ fn every_document_has_the_status_of_its_server() {
 }
 
 #[test]
-fn a_document_that_was_there_before_has_its_status_too() {
+fn a_document_loaded_before_attaching_has_its_status_too() {
     let lab = lab();
     lab.page.open(&lab.pages.url("/500")).unwrap();
     let other = Page::attach(lab.endpoint(), None, TIMEOUTS).unwrap();

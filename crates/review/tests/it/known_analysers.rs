@@ -6,7 +6,7 @@ use assay_review::command::known_analysers::{KNOWN_ANALYSERS, find};
 use crate::flawed::path_of;
 
 #[test]
-fn each_known_analyser_has_a_name_of_its_own_and_becomes_a_reviewer() {
+fn each_known_analyser_has_a_unique_name_and_becomes_a_reviewer() {
     for known in KNOWN_ANALYSERS {
         assert_eq!(find(known.name), Some(known));
         let reviewer = known.reviewer();
@@ -17,7 +17,7 @@ fn each_known_analyser_has_a_name_of_its_own_and_becomes_a_reviewer() {
 }
 
 #[test]
-fn what_is_given_no_files_is_what_needs_the_whole_project() {
+fn only_clippy_and_golangci_lint_run_on_the_whole_project() {
     let whole: Vec<&str> = KNOWN_ANALYSERS
         .iter()
         .filter(|known| !known.args.contains(&FILES_PLACEHOLDER))
@@ -27,7 +27,7 @@ fn what_is_given_no_files_is_what_needs_the_whole_project() {
 }
 
 #[test]
-fn what_runs_code_of_the_repository_says_so() {
+fn clippy_eslint_and_golangci_lint_are_marked_as_running_repository_code() {
     let running: Vec<&str> = KNOWN_ANALYSERS
         .iter()
         .filter(|known| known.runs_code.is_some())

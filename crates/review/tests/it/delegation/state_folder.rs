@@ -5,7 +5,7 @@ use std::fs;
 use super::*;
 
 #[test]
-fn what_came_with_the_repository_is_refused() {
+fn a_delegated_review_that_is_tracked_in_git_is_refused() {
     let case = Case::new();
     case.start();
     case.repository.git(&["add", "--force", ".assay/delegated"]);
@@ -18,7 +18,7 @@ fn what_came_with_the_repository_is_refused() {
 }
 
 #[test]
-fn git_ignores_open_reviews_even_where_an_older_version_wrote_the_list() {
+fn git_ignores_open_reviews_even_with_a_gitignore_of_an_older_version() {
     let case = Case::new();
     case.repository
         .write(".assay/.gitignore", "# Written by assay: what is not meant for git.\n/runs/\n");
@@ -27,7 +27,7 @@ fn git_ignores_open_reviews_even_where_an_older_version_wrote_the_list() {
 }
 
 #[test]
-fn names_that_lead_elsewhere_are_no_reviews() {
+fn an_invalid_or_unknown_review_id_is_rejected() {
     for name in ["", "../../etc", "20261115-120000-00/", "20261115-120000-\u{1b}[2", "../runs/2026"]
     {
         assert!(name.parse::<ReviewId>().is_err(), "{name:?}");
@@ -38,7 +38,7 @@ fn names_that_lead_elsewhere_are_no_reviews() {
 }
 
 #[test]
-fn the_oldest_reviews_go() {
+fn the_oldest_reviews_are_deleted() {
     let case = Case::new();
     for at in 0..25 {
         case.repository.write(format!(".assay/delegated/20200101-000000-{at:03}/about.json"), "{}");

@@ -14,7 +14,7 @@ fn check(form: AnalyserFormat, output: &str, expected: Expect) {
 }
 
 #[test]
-fn ruff_says_file_lines_rule_and_safe_fixes() {
+fn ruff_output_gives_file_lines_rule_and_safe_fixes() {
     check(
         AnalyserFormat::Ruff,
         include_str!("../fixtures/ruff.json"),
@@ -75,7 +75,7 @@ fn ruff_says_file_lines_rule_and_safe_fixes() {
 }
 
 #[test]
-fn bandit_is_about_security_and_names_what_it_could_not_parse() {
+fn bandit_findings_are_about_security_and_unparsed_files_are_not_covered() {
     check(
         AnalyserFormat::Bandit,
         include_str!("../fixtures/bandit.json"),
@@ -100,7 +100,7 @@ fn bandit_is_about_security_and_names_what_it_could_not_parse() {
 }
 
 #[test]
-fn semgrep_counts_bytes_and_names_what_it_parsed_in_part() {
+fn semgrep_columns_count_bytes_and_partly_parsed_files_are_not_covered() {
     check(
         AnalyserFormat::Semgrep,
         include_str!("../fixtures/semgrep.json"),
@@ -126,7 +126,7 @@ fn semgrep_counts_bytes_and_names_what_it_parsed_in_part() {
 }
 
 #[test]
-fn eslint_counts_units_of_utf16_and_a_file_left_out_is_no_finding() {
+fn eslint_columns_count_utf16_units_and_an_ignored_file_is_not_a_finding() {
     check(
         AnalyserFormat::Eslint,
         include_str!("../fixtures/eslint.json"),
@@ -157,7 +157,7 @@ fn eslint_counts_units_of_utf16_and_a_file_left_out_is_no_finding() {
 }
 
 #[test]
-fn shellcheck_speaks_checkstyle() {
+fn shellcheck_output_is_read_as_checkstyle() {
     let output = include_str!("../fixtures/shellcheck.xml");
     let tree = MemoryTree::flawed();
     let shown = read_as("shellcheck", AnalyserFormat::Checkstyle, output, &tree);
@@ -204,7 +204,7 @@ fn shellcheck_speaks_checkstyle() {
 }
 
 #[test]
-fn clippy_stands_in_a_folder_and_only_sure_suggestions_are_fixes() {
+fn clippy_paths_start_at_the_crate_folder_and_only_certain_suggestions_are_fixes() {
     check(
         AnalyserFormat::Clippy,
         include_str!("../fixtures/clippy.jsonl"),
@@ -255,7 +255,7 @@ fn errors_of_the_compiler_are_findings() {
 }
 
 #[test]
-fn golangci_lint_speaks_for_its_linters() {
+fn golangci_lint_findings_name_their_linter() {
     let output = include_str!("../fixtures/golangci-lint.json");
     check(
         AnalyserFormat::GolangciLint,
@@ -277,7 +277,7 @@ fn golangci_lint_speaks_for_its_linters() {
 }
 
 #[test]
-fn rdjson_gives_no_fix_where_a_column_may_count_anything() {
+fn rdjson_gives_no_fix_if_the_column_unit_is_ambiguous() {
     check(
         AnalyserFormat::Rdjson,
         include_str!("../fixtures/ruff.rdjson"),
@@ -330,7 +330,7 @@ fn rdjson_gives_no_fix_where_a_column_may_count_anything() {
 }
 
 #[test]
-fn rdjsonl_says_the_same_as_rdjson() {
+fn rdjsonl_gives_the_same_findings_as_rdjson() {
     let tree = MemoryTree::flawed();
     let lines = read(AnalyserFormat::Rdjsonl, include_str!("../fixtures/ruff.rdjsonl"), &tree);
     let document = read(AnalyserFormat::Rdjson, include_str!("../fixtures/ruff.rdjson"), &tree);
