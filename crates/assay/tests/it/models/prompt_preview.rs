@@ -53,7 +53,7 @@ fn the_prompts_of_a_dry_run_are_those_that_the_review_sends() {
     assert_eq!(ran.stderr, format!("wrote 4 prompts to `{to}`\n"));
     let previews = previews(&folder);
     let names: Vec<&str> = previews.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, ["correctness-1.md", "intent-1.md", "testing-1.md"]);
+    assert_eq!(names, ["correctness-1.md", "intent-1.md", "security-1.md", "testing-1.md"]);
     let shown = previews.iter().map(|(_, text)| without_marks(text)).collect::<Vec<_>>();
     assert!(shown.iter().any(|text| text.contains("python/eval")), "{}", shown[0]);
 
