@@ -137,7 +137,7 @@ impl Stopwatch {
 
     /// Returns the deadline `time` after the start.
     pub fn deadline(self, time: Duration) -> Deadline {
-        Deadline(self.0 + time.min(MAX_WAIT))
+        Deadline(self.0 + time.min(MAX_DEADLINE))
     }
 }
 
@@ -147,12 +147,12 @@ pub struct Deadline(Instant);
 
 /// The longest wait: a hundred years. A deadline after a longer wait is a hundred years away, so
 /// that adding the wait to an `Instant` cannot overflow.
-const MAX_WAIT: Duration = Duration::from_secs(100 * 365 * 86_400);
+const MAX_DEADLINE: Duration = Duration::from_secs(100 * 365 * 86_400);
 
 impl Deadline {
     /// Returns the deadline `time` from now.
     pub fn after(time: Duration) -> Deadline {
-        Deadline(monotonic() + time.min(MAX_WAIT))
+        Deadline(monotonic() + time.min(MAX_DEADLINE))
     }
 
     /// Returns the time that is left; zero once the deadline has passed.

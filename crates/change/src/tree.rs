@@ -30,7 +30,7 @@ pub(crate) use crate::tree::recorded_tree::RecordedTree;
 pub type UnsavedTexts = BTreeMap<RepoPath, Arc<str>>;
 
 /// The maximum size of a file that is read, in bytes.
-const MAX_FILE: u64 = 16 << 20;
+const MAX_FILE_BYTES: u64 = 16 << 20;
 
 /// The number of bytes in which git looks for a NUL, which no text contains.
 pub(crate) const BINARY_CHECK_BYTES: usize = 8_000;
@@ -137,7 +137,7 @@ impl Tree for DirTree {
         let Some(real) = self.resolve(path)? else { return Ok(None) };
         let mut bytes = Vec::new();
         let read =
-            File::open(real).and_then(|file| file.take(MAX_FILE + 1).read_to_end(&mut bytes));
+            File::open(real).and_then(|file| file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes));
         read.map_err(|error| TreeError::read(path, error))?;
         Ok(as_text(bytes))
     }
@@ -218,7 +218,7 @@ fn relative(root: &Path, path: &Path) -> Option<RepoPath> {
 
 fn as_text(bytes: Vec<u8>) -> Option<String> {
     let is_binary = bytes[..bytes.len().min(BINARY_CHECK_BYTES)].contains(&0);
-    (!is_binary && bytes.len() as u64 <= MAX_FILE).then(|| text(&bytes))
+    (!is_binary && bytes.len() as u64 <= MAX_FILE_BYTES).then(|| text(&bytes))
 }
 
 /// The files of a commit, or of the index. Git is started once and answers for each file.

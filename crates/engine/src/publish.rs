@@ -24,10 +24,10 @@ use crate::reporter::Reporter;
 use crate::review_session::SavedRun;
 
 /// The longest wait for a service at a time, while the user is shown the reason.
-const MAX_WAIT: Duration = Duration::from_secs(60 * 60 + 60);
+const MAX_POST_WAIT: Duration = Duration::from_secs(60 * 60 + 60);
 
 /// The longest wait at a time for messages of earlier runs.
-const MAX_WAIT_FOR_EARLIER: Duration = Duration::from_secs(5);
+const MAX_EARLIER_WAIT: Duration = Duration::from_secs(5);
 
 /// The form in which a review is posted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,7 +67,7 @@ impl ReviewPost<'_> {
         if !self.services.github.has_key() {
             bail!("missing token for GitHub: set `GITHUB_TOKEN`, or `github.token_env`");
         }
-        let mail = self.mail(MAX_WAIT, {
+        let mail = self.mail(MAX_POST_WAIT, {
             let reporter = Arc::clone(&self.reporter);
             move |text: &str| reporter.note(text)
         })?;
@@ -143,7 +143,7 @@ impl ReviewPost<'_> {
             )),
         };
         let delivered = self
-            .mail(MAX_WAIT_FOR_EARLIER, |_: &str| {})
+            .mail(MAX_EARLIER_WAIT, |_: &str| {})
             .and_then(|mail| Ok(mail.deliver(Moment::now(self.environment.clock()), &report)?));
         if let Err(error) = delivered {
             self.reporter.warn(&format!("cannot send earlier messages: {error:#}"));

@@ -18,10 +18,10 @@ use crate::{Failure, FailureClass, ModelId, Nonce, Prompt, Reply, ToolCall};
 const VERSION: u32 = 1;
 
 /// The maximum number of replies in a cache.
-const MAX_FILES: usize = 1_000;
+const MAX_CACHED_REPLIES: usize = 1_000;
 
 /// The maximum number of bytes in a cache.
-const MAX_BYTES: u64 = 100 << 20;
+const MAX_CACHE_BYTES: u64 = 100 << 20;
 
 /// The number of new replies after which a cache is cleaned up again.
 const EVICTION_INTERVAL: u32 = 64;
@@ -224,7 +224,7 @@ impl ReplyStore {
     pub(crate) fn save_and_evict(&self, key: ReplyKey<'_>, reply: &Reply) -> io::Result<()> {
         self.save(key, reply)?;
         match self.written.fetch_add(1, Ordering::Relaxed) % EVICTION_INTERVAL {
-            0 => self.evict_oldest(MAX_FILES, MAX_BYTES),
+            0 => self.evict_oldest(MAX_CACHED_REPLIES, MAX_CACHE_BYTES),
             _ => Ok(()),
         }
     }

@@ -19,7 +19,7 @@ use assay_rules::{WITHHELD_LINE, find_injection_in_name, redact_text, without_in
 use serde::{Deserialize, Serialize};
 
 /// The maximum number of bytes of a memory, since every model reads it.
-const MAX_BYTES: usize = 6_000;
+const MAX_MEMORY_BYTES: usize = 6_000;
 
 /// The maximum number of characters of a line.
 const MAX_LINE_CHARS: usize = 400;
@@ -31,7 +31,7 @@ const MAX_INPUT_CHARS: usize = 4_000;
 const MAX_LINES: usize = 60;
 
 /// The maximum number of files of a change that a query names.
-const MAX_FILES: usize = 500;
+const MAX_QUERIED_FILES: usize = 500;
 
 /// The maximum number of bytes of a query.
 const MAX_QUERY_BYTES: usize = 1_000;
@@ -50,7 +50,7 @@ impl Memory {
         let lines: String = lines.filter(|line| !line.is_empty()).map(|l| l + "\n").collect();
         let mut text = String::new();
         for line in without_injections(&lines).lines().filter(|line| *line != WITHHELD_LINE) {
-            if text.len() + line.len() + 3 > MAX_BYTES {
+            if text.len() + line.len() + 3 > MAX_MEMORY_BYTES {
                 break;
             }
             text.extend(["- ", line, "\n"]);
@@ -84,7 +84,7 @@ pub(crate) fn named_files(change: &Change) -> impl Iterator<Item = &str> {
     let names = change.files.iter().flat_map(|file| [&file.new_path, &file.old_path]);
     let mut seen = BTreeSet::new();
     let names = names.flatten().map(String::as_str).filter(move |name| seen.insert(*name));
-    names.filter(|file| is_safe_to_name(file)).take(MAX_FILES)
+    names.filter(|file| is_safe_to_name(file)).take(MAX_QUERIED_FILES)
 }
 
 /// Returns true if a name neither contains a secret nor addresses a model.
@@ -151,7 +151,7 @@ mod tests {
         let long = "word ".repeat(1_000_000);
         let endless = "x".repeat(1_000_000);
         let memory = Memory::of(std::iter::repeat_n(long, 1_000)).unwrap();
-        assert!(memory.as_str().len() <= MAX_BYTES);
+        assert!(memory.as_str().len() <= MAX_MEMORY_BYTES);
         assert!(memory.as_str().lines().all(|line| line.ends_with("word…")), "{memory:?}");
         assert!(memory.as_str().lines().count() > 10);
         assert_eq!(Memory::of([endless]), None);

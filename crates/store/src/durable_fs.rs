@@ -3,7 +3,7 @@
 //! `write` replaces a file as a whole: a reader sees the old or the new content, never a part.
 //! The content is written to a temporary file in the same folder and synced, the temporary file is
 //! renamed, and the folder is synced. Files that lose their meaning when the machine restarts
-//! (locks, heartbeats) are not synced (`Durability::PageCache`). A [`Lock`] excludes other
+//! (leases, heartbeats) are not synced (`Durability::PageCache`). A [`Lock`] excludes other
 //! processes.
 //!
 //! Callers decide on the content of a file, and ensure that a path has one writer at a time.

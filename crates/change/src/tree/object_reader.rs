@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use assay_sandbox::{Command, PipedChild};
 
-use super::MAX_FILE;
+use super::MAX_FILE_BYTES;
 use crate::git::{Git, argument, text};
 
 /// The timeout of one answer.
@@ -113,7 +113,7 @@ impl ObjectReader {
             Header::Submodule => return Ok(ObjectAnswer::OtherKind),
             Header::NotUnderstood => return Err(io::Error::other(text(&header))),
         };
-        let is_wanted = kind == "blob" && (size <= MAX_FILE || !self.query.has_content);
+        let is_wanted = kind == "blob" && (size <= MAX_FILE_BYTES || !self.query.has_content);
         let mut content = Vec::new();
         if self.query.has_content {
             let mut body = git.take(size);
@@ -134,7 +134,7 @@ impl ObjectReader {
     fn query_once(&self, name: &[u8]) -> io::Result<ObjectAnswer> {
         const NO_SUCH_NAME: i32 = 128;
         let args = [b"cat-file", self.query.single_option.as_bytes(), name].map(argument);
-        let run = self.command(&args).output(MAX_FILE as usize).run();
+        let run = self.command(&args).output(MAX_FILE_BYTES as usize).run();
         let finished = run.map_err(io::Error::other)?;
         match finished.status.code() {
             Some(0) if self.query.has_content || finished.stdout == b"blob\n" => {

@@ -13,7 +13,7 @@ use crate::command::Program;
 use crate::results::{TestReport, UnreportedTest};
 
 /// The maximum size of a file that is read, in bytes.
-const MAX_FILE: u64 = 4 << 20;
+const MAX_FILE_BYTES: u64 = 4 << 20;
 
 /// The maximum number of tests without a result that are returned.
 const MAX_UNREPORTED: usize = 50;
@@ -140,7 +140,9 @@ fn file_of_suite(root: &Path, folder: &str, name: &str) -> Option<String> {
 
 fn read(path: &Path) -> Option<String> {
     let about = fs::symlink_metadata(path).ok()?;
-    (about.is_file() && about.len() <= MAX_FILE).then(|| fs::read_to_string(path).ok()).flatten()
+    (about.is_file() && about.len() <= MAX_FILE_BYTES)
+        .then(|| fs::read_to_string(path).ok())
+        .flatten()
 }
 
 /// Returns true if a Python file, or a setting above it, skips tests or generates others.

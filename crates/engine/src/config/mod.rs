@@ -182,7 +182,7 @@ struct CustomAnalyser {
     /// True if the review is incomplete without an answer of the analyser.
     #[serde(default)]
     required: bool,
-    /// The timeout of one run, in seconds.
+    /// The timeout for all changed files together, in seconds.
     #[serde(default = "default_analyser_seconds")]
     seconds: NonZeroU64,
 }

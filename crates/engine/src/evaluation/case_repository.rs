@@ -24,7 +24,7 @@ const DIFF: &str = "change.diff";
 const DOCUMENTS: &str = "docs";
 
 /// The maximum size of one file of a case, in bytes.
-const MAX_FILE: u64 = 16 << 20;
+const MAX_FILE_BYTES: u64 = 16 << 20;
 
 /// Files by their paths in a repository.
 type Files = BTreeMap<String, Vec<u8>>;
@@ -181,8 +181,11 @@ fn read_tree(folder: &Path) -> anyhow::Result<Files> {
 
 fn read_bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
     let size = fs::metadata(path)?.len();
-    if size > MAX_FILE {
-        bail!("`{}` has {size} bytes; a file of a case has at most {MAX_FILE}", path.display());
+    if size > MAX_FILE_BYTES {
+        bail!(
+            "`{}` has {size} bytes; a file of a case has at most {MAX_FILE_BYTES}",
+            path.display()
+        );
     }
     fs::read(path).with_context(|| format!("cannot read `{}`", path.display()))
 }

@@ -24,7 +24,7 @@ const MAX_LINES: u32 = 1_000;
 const MAX_FIX_LINES: u32 = 40;
 
 /// The maximum size of a file of a case, in bytes.
-const MAX_FILE: usize = 512 << 10;
+const MAX_FILE_BYTES: usize = 512 << 10;
 
 /// The number of characters of a commit's name in the id of a case.
 const SHORT_COMMIT_LENGTH: usize = 12;
@@ -546,7 +546,7 @@ impl MinedCase {
     ) -> anyhow::Result<()> {
         let read = |commit: &str, path: &Option<String>| -> anyhow::Result<Option<Vec<u8>>> {
             let Some(path) = path else { return Ok(None) };
-            Ok(history.read(commit, path)?.filter(|bytes| bytes.len() <= MAX_FILE))
+            Ok(history.read(commit, path)?.filter(|bytes| bytes.len() <= MAX_FILE_BYTES))
         };
         let (before, after) = (read(from, &file.old_path)?, read(to, &file.new_path)?);
         if let (Some(path), Some(bytes)) = (&file.old_path, before) {
@@ -569,7 +569,7 @@ impl MinedCase {
             if !is_document || word.starts_with("http") || self.after.contains_key(word) {
                 continue;
             }
-            if let Some(bytes) = history.read(base, word)?.filter(|it| it.len() <= MAX_FILE) {
+            if let Some(bytes) = history.read(base, word)?.filter(|it| it.len() <= MAX_FILE_BYTES) {
                 self.before.insert(word.to_owned(), bytes);
                 let path = format!("{}/before/{word}", self.case.change);
                 if !self.case.purpose.contains(&path) {

@@ -21,7 +21,7 @@ use crate::config::jira::StepNames;
 use crate::ticket_update::TicketEvent;
 
 /// The longest wait for a service at a time.
-pub(super) const MAX_WAIT: Duration = Duration::from_secs(1);
+pub(super) const MAX_LOOP_WAIT: Duration = Duration::from_secs(1);
 
 /// Returns the ticket that a plan names, at its top level or under `metadata`; `None` if it names
 /// none.
@@ -57,7 +57,7 @@ impl<'a> JiraTicket<'a> {
             return Ok(None);
         };
         let key = key.parse()?;
-        let Some(jira) = stored.open(MAX_WAIT, |_| ())? else { return Ok(None) };
+        let Some(jira) = stored.open(MAX_LOOP_WAIT, |_| ())? else { return Ok(None) };
         let environment = &settings.environment;
         let clock = environment.clock().clone();
         let outbox = Outbox::in_folder(environment.state_of(root).home_folder("outbox")?, &clock);

@@ -23,7 +23,7 @@ use assay_validate::notification::{LoopNotification, NotificationKind};
 use assay_validate::plan::ImplementationPlan;
 
 use super::SpecLocation;
-use super::jira_ticket::{JiraTicket, MAX_WAIT, ticket_in_plan};
+use super::jira_ticket::{JiraTicket, MAX_LOOP_WAIT, ticket_in_plan};
 use crate::config::Settings;
 use crate::config::linear::LinearStates;
 
@@ -173,7 +173,7 @@ fn open_linear_ticket(
     plan: &ImplementationPlan,
     settings: &Settings,
 ) -> anyhow::Result<Option<LinearTicket>> {
-    let linear = settings.linear.open(MAX_WAIT, |_| ())?;
+    let linear = settings.linear.open(MAX_LOOP_WAIT, |_| ())?;
     let states = settings.linear.states.clone();
     let named = ticket_in_plan(plan, "linear_issue").map(str::to_owned);
     Ok(linear.map(|linear| LinearTicket { linear, named, states, issue: RefCell::default() }))

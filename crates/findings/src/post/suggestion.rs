@@ -12,9 +12,9 @@ use crate::vote::{LineRange, Replacement};
 use crate::write::escape;
 
 /// The maximum number of lines of a block that is extended to the lines of its comment.
-const MAX_LINES: u32 = 30;
+const MAX_BLOCK_LINES: u32 = 30;
 /// The maximum length of a block, in bytes.
-const MAX_BYTES: usize = 10_000;
+const MAX_BLOCK_BYTES: usize = 10_000;
 /// The minimum length of a line, in characters without whitespace, that does not occur twice in a
 /// row by chance.
 const MIN_DISTINCTIVE_CHARS: usize = 8;
@@ -58,7 +58,7 @@ pub(super) fn suggest(
     let code = edit.edited_lines(lines)?;
     let is_plain =
         matches!(escape::escape_hidden(&code.replace("\r\n", "\n")), std::borrow::Cow::Borrowed(_));
-    if !is_plain || code.len() > MAX_BYTES {
+    if !is_plain || code.len() > MAX_BLOCK_BYTES {
         return None;
     }
     let fence = escape::fence_around(&code);
@@ -89,7 +89,7 @@ fn range(replacement: &Replacement, placed: &Placement) -> Option<LineRange> {
     overlap(shown, fixed)?;
     let both = LineRange::range(shown.start().min(fixed.start()), shown.end().max(fixed.end()))?;
     let fits = |lines: &LineRange| overlap(run, *lines) == Some(*lines);
-    let is_short = both.end() - both.start() < MAX_LINES;
+    let is_short = both.end() - both.start() < MAX_BLOCK_LINES;
     Some(both).filter(|both| is_short && fits(both)).or(Some(fixed).filter(fits))
 }
 

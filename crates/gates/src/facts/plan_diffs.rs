@@ -17,7 +17,7 @@ use crate::plan::Plan;
 use crate::plan::patch::{PlacedPatch, files};
 
 /// Maximum size, in bytes, of a file that the rules read.
-const MAX_BYTES: u64 = 1 << 20;
+const MAX_FILE_BYTES: u64 = 1 << 20;
 
 /// The diffs of a plan. They are applied, and the rules are run on them, on first use.
 pub(crate) struct PlanDiffs<'p> {
@@ -107,7 +107,7 @@ impl<'p> PlanDiffs<'p> {
                 Err(error) => (BTreeMap::new(), Some(error)),
             };
             let mut change = self.patched().change("the plan", Path::new("."), tests);
-            if let Ok(usual) = ExclusionRules::new(&[], MAX_BYTES) {
+            if let Ok(usual) = ExclusionRules::new(&[], MAX_FILE_BYTES) {
                 change.exclude(&usual);
             }
             (RuleResults::of(&change, self.rules), error)

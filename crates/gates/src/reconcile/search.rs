@@ -12,7 +12,7 @@ use crate::facts::tree_index::TreeIndex;
 use crate::file_kinds::ending;
 
 /// Maximum size of a file, in bytes; larger ones are data.
-const MAX_BYTES: usize = 1 << 20;
+const MAX_FILE_BYTES: usize = 1 << 20;
 
 /// Maximum number of names; a sensible plan has a tenth of them.
 const MAX_NAMES: usize = 5_000;
@@ -78,7 +78,7 @@ impl Search {
             names.names().iter().map(|name| (name.clone(), NameUses::default())).collect();
         for path in index.paths.iter().filter(|path| is_read(path) && path.as_str() != plan) {
             let text = match tree.read(path) {
-                Ok(text) => text.filter(|text| text.len() <= MAX_BYTES),
+                Ok(text) => text.filter(|text| text.len() <= MAX_FILE_BYTES),
                 Err(error) => {
                     search.error.get_or_insert(error);
                     continue;

@@ -56,7 +56,7 @@ pub struct CommandReviewer {
     pub files: Globs,
     /// True if the change cannot be ready without a report of the analyser.
     pub required: bool,
-    /// The timeout, for all files together.
+    /// The timeout for all changed files together. They may need several runs of the program.
     pub time: Duration,
     /// True if the analyser runs code of the repository, so that it needs the environment of that
     /// code. Any other analyser gets a home of its own and, where the system supports it, can

@@ -14,7 +14,7 @@ use crate::prompt::{callers, definitions};
 use crate::sanitize::{SafeTree, names, unsafe_name_reason, withheld_reason};
 
 /// The maximum number of bytes of one result.
-const MAX_BYTES: usize = 8 << 10;
+const MAX_RESULT_BYTES: usize = 8 << 10;
 
 /// The maximum number of bytes of a line that is not truncated.
 const MAX_LINE: usize = 400;
@@ -29,7 +29,7 @@ const MAX_DEFINITIONS: usize = 6;
 const MAX_CALLS: usize = 12;
 
 /// The maximum number of files that one look-up reads, and of their bytes.
-const MAX_FILES: usize = 3_000;
+const MAX_SEARCHED_FILES: usize = 3_000;
 const MAX_READ_BYTES: usize = 32 << 20;
 
 /// The result for a path that may not be read, whatever the reason: a model learns nothing about
@@ -178,7 +178,7 @@ impl ReadableFiles {
             // The change records a file that cannot be read, which makes the review incomplete.
             let Ok(Some(raw)) = change.tree().read(path) else { continue };
             match left.checked_sub(raw.len()) {
-                Some(rest) if at < MAX_FILES => left = rest,
+                Some(rest) if at < MAX_SEARCHED_FILES => left = rest,
                 _ => {
                     holding.is_whole = false;
                     return holding;
@@ -220,7 +220,7 @@ impl Excerpts {
 
     /// Adds whole lines. Returns false, and adds nothing, if they do not fit.
     fn push(&mut self, lines: &str) -> bool {
-        let has_room = self.text.len() + lines.len() <= MAX_BYTES;
+        let has_room = self.text.len() + lines.len() <= MAX_RESULT_BYTES;
         if has_room {
             self.text.push_str(lines);
         }

@@ -15,8 +15,8 @@ const MAX_CALLERS: usize = 24;
 
 /// The maximum number of files that are searched, and of their bytes, so that the cost depends
 /// mostly on the change.
-const MAX_FILES: usize = 1_500;
-const MAX_BYTES: usize = 24 << 20;
+const MAX_SEARCHED_FILES: usize = 1_500;
+const MAX_SEARCHED_BYTES: usize = 24 << 20;
 
 /// The number of lines before and after a call that are shown.
 const CONTEXT_LINES: usize = 2;
@@ -53,11 +53,11 @@ pub(crate) fn find(change: &Change, excerpts: &[Excerpt], tree: &dyn Tree) -> Ve
             && unsafe_name_reason(path.as_str()).is_none()
     };
     let mut counts = vec![0; names.len()];
-    let mut left = MAX_BYTES;
+    let mut left = MAX_SEARCHED_BYTES;
     let mut found = Vec::new();
     // The change records a tree that cannot be read, which makes the review incomplete.
     let known = change.base().paths().unwrap_or_default();
-    for path in known.into_iter().filter(is_candidate).take(MAX_FILES) {
+    for path in known.into_iter().filter(is_candidate).take(MAX_SEARCHED_FILES) {
         let Ok(Some(raw)) = change.tree().read(&path) else { continue };
         left = left.saturating_sub(raw.len());
         let wanted = names.iter().zip(&mut counts);

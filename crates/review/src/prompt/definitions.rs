@@ -23,8 +23,8 @@ const MAX_DEFINITION_LINES: u32 = 32;
 const MAX_PER_NAME: usize = 3;
 
 /// The maximum number of files that are searched, and of their bytes.
-const MAX_FILES: usize = 3_000;
-const MAX_BYTES: usize = 32 << 20;
+const MAX_SEARCHED_FILES: usize = 3_000;
+const MAX_SEARCHED_BYTES: usize = 32 << 20;
 
 /// The minimum length of a name that is searched for.
 const MIN_NAME: usize = 3;
@@ -127,8 +127,8 @@ fn definition_sites(
     known.extend(excerpts.iter().map(|excerpt| excerpt.path.clone()));
     known.sort();
     known.dedup();
-    let mut left = MAX_BYTES;
-    for path in known.into_iter().filter(is_candidate).take(MAX_FILES) {
+    let mut left = MAX_SEARCHED_BYTES;
+    for path in known.into_iter().filter(is_candidate).take(MAX_SEARCHED_FILES) {
         let Ok(Some(text)) = change.tree().read(&path) else { continue };
         let Some(room) = left.checked_sub(text.len()) else { break };
         left = room;

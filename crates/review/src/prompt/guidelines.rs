@@ -14,7 +14,7 @@ use crate::sanitize::names::is_plain;
 const NAMES: [&str; 3] = ["AGENTS.md", "CLAUDE.md", "CONTRIBUTING.md"];
 
 /// The maximum number of bytes of all guidelines together.
-const MAX_BYTES: usize = 24 << 10;
+const MAX_GUIDELINES_BYTES: usize = 24 << 10;
 
 /// Returns true if there are guidelines.
 pub(crate) fn exist(change: &Change) -> bool {
@@ -25,7 +25,7 @@ pub(crate) fn exist(change: &Change) -> bool {
 /// change cannot bring its own.
 pub(crate) fn read(change: &Change) -> Vec<(RepoPath, String)> {
     let base = RedactedTree(change.base());
-    let mut left = MAX_BYTES;
+    let mut left = MAX_GUIDELINES_BYTES;
     let mut all = Vec::new();
     for path in paths(change) {
         // The change records a file that cannot be read, which makes the review incomplete.

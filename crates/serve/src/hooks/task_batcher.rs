@@ -45,7 +45,7 @@ impl TaskBatcher {
         let deliveries = Arc::new(Mutex::new(deliveries));
         let (sender, pending) = sync_channel(MAX_WAITING);
         let mut pusher = BatchPusher { queue, deliveries: Arc::clone(&deliveries), log_file, log };
-        let thread = thread::Builder::new().name("intake".to_owned());
+        let thread = thread::Builder::new().name("task-batcher".to_owned());
         let thread = thread.spawn(move || pusher.run(&pending))?;
         Ok(TaskBatcher { sender: Some(sender), thread: Some(thread), deliveries })
     }

@@ -1,4 +1,5 @@
-//! The lease of a task as a file: `locks/{id}.lock`, from the claim until the task is settled.
+//! The lease of a task as a file: `locks/{id}.lock`, from the claim until the task is settled. In
+//! spite of its name, the file is no lock: no process locks it.
 
 use std::fs::File;
 use std::time::Duration;
@@ -19,7 +20,7 @@ enum LeaseEnd {
     ByTime,
 }
 
-/// The content of a lock file.
+/// The content of a lease file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct LeaseFile {
     pub(super) task: TaskId,
@@ -44,7 +45,7 @@ impl LeaseFile {
             LeaseKind::WhileAlive(_) => LeaseEnd::WithTheAgent,
             LeaseKind::ByTime(_) => LeaseEnd::ByTime,
         };
-        let lock = LeaseFile {
+        let file = LeaseFile {
             task: lease.task.clone(),
             queue: lease.queue.clone(),
             agent: lease.agent.clone(),
@@ -54,26 +55,26 @@ impl LeaseFile {
             until_uptime_ms: 0,
             boot_id: boot.to_owned(),
         };
-        lock.renewed(lease_kind.time(), clock)
+        file.renewed(lease_kind.time(), clock)
     }
 
-    /// Returns the lock with an expiry of `time` from now.
+    /// Returns the lease with an expiry of `time` from now.
     pub(super) fn renewed(self, time: Duration, clock: &Clock) -> LeaseFile {
         let until = clock.now().checked_add(time).unwrap_or(jiff::Timestamp::MAX);
         let until_uptime_ms = clock.uptime().after(time).as_millis();
         LeaseFile { until: Moment(until), until_uptime_ms, ..self }
     }
 
-    /// Reads the lock of a task. A file that is not the lock of this task counts as missing.
+    /// Reads the lease of a task. A file that is not the lease of this task counts as missing.
     pub(super) fn read(layout: &Layout, id: &TaskId) -> Result<Option<LeaseFile>, QueueError> {
         let bytes = durable_fs::read(&layout.lock(id))?;
-        let lock: Option<LeaseFile> = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok());
-        Ok(lock.filter(|lock| lock.task == *id))
+        let file: Option<LeaseFile> = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        Ok(file.filter(|file| file.task == *id))
     }
 
-    /// Writes the lock without syncing: no lease survives a restart of the machine.
+    /// Writes the lease without syncing: no lease survives a restart of the machine.
     pub(super) fn write(&self, layout: &Layout) -> Result<(), QueueError> {
-        let json = serde_json::to_vec_pretty(self).expect("a lock is JSON");
+        let json = serde_json::to_vec_pretty(self).expect("a lease is JSON");
         Ok(durable_fs::write(&layout.lock(&self.task), &json, Durability::PageCache)?)
     }
 

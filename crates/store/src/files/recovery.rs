@@ -15,7 +15,7 @@ use crate::queue::{QueueError, RecoveredTask};
 use crate::task::{AgentId, Moment, TaskStatus};
 use crate::transitions;
 
-/// The maximum age of a heartbeat for which an agent without a lock file still counts as alive.
+/// The maximum age of a heartbeat for which an agent without a lease file still counts as alive.
 const MAX_HEARTBEAT_AGE: Duration = Duration::from_secs(90);
 
 impl QueueTransaction<'_> {
@@ -30,15 +30,15 @@ impl QueueTransaction<'_> {
                 self.quarantine(&path, &name, "not a regular file in the lock folder")?;
                 continue;
             }
-            let lock = match id.parse() {
+            let lease = match id.parse() {
                 Ok(id) => match LeaseFile::read(self.layout, &id) {
-                    Ok(lock) => lock,
-                    // Another user may hold the task: a lock that cannot be read is not removed.
+                    Ok(lease) => lease,
+                    // Another user may hold the task: a lease that cannot be read is not removed.
                     Err(_) => continue,
                 },
                 Err(_) => None,
             };
-            if lock.and_then(|lock| lock.remaining(self.layout, self.boot, self.clock)).is_none() {
+            if lease.and_then(|it| it.remaining(self.layout, self.boot, self.clock)).is_none() {
                 durable_fs::remove(&self.layout.locks().join(&name))?;
             }
         }
@@ -51,7 +51,7 @@ impl QueueTransaction<'_> {
         Ok(recovered)
     }
 
-    /// Makes a task pending again that is in progress and has no lock.
+    /// Makes a task pending again that is in progress and has no lease.
     fn recover_task(&mut self, entry: &IndexEntry) -> Result<Option<RecoveredTask>, QueueError> {
         let Some(task) = self.read_unchanged(entry)? else {
             return Ok(None);
@@ -72,7 +72,7 @@ impl QueueTransaction<'_> {
         Ok(Some(RecoveredTask { task: entry.id.clone(), queue: entry.queue.clone(), held_by }))
     }
 
-    /// Returns true if an agent that writes no lock files sent a heartbeat recently.
+    /// Returns true if an agent that writes no lease files sent a heartbeat recently.
     fn has_recent_heartbeat(&self, agent: &str) -> bool {
         let Ok(agent) = agent.parse::<AgentId>() else {
             return false;
@@ -106,8 +106,8 @@ impl QueueTransaction<'_> {
     /// Ends the leases that an earlier agent of this name claimed while alive.
     fn end_leases(&mut self, agent: &AgentId) -> Result<(), QueueError> {
         for entry in self.index.list(None, TaskStatus::InProgress)? {
-            let lock = LeaseFile::read(self.layout, &entry.id).ok().flatten();
-            if lock.is_some_and(|lock| lock.agent == *agent && lock.ends_with_agent()) {
+            let lease = LeaseFile::read(self.layout, &entry.id).ok().flatten();
+            if lease.is_some_and(|lease| lease.agent == *agent && lease.ends_with_agent()) {
                 durable_fs::remove(&self.layout.lock(&entry.id))?;
             }
         }

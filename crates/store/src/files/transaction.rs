@@ -225,7 +225,7 @@ impl QueueTransaction<'_> {
         self.lock.mark_dirty(queue, id)?;
         self.rename_to_id(entry)?;
         self.clear_lock(id)?;
-        let before = LeaseFile::read(self.layout, id).ok().flatten().map_or(0, |lock| lock.fence);
+        let before = LeaseFile::read(self.layout, id).ok().flatten().map_or(0, |file| file.fence);
         let fence = before.max(fence(&task)) + 1;
         let now = Moment::now(self.clock);
         let lease = Lease { task: id.clone(), queue: queue.clone(), agent: agent.clone(), fence };
@@ -247,10 +247,10 @@ impl QueueTransaction<'_> {
         Ok(durable_fs::rename_noreplace(&dropped, &self.layout.open_task(&entry.queue, &entry.id))?)
     }
 
-    /// Returns the lock of a lease. Fails if the lock is gone or belongs to another claim.
+    /// Returns the file of a lease. Fails if the file is gone or belongs to another claim.
     fn find_held_lease(&self, lease: &Lease) -> Result<LeaseFile, QueueError> {
-        let lock = LeaseFile::read(self.layout, &lease.task)?.filter(|lock| lock.is_for(lease));
-        lock.ok_or_else(|| QueueError::NotHeld {
+        let file = LeaseFile::read(self.layout, &lease.task)?.filter(|file| file.is_for(lease));
+        file.ok_or_else(|| QueueError::NotHeld {
             id: lease.task.clone(),
             agent: lease.agent.clone(),
             fence: lease.fence,

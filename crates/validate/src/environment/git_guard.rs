@@ -23,7 +23,7 @@ const GUARDED: [&str; 9] = [
 ];
 
 /// Maximum size, in bytes, of a file that is read for restoring.
-const MAX_FILE: u64 = 16 << 20;
+const MAX_FILE_BYTES: u64 = 16 << 20;
 
 /// The content and the mode of a file in git's own folder.
 type GitFile = (Vec<u8>, u32);
@@ -126,7 +126,7 @@ fn guarded(folders: &[PathBuf]) -> BTreeMap<PathBuf, GitFile> {
         } else if about.is_symlink() {
             let to = fs::read_link(&path).unwrap_or_default();
             found.insert(path, (to.into_os_string().into_encoded_bytes(), mode));
-        } else if about.len() <= MAX_FILE {
+        } else if about.len() <= MAX_FILE_BYTES {
             found.insert(path.clone(), (fs::read(&path).unwrap_or_default(), mode));
         }
     }

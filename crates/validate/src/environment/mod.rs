@@ -112,8 +112,8 @@ impl LocalEnvironment<'_> {
     }
 }
 
-/// Returns true if a file decides which files git, and so the loop, sees.
-fn configures_review(path: &str) -> bool {
+/// Returns true if a file configures git: such files decide which files git, and so the loop, sees.
+fn configures_git(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     [".gitignore", ".gitattributes", ".gitmodules"].contains(&name)
 }
@@ -229,19 +229,19 @@ impl LoopEnvironment for LocalEnvironment<'_> {
     }
 
     fn apply_patch(&self, patch: &Patch, tree: &TreeHash) -> Result<ApplyResult, StepError> {
-        let leave_out = |path: &str| self.spec.owns(path) || configures_review(path);
-        let put = |put: Result<(), GitError>| match put {
+        let leave_out = |path: &str| self.spec.owns(path) || configures_git(path);
+        let to_result = |done: Result<(), GitError>| match done {
             Ok(()) => Ok(ApplyResult::Done),
             Err(GitError::Moved { .. }) => Ok(ApplyResult::TreeMoved),
             Err(error) => Err(StepError::Round(chain(&error))),
         };
         // A run that had begun to apply the patch may have been killed.
-        if put(patch.revert(&self.root, &leave_out))? == ApplyResult::TreeMoved
+        if to_result(patch.revert(&self.root, &leave_out))? == ApplyResult::TreeMoved
             || self.tree()? != *tree
         {
             return Ok(ApplyResult::TreeMoved);
         }
-        let done = put(patch.apply(&self.root, &leave_out))?;
+        let done = to_result(patch.apply(&self.root, &leave_out))?;
         let files = patch.files(&self.root).map_err(|error| StepError::Fatal(chain(&error)))?;
         let (left_out, files): (Vec<String>, Vec<String>) =
             files.into_iter().partition(|path| leave_out(path));

@@ -18,7 +18,7 @@ use crate::output;
 const MAX_SHOWN_BYTES: u64 = 64 << 10;
 
 /// The longest wait before a log is read again, since a file event may get lost.
-const MAX_WAIT: Duration = Duration::from_secs(5);
+const MAX_TAIL_WAIT: Duration = Duration::from_secs(5);
 
 /// Arguments of `assay agent logs`.
 #[derive(clap::Args)]
@@ -60,7 +60,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
             output::write(&text);
         }
         output::flush();
-        tail.wait(MAX_WAIT);
+        tail.wait(MAX_TAIL_WAIT);
     }
     Ok(Exit::Ready)
 }

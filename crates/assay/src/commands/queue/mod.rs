@@ -24,7 +24,7 @@ use crate::exit::Exit;
 use crate::process::environment;
 
 /// The longest wait for a database that cannot be reached, which covers a restart.
-const MAX_WAIT: Duration = Duration::from_secs(20);
+const MAX_OPEN_WAIT: Duration = Duration::from_secs(20);
 
 /// The back-off between attempts to reach the database.
 const OPEN_BACKOFF: Backoff = Backoff::new(Duration::from_millis(100), Duration::from_secs(2));
@@ -121,7 +121,7 @@ pub(crate) fn run(args: Args) -> anyhow::Result<Exit> {
     }
 }
 
-/// Opens a queue, and waits up to `MAX_WAIT` for a database that cannot be reached.
+/// Opens a queue, and waits up to `MAX_OPEN_WAIT` for a database that cannot be reached.
 fn open_waiting(
     open: impl Fn() -> anyhow::Result<Box<dyn Queue>>,
 ) -> anyhow::Result<Box<dyn Queue>> {
@@ -132,9 +132,11 @@ fn open_waiting(
     loop {
         let delay = OPEN_BACKOFF.delay(retries);
         match open() {
-            Err(error) if queues::is_unreachable(&error) && since.elapsed() + delay < MAX_WAIT => {
+            Err(error)
+                if queues::is_unreachable(&error) && since.elapsed() + delay < MAX_OPEN_WAIT =>
+            {
                 if retries == 0 {
-                    let seconds = MAX_WAIT.as_secs();
+                    let seconds = MAX_OPEN_WAIT.as_secs();
                     super::warn(&format!("{error:#}; retrying for up to {seconds} s"));
                 }
                 never.wait(delay);

@@ -9,7 +9,7 @@ use serde::de::{Deserialize, Deserializer, EnumAccess, Error, VariantAccess, Vis
 use crate::browser::command::{PageCommand, TextSeed};
 
 /// The maximum size of a file, in bytes.
-const MAX_BYTES: usize = 1 << 20;
+const MAX_FILE_BYTES: usize = 1 << 20;
 
 /// The maximum number of flows in a file.
 const MAX_FLOWS: usize = 200;
@@ -169,8 +169,8 @@ pub fn parse_flows(file: &str, text: &str) -> Result<Vec<Flow>, FlowError> {
     }
     let whole =
         |message: String| FlowError { file: file.to_owned(), place: String::new(), message };
-    if text.len() > MAX_BYTES {
-        return Err(whole(format!("the file has more than {} kB", MAX_BYTES >> 10)));
+    if text.len() > MAX_FILE_BYTES {
+        return Err(whole(format!("the file has more than {} kB", MAX_FILE_BYTES >> 10)));
     }
     let options = serde_saphyr::options! { emit_comments: false, with_snippet: false };
     let read: Result<Flows, _> = serde_saphyr::from_str_with_options(text, options);
@@ -333,7 +333,7 @@ mod tests {
             expect!["cannot read `flows.yaml`, line 1: recursion limit exceeded"],
         );
         check(
-            &"x".repeat(MAX_BYTES + 1),
+            &"x".repeat(MAX_FILE_BYTES + 1),
             expect!["cannot read `flows.yaml`: the file has more than 1024 kB"],
         );
     }
