@@ -156,8 +156,7 @@ fn finding_of<'v>(votes: &[&'v GroundedVote<'_>]) -> (Finding, FingerprintInputs
     let doubted = worse.min_by(|a, b| a.grade.worst_first(&b.grade));
     let with_fix = votes.iter().copied().filter(|vote| vote.vote.suggested_fix.is_some());
     let fix = with_fix.min_by(|a, b| by_worth(a, b));
-    let with_rewrite = votes.iter().copied().filter(|vote| vote.vote.replacement.is_some());
-    let rewrite = with_rewrite.min_by(|a, b| by_worth(a, b));
+    let rewrite = rewriting_vote(votes);
     let category = best.vote.category.as_deref();
     let any_category = || votes.iter().find_map(|vote| vote.vote.category.as_deref());
     let category = category.or_else(any_category).unwrap_or(NO_CATEGORY);
@@ -185,7 +184,7 @@ fn finding_of<'v>(votes: &[&'v GroundedVote<'_>]) -> (Finding, FingerprintInputs
         suggested_fix: fix.and_then(|vote| vote.vote.suggested_fix.clone()),
         replacement: rewrite.and_then(|vote| vote.vote.replacement.clone()),
         evidence: evidence(best, votes),
-        autofix_class: class(votes, fix.is_some()),
+        autofix_class: class(votes, fix.is_some(), rewrite),
         owner: votes.iter().filter_map(|v| v.vote.owner).min().unwrap_or(Owner::DownstreamResolver),
         requires_verification: votes.iter().any(|vote| vote.vote.requires_verification),
         pre_existing: votes.iter().all(|vote| vote.pre_existing),
@@ -271,9 +270,31 @@ fn confidence(at_grade: &[&GroundedVote<'_>]) -> Confidence {
     if agree { best.next_higher() } else { best }
 }
 
-fn class(votes: &[&GroundedVote<'_>], has_fix: bool) -> AutofixClass {
+/// Returns the vote whose rewrite a finding offers: that of a rule, if there is one.
+fn rewriting_vote<'g, 'v>(votes: &[&'g GroundedVote<'v>]) -> Option<&'g GroundedVote<'v>> {
+    let with_rewrite = votes.iter().copied().filter(|vote| vote.vote.replacement.is_some());
+    let is_of_other = |vote: &GroundedVote<'_>| vote.reviewer.kind != ReviewerKind::Rules;
+    with_rewrite.min_by(|a, b| is_of_other(a).cmp(&is_of_other(b)).then_with(|| by_worth(a, b)))
+}
+
+/// Returns the most cautious class that a vote states. A rewrite is applied without a person only
+/// if a rule made the rewrite and calls it safe: the text of a model is never applied unseen.
+fn class(
+    votes: &[&GroundedVote<'_>],
+    has_fix: bool,
+    rewrite: Option<&GroundedVote<'_>>,
+) -> AutofixClass {
     let stated = votes.iter().filter_map(|vote| vote.vote.autofix_class).max();
-    stated.unwrap_or(if has_fix { AutofixClass::GatedAuto } else { AutofixClass::Manual })
+    let stated =
+        stated.unwrap_or(if has_fix { AutofixClass::GatedAuto } else { AutofixClass::Manual });
+    let is_safe = |vote: &GroundedVote<'_>| {
+        vote.reviewer.kind == ReviewerKind::Rules
+            && vote.vote.autofix_class == Some(AutofixClass::SafeAuto)
+    };
+    match rewrite {
+        Some(vote) if !is_safe(vote) => stated.max(AutofixClass::GatedAuto),
+        Some(_) | None => stated,
+    }
 }
 
 fn evidence(best: &GroundedVote<'_>, votes: &[&GroundedVote<'_>]) -> Vec<String> {

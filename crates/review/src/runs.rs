@@ -14,7 +14,7 @@ use assay_findings::merge;
 use assay_findings::path::RepoPath;
 use assay_findings::report::Report;
 use assay_findings::synthesis::Synthesis;
-use assay_findings::vote::{AutofixClass, Replacement};
+use assay_findings::vote::{AutofixClass, Owner, Replacement};
 use assay_findings::write::{self, FindingsDocument, OutputFormat};
 use assay_rules::{RedactedTree, redact, without_injections};
 use assay_sandbox::ScratchFolder;
@@ -223,9 +223,19 @@ fn fix_of(change: &Change, finding: &Finding) -> Option<StoredFix> {
         title: finding.title.clone(),
         file,
         content,
-        class: finding.autofix_class,
+        class: fix_class(finding),
         replacement,
     })
+}
+
+/// Returns the class of a finding's fix. A fix that a person owns or that must be verified is not
+/// applied without approval.
+fn fix_class(finding: &Finding) -> AutofixClass {
+    let is_owned_by_person = matches!(finding.owner, Owner::Human | Owner::Release);
+    match is_owned_by_person || finding.requires_verification {
+        true => finding.autofix_class.max(AutofixClass::GatedAuto),
+        false => finding.autofix_class,
+    }
 }
 
 /// Removes all but the newest runs, and drafts that a killed process left behind. A folder that

@@ -6,7 +6,7 @@ use assay_findings::identity::Suppression;
 use assay_findings::path::RepoPath;
 use assay_findings::report::{Report, Reviewer, ReviewerKind};
 use assay_findings::synthesis::{Synthesis, SynthesisInputs, synthesize};
-use assay_findings::vote::{Confidence, LineRange, Vote};
+use assay_findings::vote::{AutofixClass, Confidence, LineRange, Replacement, Vote};
 use expect_test::{Expect, expect};
 use serde_json::json;
 
@@ -275,4 +275,44 @@ fn in_one_symbol_alike_titles_are_one_defect() {
     let reviewers: Vec<Vec<String>> =
         synthesize(&reports, &around).findings.into_iter().map(|f| f.reviewers).collect();
     assert_eq!(reviewers, [vec!["one", "two"], vec!["three"]]);
+}
+
+/// Merges votes on one line, given as kind, class and the text of the rewrite, and returns class
+/// and rewrite of the finding.
+fn merged_fix(votes: &[(ReviewerKind, &str, &str)]) -> String {
+    let reports = votes.iter().enumerate().map(|(at, (kind, class, text))| {
+        let mut vote = Vote::new("eval runs the code of a caller", Grade::from_word("HIGH"));
+        vote.file = RepoPath::exact("a.py").ok();
+        vote.lines = LineRange::at(2);
+        vote.confidence = Some(Confidence::at_or_below(75.0 + 5.0 * at as f64));
+        vote.autofix_class = AutofixClass::from_word(class);
+        vote.replacement = Some(Replacement::new(LineRange::at(2).unwrap(), *text));
+        let mut report = Report::new(Reviewer::new(format!("reviewer-{at}"), *kind));
+        report.votes.push(vote);
+        report
+    });
+    let synthesis = synthesize(&reports.collect::<Vec<_>>(), &SynthesisInputs::default());
+    let all = synthesis.findings.iter().chain(&synthesis.held_back);
+    let shown = all.map(|finding| {
+        let rewrite = finding.replacement.as_ref().map_or("", Replacement::text);
+        format!("{} {rewrite}", finding.autofix_class.as_str())
+    });
+    shown.collect::<Vec<_>>().join(", ")
+}
+
+#[test]
+fn a_rewrite_is_safe_only_if_a_rule_made_it_and_calls_it_safe() {
+    use ReviewerKind::{Command, Persona, Rules};
+    for (votes, expected) in [
+        (&[(Rules, "safe_auto", "rule")][..], "safe_auto rule"),
+        (&[(Rules, "gated_auto", "rule")], "gated_auto rule"),
+        (&[(Persona, "safe_auto", "model")], "gated_auto model"),
+        (&[(Command, "safe_auto", "analyser")], "gated_auto analyser"),
+        (&[(Rules, "safe_auto", "rule"), (Persona, "safe_auto", "model")], "safe_auto rule"),
+        (&[(Rules, "safe_auto", "rule"), (Persona, "none", "model")], "safe_auto rule"),
+        (&[(Rules, "safe_auto", "rule"), (Persona, "manual", "model")], "manual rule"),
+        (&[(Persona, "safe_auto", "model"), (Command, "safe_auto", "tool")], "gated_auto model"),
+    ] {
+        assert_eq!(merged_fix(votes), expected, "{votes:?}");
+    }
 }

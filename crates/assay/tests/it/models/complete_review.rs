@@ -157,3 +157,33 @@ fn an_unconfigured_model_is_reported() {
     assert_eq!(ran.code, 2);
     assert!(ran.stderr.contains("no model is configured: set ANTHROPIC_API_KEY"), "{}", ran.stderr);
 }
+
+#[test]
+fn a_rewrite_in_the_answer_of_a_model_is_not_applied_without_a_person() {
+    let case = Case::new("");
+    let rewriting = |asked: &str| match asked.contains("You are the `validator`") {
+        true => looks(asked, |_| json!({ "answer": "confirm", "why": "it is so" })).to_string(),
+        false => {
+            let quote = "    return sorted(prices)[0]";
+            let mut claim =
+                finding("cheapest fails on an empty list", "P1", ("shop.py", 10), quote);
+            claim["autofix_class"] = json!("safe_auto");
+            claim["owner"] = json!("review-fixer");
+            claim["requires_verification"] = json!(false);
+            claim["replacement"] = json!({
+                "start_line": 1, "end_line": 1, "text": "import os  # from a model\n",
+            });
+            with_findings("correctness", vec![claim]).to_string()
+        }
+    };
+    case.trouble(&[], ModelFaultKind::Answers(Arc::new(rewriting)));
+    for args in [&["--mode", "autofix"][..], &[]] {
+        let ran = case.review(args);
+        assert!(ran.stdout.contains("cheapest fails on an empty list"), "{}", ran.stdout);
+        assert!(!ran.stdout.contains("`assay fix` applies"), "{}", ran.stdout);
+    }
+    let ran = case.run(&["fix"]);
+    let shop = fs::read_to_string(case.repository.path().join("shop.py")).unwrap();
+    assert_eq!(shop, AFTER, "{}", ran.stdout);
+    assert!(ran.stdout.contains("1 more fix needs approval by a person"), "{}", ran.stdout);
+}
