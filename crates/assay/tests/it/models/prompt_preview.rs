@@ -26,6 +26,11 @@ fn texts(value: &Value) -> String {
     }
 }
 
+/// Returns the number of equal bytes at the beginning of two texts.
+fn equal_bytes(a: &str, b: &str) -> usize {
+    a.chars().zip(b.chars()).take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum()
+}
+
 /// Returns the texts of the prompts in a folder, by file name.
 fn previews(folder: &Path) -> Vec<(String, String)> {
     let mut files: Vec<PathBuf> =
@@ -65,12 +70,16 @@ fn the_prompts_of_a_dry_run_are_those_that_the_review_sends() {
         .map(|request| serde_json::from_slice(&request.body).unwrap())
         .collect();
     for (name, preview) in names.iter().zip(&shown) {
-        let is_same = |body: &Value| {
+        let text = |body: &Value| {
             let (system, message) = (texts(&body["system"]), texts(&body["messages"]));
-            let text = format!("# Instructions\n\n{system}\n\n# Message\n\n{message}\n\n#");
-            preview.starts_with(&without_marks(&text))
+            // The dialect adds the tool by which the model answers.
+            let system = system.split("\n\nGive your answer by calling the tool").next().unwrap();
+            without_marks(&format!("# Instructions\n\n{system}\n\n# Message\n\n{message}\n\n#"))
         };
-        assert!(sent.iter().any(is_same), "{name} was not sent:\n{preview}");
+        let sent = sent.iter().map(text);
+        let nearest = sent.max_by_key(|text| equal_bytes(text, preview)).unwrap();
+        let (of_sent, of_preview) = nearest.split_at(equal_bytes(&nearest, preview));
+        assert_eq!(of_preview, "", "{name} differs after {of_sent:?}");
     }
 }
 
