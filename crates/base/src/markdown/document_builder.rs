@@ -290,6 +290,11 @@ impl<'t> DocumentBuilder<'t> {
     }
 
     fn add(&mut self, kind: Kind<'t>, range: Range<usize>) {
+        // The parser counts a tab as several bytes of indentation, so that an item behind a tab can
+        // begin before the quote around it.
+        let before = self.document.blocks.last().map_or(0, |block| block.range.start);
+        let start = range.start.max(before);
+        let range = start..range.end.max(start);
         let line = self.document.line_at(range.start);
         let parent = self.around.last().copied();
         self.document.blocks.push(Block { kind, range, line, parent, inlines: Vec::new() });

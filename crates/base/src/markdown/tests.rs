@@ -323,6 +323,13 @@ fn hold(text: &str, document: &Document<'_>) {
     }
 }
 
+#[test]
+fn an_item_behind_a_tab_begins_within_the_quote_around_it() {
+    for text in ["1. >\t- ", "- >\t- word", ">\t>\t1. word", "- >\t\t* word\n"] {
+        hold(text, &read(text));
+    }
+}
+
 proptest! {
     #[test]
     fn any_text_is_read_and_no_word_of_it_is_lost(text in hostile()) {
