@@ -48,8 +48,8 @@ pub fn preview_prompts(
 ) -> io::Result<Vec<PromptPreview>> {
     let nonce = Nonce::draw()?;
     let leads = leads_from_rules(reviewers, change);
-    let reads = |by: &&Box<dyn Reviewer>| matches!(by.interest(change), ReadDecision::Reads(_));
-    let previews = reviewers.iter().filter(reads).flat_map(|by| {
+    let reads = |by: &dyn Reviewer| matches!(by.interest(change), ReadDecision::Reads(_));
+    let previews = reviewers.iter().filter(|by| reads(&***by)).flat_map(|by| {
         by.set_leads(&leads);
         let prompts = by.prompts(change).into_iter().zip(1..);
         prompts.map(|(prompt, part): (Prompt, usize)| PromptPreview {
