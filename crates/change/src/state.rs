@@ -69,8 +69,8 @@ impl RefusalReason {
                 "the path is another git repository, or is inside of one; move it away".to_owned()
             }
             RefusalReason::Unsealed => format!(
-                "this version of assay did not write the state on this machine at this path; check \
-                 its content, and {}",
+                "assay did not write the state on this machine at this path; check its content, and \
+                 {}",
                 remedy(path)
             ),
             RefusalReason::Changed => {

@@ -22,7 +22,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use assay_base::clock::Stopwatch;
+use assay_base::clock::{Deadline, Stopwatch};
 use assay_sandbox::{Command, RunError, ScratchFolder, secrets_in_home};
 
 use self::capture::Capture;
@@ -39,6 +39,9 @@ use crate::results::TestReport;
 pub struct CheckLimits {
     /// The timeout.
     pub time: Duration,
+    /// The end of the run that the check belongs to. A check that starts shortly before the end
+    /// gets the time that is left, but at least one second; `None` for no end.
+    pub deadline: Option<Deadline>,
     /// The maximum number of bytes of output.
     pub output: usize,
     /// The maximum number of processes and threads at a time.
@@ -51,12 +54,24 @@ impl Default for CheckLimits {
     fn default() -> CheckLimits {
         CheckLimits {
             time: Duration::from_secs(20 * 60),
+            deadline: None,
             output: 1 << 30,
             processes: 4_096,
             memory: None,
         }
     }
 }
+
+impl CheckLimits {
+    /// Returns the timeout of a check that starts now.
+    fn timeout(self) -> Duration {
+        let left = self.deadline.map(|end| end.left().max(MIN_TIMEOUT));
+        left.map_or(self.time, |left| self.time.min(left))
+    }
+}
+
+/// The shortest timeout that a deadline leaves to a check.
+const MIN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Runs checks in a tree.
 #[derive(Debug, Clone)]
@@ -279,7 +294,8 @@ impl Runner {
             }
             Program::Script(script) => Command::new("sh").args(["-c", &filled(script)]),
         };
-        let CheckLimits { time, output, processes, memory } = self.limits;
+        let CheckLimits { output, processes, memory, .. } = self.limits;
+        let time = self.limits.timeout();
         let command = command.folder(folder).time(time).output(output).processes(processes);
         let command = match memory {
             Some(bytes) => command.memory(bytes),

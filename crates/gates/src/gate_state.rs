@@ -83,7 +83,7 @@ pub enum UpdateError {
     /// A result cannot be withdrawn.
     #[error(
         "cannot set `{0}` to TODO: an item becomes TODO when its content changes; set PASS or \
-         FAIL with `assay gate update-item {0} --status STATUS`"
+         FAIL with `assay gate update-item {0} --phase PHASE --status STATUS`"
     )]
     ToTodo(ItemId),
     /// The finding of a FAIL is missing.
@@ -101,7 +101,8 @@ pub enum UpdateError {
     /// The party that accepts an item wrote the work.
     #[error(
         "`{by}` is recorded as an author of this gate's items or of a fix, and cannot accept \
-         `{id}`; another person must accept it: `assay gate accept {id} --by NAME --reason TEXT`"
+         `{id}`; another person must accept it: `assay gate accept {id} --phase PHASE --by NAME \
+         --reason TEXT`"
     )]
     OwnWork {
         /// The id of the item.

@@ -11,8 +11,8 @@ use crate::item::{ItemId, ItemResult, Scope};
 use crate::sidecar::VerifiedBy;
 
 /// The end of the finding for an item whose part of the plan is gone.
-pub(crate) const GONE: &str = "is no longer in the plan; where that is meant, a person lets go of it with \
-     `assay gate decompose --again --reason TEXT`.";
+pub(crate) const GONE: &str = "is no longer in the plan; if the removal is intended, a person accepts it with \
+     `assay gate decompose --again --phase PHASE --reason TEXT`.";
 
 /// Instructions for fixing an item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]

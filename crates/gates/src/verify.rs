@@ -305,7 +305,8 @@ fn verifier_of<'a>(state: &GateState, item: &Item, verifiers: Verifiers<'a>) -> 
         Some(VerifiedBy::Code(_)) | None => verifiers.judge.map_or(
             Verifier::Missing(
                 "not judged: no model is configured, and no result was submitted; submit a result \
-                 with `assay gate update-item ID --status PASS` or `--status FAIL --finding TEXT`",
+                 with `assay gate update-item ID --phase PHASE --status PASS` or `--status FAIL \
+                 --finding TEXT`",
             ),
             Verifier::Judge,
         ),

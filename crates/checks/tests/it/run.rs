@@ -5,6 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::time::Duration;
 
+use assay_base::clock::Deadline;
 use assay_checks::check::{CheckKind, CheckOutcome, CheckState, RequiredCheck};
 use assay_checks::command::CommandLine;
 use assay_checks::coverage::LineRanges;
@@ -255,6 +256,15 @@ fn a_check_that_takes_too_long_is_ended() {
     let outcome = runner.run(&check_of("echo started; sleep 600 & sleep 600"));
     assert_eq!(outcome.state, CheckState::TimedOut);
     assert_eq!((outcome.tail.as_str(), outcome.exit_code), ("started\n", None));
+}
+
+#[test]
+fn a_check_that_starts_after_the_deadline_of_its_run_gets_one_second() {
+    let tree = tempfile::tempdir().unwrap();
+    let deadline = Some(Deadline::after(Duration::ZERO));
+    let runner = runner(tree.path()).limits(CheckLimits { deadline, ..CheckLimits::default() });
+    assert_eq!(runner.run(&check_of("sleep 600")).state, CheckState::TimedOut);
+    assert_eq!(runner.run(&check_of("true")).state, CheckState::Passed);
 }
 
 #[test]

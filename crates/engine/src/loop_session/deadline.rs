@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use assay_base::clock::Deadline;
+use assay_checks::run::CheckLimits;
 use assay_validate::run::StepError;
 
 /// The deadline of a run, with its length in seconds; without a deadline, it never passes.
@@ -23,6 +24,12 @@ impl LoopDeadline {
             }
             Some(_) | None => Ok(()),
         }
+    }
+
+    /// Returns the limits of checks that may each take `time`, and end with the run.
+    pub(super) fn limits(self, time: Duration) -> CheckLimits {
+        let deadline = self.0.map(|(end, _)| end);
+        CheckLimits { time, deadline, ..CheckLimits::default() }
     }
 
     /// Limits a time to the time that is left, but not below one second.

@@ -14,7 +14,6 @@ mod tests;
 mod ticket_tracker;
 
 use std::path::Path;
-use std::time::Duration;
 
 use anyhow::{Context, bail};
 use assay_base::clock::Clock;
@@ -305,7 +304,7 @@ impl LoopRun<'_> {
                 place.environment.variable(name).or_else(|| dotenv(&place.root, name))
             })?,
             outputs: place.environment.outputs_below(&place.root),
-            runner: runner(place, self.state, deadline.within(settings.qa.check_timeout())),
+            runner: runner(place, self.state, deadline.limits(settings.qa.check_timeout())),
             state: self.state.to_owned(),
             clock: &|| now(place.environment.clock()),
             reviewer: &reviewer,
@@ -368,8 +367,7 @@ fn now(clock: &Clock) -> String {
     Moment::now(clock).to_string()
 }
 
-fn runner(place: &SpecLocation, state: &Path, time: Duration) -> Runner {
-    let limits = CheckLimits { time, ..CheckLimits::default() };
+fn runner(place: &SpecLocation, state: &Path, limits: CheckLimits) -> Runner {
     let runner = Runner::new(&place.root).limits(limits).caches(&state.join("caches"));
     let variable = |name: &str| place.environment.variable(name);
     let runner = runner.hidden(secrets_by_variables(|name| variable(name).map(Into::into)));

@@ -309,7 +309,7 @@ fn an_item_goes_from_open_or_failed_to_passed_or_failed_and_nowhere_else() {
     let refused = |before, result| update(before, result).unwrap_err();
     expect!["cannot update `qa-001`: the item has passed for the current content, and stays passed until the content changes"]
         .assert_eq(&refused("PASS", fail("x")));
-    expect!["cannot set `qa-001` to TODO: an item becomes TODO when its content changes; set PASS or FAIL with `assay gate update-item qa-001 --status STATUS`"]
+    expect!["cannot set `qa-001` to TODO: an item becomes TODO when its content changes; set PASS or FAIL with `assay gate update-item qa-001 --phase PHASE --status STATUS`"]
         .assert_eq(&refused("FAIL x", ItemResult::Todo));
     expect!["a FAIL needs a finding that describes the defect: add `--finding TEXT`"]
         .assert_eq(&refused("TODO", fail(" ")));
