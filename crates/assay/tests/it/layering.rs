@@ -12,7 +12,7 @@ use serde_json::Value;
 const LAYERS: [&[&str]; 9] = [
     &["assay-base"],
     &["assay-findings", "assay-http", "assay-sandbox", "assay-store"],
-    &["assay-change", "assay-models"],
+    &["assay-change", "assay-html", "assay-models"],
     &["assay-rules", "assay-checks", "assay-services"],
     &["assay-review", "assay-gates"],
     &["assay-validate", "assay-agents", "assay-eval"],

@@ -1,0 +1,55 @@
+//! Parts of a page: sections with headings, lists of facts, folded parts, tiles.
+
+use maud::{Markup, html};
+
+/// Renders a section with a heading of the second level. The section can be linked to by its id.
+pub fn section(id: &str, heading: &str, content: &Markup) -> Markup {
+    let label = format!("{id}-heading");
+    html! {
+        section.part id=(id) aria-labelledby=(label) {
+            h2 id=(label) { (heading) }
+            (content)
+        }
+    }
+}
+
+/// Renders a part that is folded until the reader opens it, with the number of its entries.
+pub fn folded(summary: &str, entries: usize, content: &Markup) -> Markup {
+    html! {
+        details.folded {
+            summary { (summary) " " span.count { (entries) } }
+            (content)
+        }
+    }
+}
+
+/// Renders facts as names and values.
+pub fn facts(facts: &[(&str, Markup)]) -> Markup {
+    html! {
+        dl.facts { @for (name, value) in facts { div { dt { (name) } dd { (value) } } } }
+    }
+}
+
+/// Renders texts as a list.
+pub fn list<T: AsRef<str>>(texts: &[T]) -> Markup {
+    html! { ul.plain { @for text in texts { li { (text.as_ref()) } } } }
+}
+
+/// Renders a number with its name and a remark, for a row of such tiles (class `tiles`).
+pub fn tile(name: &str, figure: &str, remark: &Markup) -> Markup {
+    html! {
+        section.tile {
+            h2 { (name) }
+            p.figure { (figure) }
+            p.remark { (remark) }
+        }
+    }
+}
+
+/// Returns an id for a part of a page: characters other than letters, digits, `-` and `_` are
+/// replaced, so that a link to the part needs no escapes.
+pub fn anchor(prefix: &str, name: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    let name: String = name.chars().map(|c| if is_plain(c) { c } else { '-' }).collect();
+    format!("{prefix}-{name}")
+}
