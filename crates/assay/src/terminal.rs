@@ -25,7 +25,7 @@ use assay_review::fix::FixPlan;
 pub(crate) use self::roster::print_roster;
 use self::snippet::Source;
 pub(crate) use self::table::{TableWidth, table};
-use crate::hyperlink;
+use crate::hyperlink::{self, LinkPlace};
 use crate::output;
 
 /// The width of source lines and wrapped text: that of the terminal, up to a width that reads well.
@@ -98,7 +98,8 @@ pub(crate) fn print(
 fn heading(change: &Change, file: Option<&RepoPath>, line: Option<u32>) -> String {
     let Some(file) = file else { return "the change as a whole".to_owned() };
     let shown = escape::one_line(file.as_str());
-    hyperlink::to_file(&change.root.join(file.as_str()), line, &shown)
+    let path = change.root.join(file.as_str());
+    hyperlink::to_place(LinkPlace { path: &path, line, column: None }, &shown)
 }
 
 /// Groups findings by file; the file with the worst finding comes first.

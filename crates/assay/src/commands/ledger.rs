@@ -197,7 +197,7 @@ pub(super) fn show(args: &ShowArgs) -> anyhow::Result<Exit> {
     let history = FindingLedger::open_to_read(environment(), &root)?.history(&args.id)?;
     match args.format {
         Output::Json => print_json(&ShowOutput { version: VERSION, history: &history })?,
-        Output::Terminal => terminal::ledger::print_history(&history)?,
+        Output::Terminal => terminal::ledger::print_history(&history, &root)?,
     }
     Ok(Exit::Ready)
 }

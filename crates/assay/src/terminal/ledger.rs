@@ -1,6 +1,7 @@
 //! The ledger as text in a terminal.
 
 use std::io::Write;
+use std::path::Path;
 
 use anstyle::Style;
 use assay_engine::wording::count;
@@ -12,6 +13,7 @@ use assay_store::task::Moment;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::{BOLD, CYAN, DIM, GREEN, RED, WIDTH, YELLOW, wrap};
+use crate::hyperlink::{self, LinkPlace};
 use crate::output::{self, StyledStdout};
 
 /// The width of an id.
@@ -127,8 +129,8 @@ pub(crate) fn print_line(what: &str, entry: &FindingEntry) -> anyhow::Result<()>
     Ok(())
 }
 
-/// Prints the history of a finding.
-pub(crate) fn print_history(history: &History) -> anyhow::Result<()> {
+/// Prints the history of a finding of a repository.
+pub(crate) fn print_history(history: &History, root: &Path) -> anyhow::Result<()> {
     let mut out = StyledStdout::new();
     let entry = &history.entry;
     let style = style_of(entry);
@@ -138,12 +140,11 @@ pub(crate) fn print_history(history: &History) -> anyhow::Result<()> {
         "{style}{}{style:#}: {BOLD}{title}{BOLD:#}\n",
         escape::one_line(&entry.severity)
     )?;
-    let mut fact = |name: &str, value: &str| {
-        writeln!(out, "  {DIM}{name:<12}{DIM:#}{}", escape::one_line(value))
-    };
-    fact("id", &entry.id)?;
-    fact("state", entry.state.as_str())?;
-    fact("place", &place(entry))?;
+    let mut line = |name: &str, value: &str| writeln!(out, "  {DIM}{name:<12}{DIM:#}{value}");
+    line("id", &escape::one_line(&entry.id))?;
+    line("state", entry.state.as_str())?;
+    line("place", &linked_place(entry, root))?;
+    let mut fact = |name: &str, value: &str| line(name, &escape::one_line(value));
     fact("category", &entry.category)?;
     if let Some(rule) = &entry.rule {
         fact("rule", rule)?;
@@ -251,6 +252,14 @@ fn place(entry: &FindingEntry) -> String {
     let Some(file) = &entry.file else { return "the change".to_owned() };
     let line = entry.line.map(|line| format!(":{line}")).unwrap_or_default();
     escape::one_line(&format!("{file}{line}"))
+}
+
+/// Returns the place of a finding, as a hyperlink if the terminal supports it.
+fn linked_place(entry: &FindingEntry, root: &Path) -> String {
+    let shown = place(entry);
+    let Some(file) = &entry.file else { return shown };
+    let path = root.join(file);
+    hyperlink::to_place(LinkPlace { path: &path, line: entry.line, column: None }, &shown)
 }
 
 fn age(entry: &FindingEntry, now: Moment) -> String {

@@ -1,6 +1,7 @@
 //! Source code in a terminal: the lines around a finding with a caret, and a fix as a small diff.
 
 use std::io::Write;
+use std::path::PathBuf;
 
 use anstyle::Style;
 use assay_change::Change;
@@ -12,15 +13,21 @@ use assay_rules::Redaction;
 use unicode_width::UnicodeWidthStr;
 
 use super::{DIM, GREEN, MARGIN, RED, WIDTH};
+use crate::hyperlink::{self, LinkPlace};
 
 /// The number of lines shown around the line of a finding.
 const CONTEXT: u32 = 1;
+
+/// The width of the number of a line.
+const NUMBER_WIDTH: usize = 5;
 
 /// The maximum number of lines shown of each side of a fix.
 const MAX_FIX_LINES: usize = 6;
 
 /// The lines of a file: as they are, and redacted with control characters visible.
 pub(crate) struct Source {
+    /// The file; `None` if a finding has none.
+    path: Option<PathBuf>,
     text: String,
     shown: Vec<String>,
 }
@@ -30,7 +37,8 @@ impl Source {
     pub(crate) fn open(change: &Change, file: Option<&RepoPath>) -> Source {
         let text = file.and_then(|file| change.tree().read(file).ok().flatten());
         let text = text.unwrap_or_default();
-        Source { shown: assay_rules::redact_lines(&text), text }
+        let path = file.map(|file| change.root.join(file.as_str()));
+        Source { path, shown: assay_rules::redact_lines(&text), text }
     }
 
     fn line(&self, number: u32) -> Option<String> {
@@ -49,7 +57,7 @@ impl Source {
             let Some(text) = self.line(number) else { continue };
             if number != line {
                 let text = cut(&text, 0);
-                writeln!(out, "  {DIM}{number:>5} |{DIM:#} {DIM}{text}{DIM:#}")?;
+                writeln!(out, "  {DIM}{number:>NUMBER_WIDTH$} |{DIM:#} {DIM}{text}{DIM:#}")?;
                 continue;
             }
             let (start, length) = self.mark(finding, line, &text);
@@ -58,10 +66,20 @@ impl Source {
             let shown = cut(&text, skipped);
             let length = length.clamp(1, line_width().saturating_sub(start - skipped).max(1));
             let (indent, carets) = (" ".repeat(start - skipped), "^".repeat(length));
-            writeln!(out, "  {DIM}{number:>5} |{DIM:#} {shown}")?;
+            let number = self.linked_number(finding, line);
+            writeln!(out, "  {DIM}{number} |{DIM:#} {shown}")?;
             writeln!(out, "  {DIM}      |{DIM:#} {indent}{style}{carets}{style:#}")?;
         }
         Ok(())
+    }
+
+    /// Returns the number of the line of a finding, as a hyperlink if the terminal supports it.
+    fn linked_number(&self, finding: &Finding, line: u32) -> String {
+        let number = line.to_string();
+        let blanks = " ".repeat(NUMBER_WIDTH.saturating_sub(number.len()));
+        let Some(path) = &self.path else { return format!("{blanks}{number}") };
+        let place = LinkPlace { path, line: Some(line), column: finding.column };
+        format!("{blanks}{}", hyperlink::to_place(place, &number))
     }
 
     /// Returns the columns of the code that a finding is about, in a shown line: start and width.

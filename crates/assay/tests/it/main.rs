@@ -13,6 +13,7 @@ mod eval;
 mod faults;
 mod gates;
 mod github;
+mod hyperlinks;
 mod injection;
 mod interrupts;
 mod jira;
