@@ -105,7 +105,7 @@ struct EventLines {
 impl<S: Subscriber> Layer<S> for EventLines {
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
         let metadata = event.metadata();
-        let text = redact_text(event);
+        let text = redacted_line(event);
         match self.agent_log.get() {
             Some(log) => log.record(log_level(metadata), &format!("{}: {text}", metadata.target())),
             None => {
@@ -130,7 +130,7 @@ fn log_level(metadata: &Metadata<'_>) -> log::Level {
 }
 
 /// Returns the message and the fields of an event as one redacted line.
-fn redact_text(event: &Event<'_>) -> String {
+fn redacted_line(event: &Event<'_>) -> String {
     let mut fields = Fields::default();
     event.record(&mut fields);
     escape::one_line(&assay_rules::redact(&format!("{}{}", fields.message, fields.others)))
@@ -173,7 +173,7 @@ mod tests {
 
     impl<S: Subscriber> Layer<S> for Collected {
         fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
-            self.0.lock().unwrap().push(redact_text(event));
+            self.0.lock().unwrap().push(redacted_line(event));
         }
     }
 

@@ -51,7 +51,7 @@ pub enum Ending {
         /// The issues, each with the number of rounds that had it.
         issues: Vec<(Issue, usize)>,
     },
-    /// Too many rounds failed with an error.
+    /// Too many rounds failed with an error, or the output could not be written.
     Errors {
         /// The number of errors.
         errors: u32,

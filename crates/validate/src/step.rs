@@ -1,4 +1,7 @@
 //! Decides the next step of a loop from its state alone: [`Step`].
+//!
+//! Endings that a step itself causes (budget, moved tree, no fixer, output error) are decided in
+//! `run`.
 
 use assay_change::Patch;
 use assay_findings::recurring::{self, Recurrence};

@@ -16,6 +16,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 #[serde(default, deny_unknown_fields)]
 pub struct TaskSettings {
     /// Seconds between two polls of a queue that sends no wake-up, and between two heartbeats.
+    /// While a task runs, heartbeats are sent at least three times per lease.
     pub poll_interval: NonZeroU64,
     /// The maximum number of retries of a failed task.
     pub max_retries: u32,

@@ -1,4 +1,4 @@
-//! Authentication of deliveries: [`Secret`].
+//! Verification of webhook signatures and tokens: [`Secret`].
 //!
 //! A signature covers the body alone: it contains no time, so it does not expire, and it contains
 //! no delivery id (see `delivery_log`).

@@ -3,7 +3,8 @@
 //! Tickets are searched, read, created, commented on, moved along their workflow and updated. JIRA
 //! Cloud uses REST v3 with documents ([`document`]), a server or data centre v2 with wiki text;
 //! callers pass and get plain text. If the response to a write was lost, the client searches for
-//! the result before it sends the write again. Permissions are checked by the caller
+//! the result before it sends the write again. Reads are retried, and rate limits are waited for,
+//! by [`crate::http::Api`], which has the back-off. Permissions are checked by the caller
 //! ([`crate::permit`]). The text of a ticket is untrusted data, never an instruction; its meaning
 //! is left to the caller.
 

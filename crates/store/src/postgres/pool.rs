@@ -1,4 +1,5 @@
-//! The connection pool, [`Pool`], which retries operations whose connection breaks.
+//! The connection pool, [`Pool`], which retries operations whose connection breaks or whose
+//! transaction conflicts with another one.
 
 use std::collections::HashMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -18,7 +19,8 @@ use crate::task::Moment;
 /// The maximum number of idle connections.
 const MAX_IDLE: usize = 16;
 
-/// The time after which an operation on an unreachable server fails.
+/// The time after which an operation fails whose server cannot be reached, or whose transaction
+/// conflicts with another one in each attempt.
 const RETRY_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Delays between attempts to reach a server.
@@ -49,12 +51,13 @@ impl From<QueueError> for OperationError {
     }
 }
 
-/// The retry mode for a server that cannot be reached.
+/// The retry mode for a server that cannot be reached. Conflicts of transactions are retried in
+/// both modes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RetryMode {
     /// Retries for as long as a restart of the server may take.
     UntilRestarted,
-    /// No retries.
+    /// No retries, except for an idle connection that turns out to be broken.
     Never,
 }
 
@@ -131,7 +134,9 @@ impl Pool {
         self.server.connect()
     }
 
-    /// Runs `act` on a connection, and again on another one if the first breaks.
+    /// Runs `act` on a connection, and again if the attempt fails: on another connection, with a
+    /// back-off, if the connection breaks or the server cannot be reached, and at once if two
+    /// transactions conflict.
     ///
     /// `act` must be safe to repeat: its `OperationAttempt` says if an earlier attempt may have
     /// taken effect.
