@@ -34,7 +34,11 @@ pub enum SkipReason {
     NoLabel,
     /// The pull request names no ticket.
     NoTicket,
-    /// The pull request is from outside, so that a ticket in it does not count.
+    /// The branch names no ticket, and the title does not count: the branch is in the repository,
+    /// and the author is not known to belong there.
+    NoTicketInBranch,
+    /// The branch is in a fork of an outside author, so that a ticket in branch or title does not
+    /// count.
     FromOutside,
     /// The ticket does not exist.
     UnknownTicket(TicketKey),
@@ -56,6 +60,7 @@ impl SkipReason {
             SkipReason::Draft => "draft",
             SkipReason::NoLabel => "no_label",
             SkipReason::NoTicket => "no_ticket",
+            SkipReason::NoTicketInBranch => "no_ticket_in_branch",
             SkipReason::FromOutside => "from_outside",
             SkipReason::UnknownTicket(_) => "unknown_ticket",
             SkipReason::OtherStatus { .. } => "other_status",
@@ -70,6 +75,7 @@ impl SkipReason {
             SkipReason::Draft
             | SkipReason::NoLabel
             | SkipReason::NoTicket
+            | SkipReason::NoTicketInBranch
             | SkipReason::FromOutside
             | SkipReason::AlreadyThere(_) => false,
         }
@@ -82,6 +88,10 @@ impl fmt::Display for SkipReason {
             SkipReason::Draft => f.write_str("it is a draft"),
             SkipReason::NoLabel => f.write_str("none of the labels is set"),
             SkipReason::NoTicket => f.write_str("neither its branch nor its title names a ticket"),
+            SkipReason::NoTicketInBranch => f.write_str(
+                "its branch names no ticket, and its title does not count: the author is not known \
+                 to belong to the repository",
+            ),
             SkipReason::FromOutside => {
                 f.write_str("it is from a fork of an outside author, whose tickets do not count")
             }
@@ -111,7 +121,8 @@ impl PullFilter {
         let Some(ticket) = pull.ticket() else {
             return Ok(Some(match pull.origin {
                 PullOrigin::Inside => SkipReason::NoTicket,
-                PullOrigin::OwnBranch | PullOrigin::Outside => SkipReason::FromOutside,
+                PullOrigin::OwnBranch => SkipReason::NoTicketInBranch,
+                PullOrigin::Outside => SkipReason::FromOutside,
             }));
         };
         Ok(match wanted.tickets.status_of(&ticket)? {

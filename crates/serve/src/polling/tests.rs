@@ -224,6 +224,35 @@ fn a_rate_limit_applies_to_all_repositories() {
 }
 
 #[test]
+fn a_ticket_counts_in_the_branch_of_the_repository_and_not_in_the_title_of_an_outside_author() {
+    let fixture = PollingFixture::new();
+    fixture.github.add_stranger("mallory");
+    let titled = |branch: &str| NewPull {
+        title: "PROJ-1: mine".to_owned(),
+        ..NewPull::new("mallory", branch, &sha(branch), SAMPLE_DIFF)
+    };
+    fixture.github.open_pull("o/one", titled("topic"));
+    fixture.github.open_pull("o/one", titled("feature/PROJ-1"));
+    let head_repo = Some("mallory/one".to_owned());
+    fixture.github.open_pull("o/one", NewPull { head_repo, ..titled("theirs") });
+    let jira = FakeJira::cloud();
+    let ticket = jira.add("Task", "Log in");
+    jira.set(&ticket, "status", "Code Review".into());
+    let status =
+        TicketStatusFilter { name: "Code Review".to_owned(), tickets: test_clients::jira(&jira) };
+    let mut poller = fixture.poller(PullFilter { labels: Vec::new(), status: Some(status) });
+    let report = poller.poll();
+    expect![[r#"
+        queued o/one#2
+        passed over o/one#1: its branch names no ticket, and its title does not count: the author is not known to belong to the repository
+        passed over o/one#3: it is from a fork of an outside author, whose tickets do not count
+    "#]]
+    .assert_eq(&format_report(&report));
+    let ids: Vec<&str> = report.skipped.iter().map(|(_, why)| why.as_str()).collect();
+    assert_eq!(ids, ["no_ticket_in_branch", "from_outside"]);
+}
+
+#[test]
 fn a_ticket_that_reaches_the_required_status_is_noticed_without_a_change_on_github() {
     let (fixture, mut seen) = (PollingFixture::new(), 0);
     fixture.open("o/one", "no-ticket", &[]);
