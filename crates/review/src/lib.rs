@@ -11,7 +11,7 @@
 //!   files, without a call. `leads`: the findings of the
 //!   rules, as models get them. `sanitize`: the redaction of credentials, and the removal of
 //!   instructions to reviewers, before text is sent to a model.
-//! - [`runs`]: reviews on disk. [`recording`]: a review that can be replayed offline. [`compare`]:
+//! - [`runs`]: reviews on disk. [`run_context`]: the code and the votes that a run keeps. [`recording`]: a review that can be replayed offline. [`compare`]:
 //!   the differences between two runs, and their causes.
 //! - [`ledger`]: the history of findings, and which review resolves a finding. [`memory`]: the part
 //!   of that history that models get. [`baseline`]: findings that a person accepted.
@@ -40,6 +40,7 @@ pub mod recording;
 mod reviewer;
 pub mod roster;
 mod run;
+pub mod run_context;
 pub mod runs;
 mod sanitize;
 mod secrets;

@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::exchange::Exchange;
 use crate::recording::{self, Recording};
+use crate::run_context::RunContext;
 
 /// The kind of state of runs.
 const STATE_KIND: &str = "runs";
@@ -31,6 +32,9 @@ const MAX_RUNS: usize = 100;
 
 /// The age from which on a draft counts as abandoned.
 const STALE_DRAFT_AGE: Duration = Duration::from_secs(3600);
+
+/// The file of a run with the context of its findings.
+const CONTEXT_FILE: &str = "context.json";
 
 /// The folder of a run with its recording.
 const RECORDING_DIR: &str = "recording";
@@ -171,6 +175,8 @@ impl RunContent<'_> {
         put("verdict.json", &write::pretty(&self.synthesis.verdict))?;
         put("fixes.json", &write::pretty(&fixes_of(self.change, self.synthesis)))?;
         put("made-with.json", &write::pretty(&self.provenance()))?;
+        let context = RunContext::of(self.change, self.reports, self.synthesis);
+        put(CONTEXT_FILE, &write::pretty(&context))?;
         put("log", &(self.log.join("\n") + "\n"))?;
         let recorded = folder.join(RECORDING_DIR);
         if let Some(replies) = self.replies {
@@ -284,6 +290,15 @@ pub fn synthesis(run: &Path) -> Result<Synthesis, RunError> {
 /// Reads the inputs of a run.
 pub fn provenance(run: &Path) -> Result<RunProvenance, RunError> {
     read_json(&run.join("made-with.json"))
+}
+
+/// Reads the context of the findings of a run; `None` if an earlier version of assay stored the
+/// run, which kept none.
+pub fn context(run: &Path) -> Result<Option<RunContext>, RunError> {
+    match read_json(&run.join(CONTEXT_FILE)) {
+        Err(RunError::File { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(None),
+        read => read.map(Some),
+    }
 }
 
 /// Returns the folder of the recording of a run.

@@ -12,6 +12,7 @@ mod persona_texts;
 mod personas;
 mod properties;
 mod reviewer;
+mod run_context;
 mod running;
 mod salvage;
 mod sarif;

@@ -252,7 +252,7 @@ fn a_run_is_stored_completely_or_not_at_all() {
     assert_eq!(
         names,
         [
-            "fixes.json", "log", "made-with.json", "reviewer-rules.compact.json",
+            "context.json", "fixes.json", "log", "made-with.json", "reviewer-rules.compact.json",
             "reviewer-rules.json", "synthesis.json", "verdict.json",
         ]
     );
