@@ -49,6 +49,8 @@ enum Command {
     Fix(commands::fix::Args),
     /// Replay a recorded run offline
     Replay(commands::replay::Args),
+    /// Write a stored review as an HTML page, such as for a pull request
+    Report(commands::report::Args),
     /// Show the differences between two runs, and their causes
     Diff(commands::diff::Args),
     /// Start, stop and show worker agents
@@ -118,6 +120,7 @@ fn main() -> ExitCode {
         Command::Review(args) => commands::review::run(&args),
         Command::Fix(args) => commands::fix::run(&args),
         Command::Replay(args) => commands::replay::run(&args),
+        Command::Report(args) => commands::report::run(&args),
         Command::Diff(args) => commands::diff::run(&args),
         Command::Agent(agent) => commands::agent::run(&agent, &diagnostics),
         Command::Gate(args) => commands::gate::run(&args),

@@ -21,6 +21,7 @@
 //! - `purpose`, `memory`: the purpose of a change, and memories of earlier runs.
 //!   [`finding_ledger`]: decisions of users on findings. [`finding_statistics`]: statistics of the
 //!   ledger.
+//! - [`report_page`]: the HTML page of a stored review.
 //! - [`evaluation`], [`throwaway_repository`]: reviews of the cases of a set, each in a temporary
 //!   repository.
 //! - [`diagnosis`]: the programs and settings that are installed, configured or missing.
@@ -46,6 +47,7 @@ pub mod notify;
 pub mod publish;
 mod purpose;
 pub mod queues;
+pub mod report_page;
 pub mod reporter;
 pub mod review_progress;
 pub mod review_session;

@@ -15,6 +15,7 @@ pub(crate) mod mcp;
 pub(crate) mod qa;
 pub(crate) mod queue;
 pub(crate) mod replay;
+pub(crate) mod report;
 pub(crate) mod review;
 pub(crate) mod schema;
 pub(crate) mod serve;

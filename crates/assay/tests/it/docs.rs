@@ -48,6 +48,7 @@ pages! {
     polling: "polling.md", 2;
     qa: "qa.md", 13;
     queue: "queue.md", 19;
+    report: "report.md", 6;
     review: "review.md", 7;
     rules: "rules.md", 10;
     setup: "setup.md", 7;

@@ -30,6 +30,7 @@ mod plumbing;
 mod qa;
 mod queue;
 mod queue_entries;
+mod report;
 mod review;
 mod review_e2e;
 mod secrets;

@@ -165,6 +165,10 @@ fn no_planted_credential_is_shown_sent_or_kept() {
     for format in FORMATS {
         planted.check_ran(format, &planted.run(NO_SERVER, &["replay", "--format", format]));
     }
+    let page = record.path().join("page.html");
+    let args = ["report", "--html", page.to_str().unwrap()];
+    planted.check_ran("the report", &planted.run(NO_SERVER, &args));
+    planted.check("the page", &fs::read(&page).unwrap());
     for args in [&["findings", "list"][..], &["findings", "list", "--format", "json"]] {
         planted.check_ran("the ledger", &planted.run(NO_SERVER, args));
     }

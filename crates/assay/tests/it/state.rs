@@ -86,11 +86,11 @@ fn a_forged_or_foreign_run_is_neither_applied_nor_shown() {
     for (form, forge, reason) in forms {
         let repository = reviewed();
         forge(&repository);
-        for command in ["fix", "replay"] {
-            let ran = run(&repository, &[command]);
-            assert_eq!(ran.code, 2, "{form} {command}: {}{}", ran.stdout, ran.stderr);
-            assert!(ran.stderr.contains("is not used: "), "{form} {command}: {}", ran.stderr);
-            assert!(ran.stderr.contains(reason), "{form} {command}: {}", ran.stderr);
+        for command in [&["fix"][..], &["replay"], &["report", "--html", "page.html"]] {
+            let ran = run(&repository, command);
+            assert_eq!(ran.code, 2, "{form} {command:?}: {}{}", ran.stdout, ran.stderr);
+            assert!(ran.stderr.contains("is not used: "), "{form} {command:?}: {}", ran.stderr);
+            assert!(ran.stderr.contains(reason), "{form} {command:?}: {}", ran.stderr);
         }
         assert_eq!(fs::read_to_string(path(&repository, "a.py")).unwrap(), FLAWED, "{form}");
     }

@@ -160,6 +160,7 @@ fn cases() -> Vec<Case> {
         case(with_bad_configuration, "doctor"),
         case(reviewed, "fix --check"),
         case(reviewed, "fix"),
+        case(reviewed, "report {last} --html page.html"),
         case(reviewed, "diff {first} {last}"),
         case(recorded, "review --replay rec"),
         case(recorded_run, "replay {last}"),

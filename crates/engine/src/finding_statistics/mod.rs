@@ -2,10 +2,11 @@
 //!
 //! The ledger returns facts; every number is computed here from these facts, so neither the order
 //! nor the repetition of recorded runs matters. `group` has the numbers of a group, `timeline` the
-//! findings over time, `spending` costs and budgets, and `switch_off` the reviewers and rules whose
+//! findings over time, `history` these and the files of a page, `spending` costs and budgets, and `switch_off` the reviewers and rules whose
 //! findings are mostly dismissed.
 
 mod group;
+mod history;
 mod precision;
 mod spending;
 mod switch_off;
@@ -37,6 +38,7 @@ use crate::finding_ledger::HistoryStart;
 use crate::wording::count;
 
 pub use self::group::{FindingGrouping, GroupStatistics};
+pub use self::history::{FileSeverities, FindingHistory, history};
 pub use self::spending::{BudgetScope, BudgetUnit, BudgetUse, CostStatistics};
 pub use self::switch_off::{MostlyDismissed, SourceKind};
 pub use self::timeline::{Period, SeverityTimeline, Timeline};
