@@ -20,6 +20,7 @@ mod jira;
 mod layering;
 mod ledger;
 mod lsp;
+mod lsp_edits;
 mod mcp;
 mod mcp_attacks;
 mod models;

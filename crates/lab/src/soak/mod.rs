@@ -6,6 +6,7 @@ mod kept_tests;
 mod properties;
 mod qa;
 mod queue;
+mod typing;
 mod webhooks;
 
 use anyhow::bail;
@@ -16,7 +17,7 @@ pub(crate) use self::queue::work;
 pub(crate) fn run(name: Option<&str>, seed: u64) -> anyhow::Result<bool> {
     let known: Vec<&str> = properties::names()
         .into_iter()
-        .chain(["agents", "gates", "kept", "qa", "queue", "webhooks"])
+        .chain(["agents", "gates", "kept", "qa", "queue", "typing", "webhooks"])
         .collect();
     let suites: Vec<&str> =
         known.iter().copied().filter(|suite| name.is_none_or(|name| name == *suite)).collect();
@@ -31,6 +32,7 @@ pub(crate) fn run(name: Option<&str>, seed: u64) -> anyhow::Result<bool> {
             "kept" => kept_tests::run(seed)?,
             "qa" => qa::run(seed)?,
             "queue" => queue::run(seed)?,
+            "typing" => typing::run(seed)?,
             "webhooks" => webhooks::run(seed)?,
             properties => properties::run(properties, seed)?,
         };
