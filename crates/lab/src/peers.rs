@@ -67,6 +67,12 @@ const GITHUB_GRAPHQL: &str = "15.26.1";
 const GITHUB_WEBHOOKS: &str = "7.6.1";
 const GITHUB_SIGNATURES: &str = "6.0.0";
 
+/// The version of the Python package `pytest-lsp`.
+const PYTEST_LSP: &str = "1.0.1";
+
+/// The version of the npm package `@vscode/vsce`, which needs a newer `node` than may be installed.
+const VSCE: &str = "4.1.0";
+
 /// The version of the npm package `graphile-worker`.
 pub(crate) const GRAPHILE_WORKER: &str = "0.18.0";
 
@@ -182,6 +188,16 @@ pub(crate) fn github_graphql() -> anyhow::Result<PathBuf> {
 pub(crate) fn github_webhooks() -> anyhow::Result<PathBuf> {
     npm("github-webhooks", "@octokit/webhooks-examples", GITHUB_WEBHOOKS)?;
     npm("github-webhooks", "@octokit/webhooks-methods", GITHUB_SIGNATURES)
+}
+
+/// Installs `pytest-lsp` and returns the Python with it.
+pub(crate) fn pytest_lsp() -> anyhow::Result<PathBuf> {
+    pip("pytest-lsp", PYTEST_LSP)
+}
+
+/// Installs the program that packs extensions for VS Code, and returns it.
+pub(crate) fn vsce() -> anyhow::Result<PathBuf> {
+    npm_program("vsce", "@vscode/vsce", VSCE, "vsce")
 }
 
 /// Installs the Python SDK for MCP and returns the Python with it.

@@ -4,6 +4,7 @@
 mod agents;
 mod browser;
 mod commands;
+mod editor;
 mod hooks;
 mod mcp;
 mod sarif;
@@ -51,7 +52,7 @@ type Check = (String, Outcome);
 /// A suite with its name; it gets the folder of API descriptions, if one is given.
 type Suite = (&'static str, fn(Option<&Path>) -> anyhow::Result<Vec<Check>>);
 
-const SUITES: [Suite; 8] = [
+const SUITES: [Suite; 9] = [
     ("sarif", |_| sarif::run()),
     ("commands", |_| commands::run()),
     ("hooks", |_| hooks::run()),
@@ -60,6 +61,7 @@ const SUITES: [Suite; 8] = [
     ("services", services::run),
     ("webhooks", |_| webhooks::run()),
     ("browser", |_| browser::run()),
+    ("editor", |_| editor::run()),
 ];
 
 /// Runs one suite or all, with a folder of API descriptions for the suites that need it. Returns
