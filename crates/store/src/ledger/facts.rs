@@ -169,7 +169,7 @@ fn runs(connection: &Connection, from: i64) -> rusqlite::Result<Vec<RunFacts>> {
     rows.collect()
 }
 
-fn cost(row: &Row<'_>) -> rusqlite::Result<RunCost> {
+pub(super) fn cost(row: &Row<'_>) -> rusqlite::Result<RunCost> {
     let count = |column| row.get::<_, i64>(column).map(i64::unsigned_abs);
     Ok(RunCost {
         calls: count("calls")?,

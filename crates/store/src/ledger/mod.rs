@@ -1,8 +1,8 @@
 //! The findings of all reviews and their history: [`Ledger`], an SQLite database in one file.
 //!
-//! [`record`] adds a review, [`query`] lists findings and their history, [`known_finding`] returns
-//! the findings of given files, [`facts`] returns the facts for statistics, and [`decision`] stores
-//! dismissals. Only facts are written (a run
+//! [`record`] adds a review, [`query`] lists findings and their history, [`page`] lists runs and
+//! findings page by page, [`known_finding`] returns the findings of given files, [`facts`] returns
+//! the facts for statistics, and [`decision`] stores dismissals. Only facts are written (a run
 //! reported a finding, a run checked and the finding was absent, a user dismissed the finding). The
 //! [`FindingState`] of a finding is derived from the newest fact, so neither the order nor the
 //! repetition of runs matters. The newest fact is the one with the latest time of its run, not of
@@ -18,6 +18,7 @@
 pub mod decision;
 pub mod facts;
 pub mod known_finding;
+pub mod page;
 pub mod query;
 pub mod record;
 mod schema;
@@ -29,6 +30,7 @@ use std::time::Duration;
 
 use assay_base::percent::encode_path;
 use jiff::Timestamp;
+use rusqlite::config::DbConfig;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 use serde::Serialize;
@@ -296,6 +298,27 @@ impl Ledger {
             Ok(ledger) if ledger.version()? == schema::VERSION => Ok(Some(ledger)),
             // The ledger has to be migrated before it can be read.
             Ok(_) => Ledger::open(path).map(Some),
+        }
+    }
+
+    /// Opens a ledger for a server that reads while other processes write. The file and its log
+    /// never change by this connection, neither while it is open nor when it is closed. Returns
+    /// `None` if there is no ledger; fails if the ledger has to be migrated first.
+    pub fn open_shared(path: &Path) -> Result<Option<Ledger>, LedgerError> {
+        if !path.exists() {
+            return Ok(None);
+        }
+        let ledger = Ledger::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, BUSY_TIMEOUT)?;
+        ledger.query(|connection| {
+            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+            connection.pragma_update(None, "query_only", true)
+        })?;
+        match ledger.version()? {
+            schema::VERSION => Ok(Some(ledger)),
+            found => {
+                let (path, known) = (path.to_owned(), schema::VERSION);
+                Err(LedgerError::Older { path, found, known })
+            }
         }
     }
 

@@ -8,7 +8,8 @@ use rusqlite::{Connection, Transaction};
 pub(super) const APPLICATION: i64 = 0x6173_7361;
 
 /// The migrations, one for each version of the schema.
-const MIGRATIONS: [&str; 2] = [include_str!("schema/1.sql"), include_str!("schema/2.sql")];
+const MIGRATIONS: [&str; 3] =
+    [include_str!("schema/1.sql"), include_str!("schema/2.sql"), include_str!("schema/3.sql")];
 
 /// The current version of the schema.
 pub(super) const VERSION: i64 = MIGRATIONS.len() as i64;
