@@ -1,10 +1,11 @@
 //! Reviews in the ledger: the file `.assay/ledger.db`.
 //!
 //! [`StoredReview::record`] adds a review to the ledger, [`dismissals`] returns the dismissals of
-//! users for the gate, and [`memory()`] the history for models. The module `resolution` decides
-//! which findings a review may resolve; the storage of a ledger belongs to `store`.
+//! users for the gate, and [`memory()`] the history for models. [`LedgerReader`] is for servers. The
+//! module `resolution` decides which findings a review may resolve; the storage of a ledger belongs to `store`.
 
 mod memory;
+mod reader;
 mod resolution;
 
 use std::collections::HashMap;
@@ -34,6 +35,7 @@ use crate::reviewer::version_hash;
 use crate::runs::RunError;
 
 pub use self::memory::memory;
+pub use self::reader::{LedgerReader, LedgerStamp};
 
 /// The kind of state of the ledger.
 const STATE_KIND: &str = "ledger.db";

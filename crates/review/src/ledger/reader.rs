@@ -1,0 +1,167 @@
+//! The ledger for a server that reads it for a long time: [`LedgerReader`].
+//!
+//! A lock for the whole time would keep reviews from recording, and a check of the seal for each
+//! request would read the whole file each time. So the seal is checked when the ledger is opened,
+//! and again after each change of its files; between two changes, the open connection is used.
+
+use std::fs::{self, Metadata};
+use std::path::{Path, PathBuf};
+
+use assay_change::state::State;
+use assay_store::ledger::{Ledger, LedgerError};
+
+use super::{LedgerUseError, STATE_KIND, open};
+
+/// The size, identity and time of change of a ledger's files. A program that changes a file can
+/// reset the time of its modification, and not the time of its change.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+pub struct LedgerStamp {
+    database: Option<FileStamp>,
+    log: Option<FileStamp>,
+}
+
+type FileStamp = (u64, u64, u64, i64, i64);
+
+impl LedgerStamp {
+    fn of(path: &Path) -> LedgerStamp {
+        let mut log = path.as_os_str().to_owned();
+        log.push("-wal");
+        // An open connection leaves an empty log, which has no content.
+        let log = fs::symlink_metadata(PathBuf::from(log)).ok().filter(|log| log.len() > 0);
+        let database = fs::symlink_metadata(path).ok();
+        LedgerStamp { database: database.as_ref().map(stamp), log: log.as_ref().map(stamp) }
+    }
+}
+
+#[cfg(unix)]
+fn stamp(file: &Metadata) -> FileStamp {
+    use std::os::unix::fs::MetadataExt as _;
+    (file.dev(), file.ino(), file.len(), file.ctime(), file.ctime_nsec())
+}
+
+#[cfg(not(unix))]
+fn stamp(file: &Metadata) -> FileStamp {
+    let since = |time: std::time::SystemTime| time.duration_since(std::time::UNIX_EPOCH).ok();
+    let time = file.modified().ok().and_then(since).unwrap_or_default();
+    (0, 0, file.len(), time.as_secs() as i64, i64::from(time.subsec_nanos()))
+}
+
+/// A reader of a repository's ledger. Other processes can write while the reader is open.
+#[derive(Debug)]
+pub struct LedgerReader {
+    state: State,
+    open: Option<OpenFile>,
+}
+
+#[derive(Debug)]
+struct OpenFile {
+    stamp: LedgerStamp,
+    /// The connection; `None` if there is no ledger.
+    ledger: Option<Ledger>,
+}
+
+impl LedgerReader {
+    /// Creates a reader. The ledger is opened by the first access.
+    pub fn new(state: State) -> LedgerReader {
+        LedgerReader { state, open: None }
+    }
+
+    /// Returns the stamp of the ledger's files now, without a check of their seal.
+    pub fn stamp(&self) -> LedgerStamp {
+        LedgerStamp::of(&self.state.path(STATE_KIND))
+    }
+
+    /// Returns the ledger, whose seal was checked after the last change of its files; `None` if
+    /// there is no ledger. Waits while another process writes.
+    pub fn ledger(&mut self) -> Result<Option<&Ledger>, LedgerUseError> {
+        let now = self.stamp();
+        if self.open.as_ref().is_none_or(|open| open.stamp != now) {
+            // The old connection is closed first, so that a failure does not leave it in use.
+            self.open = None;
+            self.open = Some(self.open_checked()?);
+        }
+        Ok(self.open.as_ref().and_then(|open| open.ledger.as_ref()))
+    }
+
+    fn open_checked(&self) -> Result<OpenFile, LedgerUseError> {
+        match self.open_locked() {
+            Err(LedgerUseError::Ledger(LedgerError::Older { .. })) => {
+                drop(open(&self.state)?);
+                self.open_locked()
+            }
+            opened => opened,
+        }
+    }
+
+    /// Opens the ledger while no other process can write, and so as its seal describes it.
+    fn open_locked(&self) -> Result<OpenFile, LedgerUseError> {
+        let held = self.state.open(STATE_KIND)?.lock_unit("")?;
+        let stamp = self.stamp();
+        let ledger = match held.has_existed() {
+            true => Ledger::open_shared(held.path())?,
+            false => None,
+        };
+        Ok(OpenFile { stamp, ledger })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_store::ledger::record::{RunCost, RunRecord};
+    use assay_testkit::Repository;
+
+    use super::*;
+
+    fn record(state: &State, id: &str) {
+        let run = RunRecord {
+            id: id.to_owned(),
+            at: "2026-05-01T08:00:00Z".parse().unwrap(),
+            change: "staged changes".into(),
+            branch: None,
+            head: None,
+            verdict: "ready".into(),
+            complete: true,
+            cost: RunCost::default(),
+            reports: Vec::new(),
+            models: Vec::new(),
+        };
+        open(state).unwrap().record(&run, &[], &[]).unwrap();
+    }
+
+    fn runs(reader: &mut LedgerReader) -> Option<u64> {
+        reader.ledger().unwrap().map(|ledger| ledger.runs().unwrap())
+    }
+
+    #[test]
+    fn a_reader_sees_every_run_that_is_recorded_later_and_keeps_the_seal_valid() {
+        let (repository, home) = (Repository::new(), tempfile::tempdir().unwrap());
+        let state = State::new(repository.path(), Some(home.path()));
+        let mut reader = LedgerReader::new(state.clone());
+        assert_eq!(runs(&mut reader), None);
+        for (count, id) in (1..).zip(["a", "b", "c"]) {
+            record(&state, id);
+            assert_eq!(runs(&mut reader), Some(count));
+            assert_eq!(
+                super::super::open_read_only(&state).unwrap().unwrap().runs().unwrap(),
+                count
+            );
+        }
+        drop(reader);
+        assert_eq!(super::super::open_read_only(&state).unwrap().unwrap().runs().unwrap(), 3);
+    }
+
+    #[test]
+    fn a_ledger_that_another_program_changed_is_refused() {
+        let (repository, home) = (Repository::new(), tempfile::tempdir().unwrap());
+        let state = State::new(repository.path(), Some(home.path()));
+        record(&state, "a");
+        let mut reader = LedgerReader::new(state.clone());
+        assert_eq!(runs(&mut reader), Some(1));
+        let path = state.path(STATE_KIND);
+        let mut bytes = fs::read(&path).unwrap();
+        bytes.push(0);
+        fs::write(&path, bytes).unwrap();
+        let error = reader.ledger().unwrap_err().to_string();
+        assert!(error.contains("another program changed the state"), "{error}");
+    }
+}
