@@ -22,6 +22,7 @@
 //!   [`finding_ledger`]: decisions of users on findings. [`finding_statistics`]: statistics of the
 //!   ledger.
 //! - [`report_page`]: the HTML page of a stored review.
+//! - [`dashboard`]: the content and the actions of the dashboard and the HTTP API.
 //! - [`evaluation`], [`throwaway_repository`]: reviews of the cases of a set, each in a temporary
 //!   repository.
 //! - [`diagnosis`]: the programs and settings that are installed, configured or missing.
@@ -29,6 +30,7 @@
 pub mod agent_status;
 pub mod agent_team;
 pub mod config;
+pub mod dashboard;
 pub mod dates;
 pub mod delegated_review;
 pub mod diagnosis;

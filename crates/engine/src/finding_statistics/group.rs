@@ -46,6 +46,17 @@ impl FindingGrouping {
         }
     }
 
+    /// All groupings.
+    pub const ALL: [FindingGrouping; 7] = [
+        FindingGrouping::Category,
+        FindingGrouping::File,
+        FindingGrouping::Folder,
+        FindingGrouping::Severity,
+        FindingGrouping::Reviewer,
+        FindingGrouping::Rule,
+        FindingGrouping::AuthorTeam,
+    ];
+
     /// Returns true if a finding can be in several groups, so that the groups add up to more than
     /// the total.
     pub fn overlaps(self) -> bool {

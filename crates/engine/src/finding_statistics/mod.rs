@@ -22,8 +22,8 @@ use assay_models::Caps;
 use assay_review::ledger;
 use assay_review::persona::Personas;
 use assay_rules::Rulebook;
-use assay_store::ledger::FindingKey;
 use assay_store::ledger::facts::{CostSum, FindingFacts, LedgerFacts};
+use assay_store::ledger::{FindingKey, Ledger};
 use assay_store::task::Moment;
 use schemars::{JsonSchema, schema_for};
 use serde::Serialize;
@@ -59,6 +59,13 @@ pub struct StatisticsRequest {
     pub since: Option<HistoryStart>,
     /// The grouping of the only table; `None` for the overview.
     pub by: Option<FindingGrouping>,
+}
+
+impl StatisticsRequest {
+    fn since_moment(&self, environment: &Environment) -> anyhow::Result<Option<Moment>> {
+        let now = environment.clock().now();
+        self.since.map(|since| since.moment(now)).transpose()
+    }
 }
 
 /// The statistics of a ledger.
@@ -135,18 +142,37 @@ pub fn compute(
     root: &Path,
     request: &StatisticsRequest,
 ) -> anyhow::Result<LedgerStatistics> {
-    let now = environment.clock().now();
-    let since = request.since.map(|since| since.moment(now)).transpose()?;
-    let day = today(environment.clock()).map(String::from).context("there is no day today")?;
     let facts = match ledger::open_read_only(&environment.state_of(root))? {
-        Some(ledger) => ledger.facts(since, &day)?,
+        Some(ledger) => read_facts(environment, request, &ledger)?,
         None => LedgerFacts::default(),
     };
+    compute_from(environment, root, request, &facts)
+}
+
+/// Returns the facts of a ledger that a request needs.
+pub(crate) fn read_facts(
+    environment: &Environment,
+    request: &StatisticsRequest,
+    ledger: &Ledger,
+) -> anyhow::Result<LedgerFacts> {
+    let day = today(environment.clock()).map(String::from).context("there is no day today")?;
+    Ok(ledger.facts(request.since_moment(environment)?, &day)?)
+}
+
+/// Computes statistics from the facts of the ledger of the work tree at `root`.
+pub(crate) fn compute_from(
+    environment: &Environment,
+    root: &Path,
+    request: &StatisticsRequest,
+    facts: &LedgerFacts,
+) -> anyhow::Result<LedgerStatistics> {
+    let since = request.since_moment(environment)?;
     let owners = match request.by {
         Some(FindingGrouping::AuthorTeam) => Some(code_owners(root)?),
         Some(_) | None => None,
     };
-    let calculation = Calculation { facts: &facts, owners, since, now: Moment(now) };
+    let now = Moment(environment.clock().now());
+    let calculation = Calculation { facts, owners, since, now };
     Ok(match request.by {
         Some(by) => calculation.by(by),
         None => calculation.overview(&OverviewSettings::read(environment, root)?),

@@ -1,0 +1,239 @@
+//! The content of the dashboard and the HTTP API of `assay serve`: [`Dashboard`].
+//!
+//! The views are plain values with JSON schemas, so that pages and the API show the same:
+//! [`task_views`] has queues, agents and tasks, [`run_views`] runs, [`finding_views`] findings, and
+//! `statistics_cache` the statistics of the ledger. [`actions`] changes tasks and findings and
+//! records each change in an [`audit_log`].
+//!
+//! A server calls this from many requests: the ledger is opened once and read page by page, and
+//! statistics are computed once for each change of the ledger. This module knows no HTTP.
+
+pub mod actions;
+pub mod audit_log;
+pub mod finding_views;
+pub mod run_views;
+mod statistics_cache;
+pub mod task_views;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use anyhow::Context;
+use assay_review::ledger::{LedgerReader, LedgerUseError};
+use assay_store::ledger::{Ledger, LedgerError};
+use assay_store::queue::{Queue, QueueError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use self::audit_log::AuditLog;
+use self::statistics_cache::StatisticsCache;
+use crate::dates::today;
+use crate::environment::Environment;
+use crate::finding_statistics::{FindingGrouping, LedgerStatistics, StatisticsRequest};
+
+pub use self::statistics_cache::DashboardStatistics;
+
+/// The default number of entries on a page.
+pub const DEFAULT_LIMIT: usize = 50;
+
+/// The maximum number of entries on a page.
+pub const MAX_LIMIT: usize = 200;
+
+/// The reason that a request to the dashboard has no result.
+#[derive(Debug)]
+pub enum DashboardError {
+    /// The request names an unknown task, run, finding or agent.
+    Unknown(String),
+    /// A value of the request is invalid.
+    Invalid(String),
+    /// The state of the object does not allow the action.
+    Conflict(String),
+    /// The queue, the ledger or a file cannot be used now.
+    Failed(anyhow::Error),
+}
+
+impl fmt::Display for DashboardError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = match self {
+            DashboardError::Unknown(text)
+            | DashboardError::Invalid(text)
+            | DashboardError::Conflict(text) => text.clone(),
+            DashboardError::Failed(error) => format!("{error:#}"),
+        };
+        f.write_str(&assay_rules::redact(&text))
+    }
+}
+
+impl std::error::Error for DashboardError {}
+
+impl From<anyhow::Error> for DashboardError {
+    fn from(error: anyhow::Error) -> DashboardError {
+        DashboardError::Failed(error)
+    }
+}
+
+impl From<LedgerError> for DashboardError {
+    fn from(error: LedgerError) -> DashboardError {
+        DashboardError::Failed(error.into())
+    }
+}
+
+impl From<LedgerUseError> for DashboardError {
+    fn from(error: LedgerUseError) -> DashboardError {
+        DashboardError::Failed(error.into())
+    }
+}
+
+impl From<QueueError> for DashboardError {
+    fn from(error: QueueError) -> DashboardError {
+        match error {
+            QueueError::Unknown(_) => DashboardError::Unknown(error.to_string()),
+            QueueError::WrongStatus { .. } => DashboardError::Conflict(error.to_string()),
+            error => DashboardError::Failed(error.into()),
+        }
+    }
+}
+
+/// The state of the repository and its queue, for pages and API requests.
+pub struct Dashboard {
+    root: PathBuf,
+    environment: Environment,
+    queue: Arc<dyn Queue>,
+    ledger: Mutex<LedgerReader>,
+    statistics: StatisticsCache,
+    audit: AuditLog,
+    /// The name of the user of the server, for the record of decisions.
+    user: String,
+}
+
+/// The selection of statistics.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct StatisticsQuery {
+    /// The grouping: category, file, folder, severity, reviewer, rule or author-team. Default: the
+    /// overview.
+    pub by: Option<String>,
+    /// Only findings first reported, and reviews, since a day (`2026-12-31`) or within a time
+    /// (`7d`, `2w`, `12h`). Default: the whole ledger.
+    pub since: Option<String>,
+}
+
+/// A mark of the state of the queue and the ledger, which changes with that state.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct StateMark(pub String);
+
+impl Dashboard {
+    /// Creates the dashboard of the work tree at `root`. Fails if there is no place for the audit
+    /// log.
+    pub fn new(
+        environment: &Environment,
+        root: &Path,
+        queue: Arc<dyn Queue>,
+        user: String,
+    ) -> anyhow::Result<Dashboard> {
+        let state = environment.state_of(root);
+        let audit = AuditLog::new(state.home_folder("serve")?.join("audit.jsonl"));
+        Ok(Dashboard {
+            root: root.to_owned(),
+            environment: environment.clone(),
+            queue,
+            ledger: Mutex::new(LedgerReader::new(state.clone())),
+            statistics: StatisticsCache::new(environment, root),
+            audit,
+            user,
+        })
+    }
+
+    /// Returns the name of the repository's folder.
+    pub fn name(&self) -> String {
+        let name = self.root.canonicalize().ok();
+        let name = name.as_deref().unwrap_or(&self.root).file_name();
+        name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    }
+
+    /// Returns the statistics of the whole ledger, computed after its last change.
+    pub fn statistics(&self) -> Result<Arc<DashboardStatistics>, DashboardError> {
+        Ok(self.statistics.current()?)
+    }
+
+    /// Computes the statistics that a query selects.
+    pub fn statistics_of(
+        &self,
+        query: &StatisticsQuery,
+    ) -> Result<LedgerStatistics, DashboardError> {
+        let since = parse_value("since", query.since.as_deref())?;
+        let request = StatisticsRequest { since, by: parse_grouping(query.by.as_deref())? };
+        Ok(self.statistics.compute(&request)?)
+    }
+
+    /// Returns a mark that differs after each change of the queue, the agents or the ledger.
+    pub fn mark(&self) -> Result<StateMark, DashboardError> {
+        let (queues, agents) = (self.queue.count()?, self.queue.agents()?);
+        let agents: Vec<_> = agents
+            .iter()
+            .map(|seen| {
+                let beat = &seen.heartbeat;
+                (&beat.agent, beat.state, &beat.task, seen.alive, seen.paused)
+            })
+            .collect();
+        let stamp = self.ledger().stamp();
+        let text = format!("{queues:?} {agents:?} {stamp:?}");
+        Ok(StateMark(assay_base::hash::short_hash(text.as_bytes(), 16)))
+    }
+
+    fn ledger(&self) -> MutexGuard<'_, LedgerReader> {
+        // A panic leaves the reader as it was: it has no half-made changes.
+        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads the ledger; `None` if there is no ledger.
+    fn read_ledger<T>(
+        &self,
+        read: impl FnOnce(&Ledger, &str) -> Result<T, LedgerError>,
+    ) -> Result<Option<T>, DashboardError> {
+        let day = self.day()?;
+        let mut reader = self.ledger();
+        let ledger = reader.ledger()?;
+        Ok(ledger.map(|ledger| read(ledger, &day)).transpose()?)
+    }
+
+    fn day(&self) -> anyhow::Result<String> {
+        let day = today(self.environment.clock()).map(String::from);
+        day.context("cannot determine the current date")
+    }
+}
+
+fn parse_grouping(text: Option<&str>) -> Result<Option<FindingGrouping>, DashboardError> {
+    let Some(word) = text.filter(|text| !text.is_empty()) else { return Ok(None) };
+    let known = FindingGrouping::ALL.into_iter().find(|by| by.as_str() == word);
+    known.map(Some).ok_or_else(|| {
+        let words = FindingGrouping::ALL.map(FindingGrouping::as_str).join(", ");
+        DashboardError::Invalid(format!("invalid `by` {word:?}: expected one of {words}"))
+    })
+}
+
+/// Parses the number of entries on a page, from 1 to [`MAX_LIMIT`].
+fn parse_limit(text: Option<&str>) -> Result<usize, DashboardError> {
+    let Some(text) = text else { return Ok(DEFAULT_LIMIT) };
+    match text.parse() {
+        Ok(limit @ 1..=MAX_LIMIT) => Ok(limit),
+        Ok(_) | Err(_) => Err(DashboardError::Invalid(format!(
+            "invalid `limit` {text:?}: expected a number from 1 to {MAX_LIMIT}"
+        ))),
+    }
+}
+
+/// Parses an optional value of a request. The error names the parameter.
+fn parse_value<T>(name: &str, text: Option<&str>) -> Result<Option<T>, DashboardError>
+where
+    T: std::str::FromStr,
+    T::Err: fmt::Display,
+{
+    let text = text.filter(|text| !text.is_empty());
+    let parsed = text.map(str::parse).transpose();
+    parsed.map_err(|error| DashboardError::Invalid(format!("invalid `{name}`: {error}")))
+}
+
+#[cfg(test)]
+mod tests;
