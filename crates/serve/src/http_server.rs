@@ -27,6 +27,7 @@ use tokio::time::timeout;
 
 use crate::auth::{AccessPolicy, LOOPBACK_NAMES, ListenError, Socket};
 use crate::connections::Connections;
+use crate::dashboard::DashboardService;
 use crate::hooks::Hooks;
 use crate::runtime;
 use crate::shutdown;
@@ -49,6 +50,8 @@ pub enum HttpServerError {
 pub struct HttpServer {
     /// The triggers of reviews.
     pub hooks: Hooks,
+    /// The dashboard and the HTTP API.
+    pub dashboard: DashboardService,
     /// The queue store, for the readiness check.
     pub queue: Arc<dyn Queue>,
     /// The name of the queue that the readiness check reads.
@@ -90,8 +93,11 @@ impl HttpServer {
     fn routes(self, access: AccessPolicy, shutdown: Shutdown) -> Router {
         let looks = Arc::new(Semaphore::new(MAX_READINESS_CHECKS));
         let ready = Readiness { queue: self.queue, reviewer: self.reviewer, looks };
+        let dashboard = Arc::new(self.dashboard);
+        dashboard.warm_up();
         let known = Arc::new(self.hooks)
             .routes()
+            .merge(dashboard.routes())
             .layer(middleware::from_fn_with_state(Arc::new(access), require_known_host));
         Router::new()
             .route("/healthz", get(|| async { "ok\n" }))

@@ -8,6 +8,7 @@
 //!   trigger names. [`polling`]: one poll of the open pull requests of repositories; `assay` waits
 //!   between two polls.
 //! - [`lsp`]: the editor server, over a pair of streams.
+//! - [`dashboard`]: the dashboard and the HTTP API of a repository.
 //! - [`http_server`], `connections`: the server of `assay serve`, to which parts add their routes.
 //! - [`auth`], [`token`], [`shutdown`]: the addresses that a server listens on, its access policy,
 //!   and its end.
@@ -18,6 +19,7 @@
 
 pub mod auth;
 mod connections;
+pub mod dashboard;
 pub mod electron;
 pub mod github;
 pub mod hooks;

@@ -1,4 +1,5 @@
-//! `assay serve`: runs the server for webhooks of GitHub and JIRA, and for requests of builds.
+//! `assay serve`: runs the server for the dashboard, its HTTP API, webhooks of GitHub and JIRA, and
+//! requests of builds.
 
 use std::io::{self, Write as _};
 use std::net::SocketAddr;
@@ -8,9 +9,11 @@ use std::sync::Arc;
 use anyhow::Context;
 use assay_base::shutdown::Shutdown;
 use assay_engine::config::agents::AgentSettings;
+use assay_engine::dashboard::Dashboard;
 use assay_engine::queues;
 use assay_findings::write::escape;
 use assay_serve::auth::AccessPolicy;
+use assay_serve::dashboard::DashboardService;
 use assay_serve::hooks::{HookContext, Hooks};
 use assay_serve::http_server::{HttpListener, HttpServer};
 
@@ -25,7 +28,8 @@ pub(crate) struct Args {
     /// The address to listen on
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8787")]
     listen: SocketAddr,
-    /// The file with the token for `POST /queue`; created with a random token if it does not exist
+    /// The file with the token for the dashboard, the API and `POST /queue`; created with a random
+    /// token if it does not exist
     /// [default: .assay/serve/token]
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
@@ -60,12 +64,15 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let access = AccessPolicy { token: Some(token), hosts: args.allow_host.clone() };
     let listener = HttpListener::bind(args.listen, access.clone())?;
     let (queue, reviewer) = (Arc::clone(&setup.queue), setup.reviewer.clone());
+    let user = process::user_name(&root);
+    let dashboard = Dashboard::new(environment(), &root, Arc::clone(&queue), user)?;
+    let dashboard = DashboardService::new(dashboard, access.clone());
     let hooks = Hooks::new(setup, access, &state.home_folder("serve")?.join("deliveries"));
     let hooks = hooks.context("cannot set up the triggers")?;
     let shutdown = Shutdown::default();
     signals::end_server(shutdown.clone());
     print_to_stderr(&format!("listening on {}", listener.url()));
-    listener.serve(HttpServer { hooks, queue, reviewer }, &shutdown)?;
+    listener.serve(HttpServer { hooks, dashboard, queue, reviewer }, &shutdown)?;
     Ok(Exit::Ready)
 }
 

@@ -51,6 +51,7 @@ pages! {
     report: "report.md", 6;
     review: "review.md", 7;
     rules: "rules.md", 10;
+    serve: "serve.md", 4;
     setup: "setup.md", 7;
     statistics: "statistics.md", 11;
     triggers: "triggers.md", 5;

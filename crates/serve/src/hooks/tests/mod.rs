@@ -126,7 +126,9 @@ impl HookServer {
         let seen = folder.path().join("deliveries");
         let mut hooks = Hooks::new(context, access.clone(), &seen).unwrap();
         limit(&mut hooks.limits);
-        let server = HttpServer { hooks, queue: queue.clone(), reviewer: "qa".parse().unwrap() };
+        let dashboard = crate::dashboard::tests::service(folder.path(), &queue, &access);
+        let reviewer = "qa".parse().unwrap();
+        let server = HttpServer { hooks, dashboard, queue: queue.clone(), reviewer };
         let listener = HttpListener::bind("127.0.0.1:0".parse().unwrap(), access).unwrap();
         let address = listener.url().replace("http://", "");
         let shutdown = Shutdown::default();

@@ -1,0 +1,53 @@
+//! Queries: `a=1&b=x+y` as pairs, and pairs as a typed value.
+
+use assay_base::percent;
+use assay_engine::dashboard::DashboardError;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+/// Parses the text of a query. Entries without a value are left out.
+pub(super) fn parse_pairs(text: &str) -> Vec<(String, String)> {
+    let decode = |part: &str| percent::decode(&part.replace('+', " "));
+    let pairs = text.split('&').filter_map(|pair| pair.split_once('='));
+    let pairs = pairs.map(|(name, value)| (decode(name), decode(value)));
+    pairs.filter(|(_, value)| !value.is_empty()).collect()
+}
+
+/// Converts pairs to a type whose fields are texts. Fails for unknown and repeated names.
+pub(super) fn from_pairs<T: DeserializeOwned>(
+    pairs: Vec<(String, String)>,
+) -> Result<T, DashboardError> {
+    let mut map = Map::new();
+    for (name, value) in pairs {
+        if map.insert(name.clone(), Value::String(value)).is_some() {
+            return Err(DashboardError::Invalid(format!("the parameter {name:?} is repeated")));
+        }
+    }
+    serde_json::from_value(Value::Object(map))
+        .map_err(|error| DashboardError::Invalid(format!("invalid parameters: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_engine::dashboard::run_views::RunListQuery;
+
+    use super::*;
+
+    #[test]
+    fn pairs_are_decoded_and_empty_values_are_absent() {
+        let pairs = parse_pairs("after=a%2Fb+c&limit=&x&=y&limit=7");
+        let text = |text: &str| text.to_owned();
+        let expected =
+            [(text("after"), text("a/b c")), (text(""), text("y")), (text("limit"), text("7"))];
+        assert_eq!(pairs, expected);
+    }
+
+    #[test]
+    fn unknown_and_repeated_parameters_are_refused_with_their_name() {
+        let parse = |text: &str| from_pairs::<RunListQuery>(parse_pairs(text));
+        assert_eq!(parse("limit=7").unwrap().limit.as_deref(), Some("7"));
+        let error = |text: &str| parse(text).unwrap_err().to_string();
+        assert_eq!(error("limit=7&limit=8"), "the parameter \"limit\" is repeated");
+        assert!(error("page=7").starts_with("invalid parameters: unknown field `page`"));
+    }
+}

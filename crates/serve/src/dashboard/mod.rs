@@ -1,0 +1,85 @@
+//! The dashboard and the HTTP API: [`DashboardService`] adds their routes to the server.
+//!
+//! `api` has the operations below `/api/v1`, from which `openapi` makes their description;
+//! `metrics` is `/metrics`. `guard` decides which requests are let through; `form` parses queries. All content comes from
+//! [`assay_engine::dashboard::Dashboard`], whose calls block and so run on threads of their own.
+
+mod answer;
+mod api;
+mod form;
+mod guard;
+mod metrics;
+mod openapi;
+#[cfg(test)]
+pub(crate) mod tests;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::anyhow;
+use assay_engine::dashboard::{Dashboard, DashboardError};
+use axum::Router;
+use axum::middleware;
+use axum::routing::get;
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
+
+use crate::auth::AccessPolicy;
+
+/// The maximum number of requests that read at the same time; further ones wait.
+const MAX_CONCURRENT_READS: usize = 16;
+
+/// The maximum time that a request waits for other requests.
+const WAIT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The dashboard of one repository, as a part of the server.
+pub struct DashboardService {
+    dashboard: Arc<Dashboard>,
+    access: AccessPolicy,
+    permits: Arc<Semaphore>,
+}
+
+impl DashboardService {
+    /// Creates the part. Requests have to pass `access`.
+    pub fn new(dashboard: Dashboard, access: AccessPolicy) -> DashboardService {
+        let permits = Arc::new(Semaphore::new(MAX_CONCURRENT_READS));
+        DashboardService { dashboard: Arc::new(dashboard), access, permits }
+    }
+
+    /// Returns the routes of the dashboard and the API.
+    pub(crate) fn routes(self: &Arc<DashboardService>) -> Router {
+        let service = Arc::clone(self);
+        api::routes()
+            .route("/api/v1/openapi.json", get(openapi::answer))
+            .route("/metrics", get(metrics::answer))
+            .layer(middleware::from_fn_with_state(service.clone(), guard::require_access))
+            .layer(middleware::from_fn(guard::require_same_origin))
+            .with_state(service)
+    }
+
+    /// Computes the statistics of the ledger in the background, so that the first page need not
+    /// wait for them.
+    pub(crate) fn warm_up(&self) {
+        let dashboard = Arc::clone(&self.dashboard);
+        // An error is shown by the page that needs the statistics.
+        spawn_blocking(move || drop(dashboard.statistics()));
+    }
+
+    /// Runs a function that blocks on a thread of its own.
+    async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Dashboard) -> Result<T, DashboardError> + Send + 'static,
+    ) -> Result<T, DashboardError> {
+        let busy = || DashboardError::Failed(anyhow!("too many concurrent requests; retry later"));
+        let permit = timeout(WAIT_TIMEOUT, Arc::clone(&self.permits).acquire_owned()).await;
+        let Ok(Ok(permit)) = permit else { return Err(busy()) };
+        let dashboard = Arc::clone(&self.dashboard);
+        let done = spawn_blocking(move || {
+            let _permit = permit;
+            work(&dashboard)
+        });
+        let broken = |_| Err(DashboardError::Failed(anyhow!("the request ended unexpectedly")));
+        done.await.unwrap_or_else(broken)
+    }
+}
