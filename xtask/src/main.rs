@@ -41,7 +41,7 @@ struct LabChore {
     is_release: bool,
 }
 
-const LAB_CHORES: [LabChore; 7] = [
+const LAB_CHORES: [LabChore; 8] = [
     LabChore {
         name: "conformance",
         help: "Compare the output of assay with the validators of other projects",
@@ -68,6 +68,7 @@ const LAB_CHORES: [LabChore; 7] = [
         help: "Measure speed and memory, beside other programs",
         is_release: true,
     },
+    LabChore { name: "dist", help: "Build the packages of the release binary", is_release: false },
     LabChore {
         name: "fake-model",
         help: "Serve a fake model, to try out its clients",

@@ -10,6 +10,7 @@
 
 mod bench;
 mod conformance;
+mod dist;
 mod example;
 mod fake_model;
 mod measure;
@@ -38,7 +39,7 @@ enum Chore {
     /// Validates the output of assay with third-party validators
     Conformance {
         /// Run one suite instead of all: sarif, commands, hooks, agents, mcp, services, webhooks,
-        /// browser
+        /// browser, editor, packages
         name: Option<String>,
         /// The folder with the API descriptions of services, for `services` [default:
         /// ASSAY_API_DESCRIPTIONS]
@@ -74,6 +75,8 @@ enum Chore {
         /// Run one bench instead of all: editor, findings, rules, personas, queue, webhooks
         name: Option<String>,
     },
+    /// Builds the packages of the release binary: archive, Python wheel, npm package
+    Dist(dist::DistArgs),
     /// Serves a fake model, for trying out its clients
     FakeModel {
         /// The port; any free port if it is 0
@@ -137,6 +140,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Chore::RecordExample => example::record(),
         Chore::Pictures => pictures::make(),
         Chore::Bench { name } => bench::run(name.as_deref()),
+        Chore::Dist(args) => dist::run(&args),
         Chore::FakeModel { port, script, dialect } => {
             fake_model::run(port, script.as_deref(), &dialect)
         }

@@ -7,6 +7,7 @@ mod commands;
 mod editor;
 mod hooks;
 mod mcp;
+mod packages;
 mod sarif;
 mod services;
 mod webhooks;
@@ -52,7 +53,7 @@ type Check = (String, Outcome);
 /// A suite with its name; it gets the folder of API descriptions, if one is given.
 type Suite = (&'static str, fn(Option<&Path>) -> anyhow::Result<Vec<Check>>);
 
-const SUITES: [Suite; 9] = [
+const SUITES: [Suite; 10] = [
     ("sarif", |_| sarif::run()),
     ("commands", |_| commands::run()),
     ("hooks", |_| hooks::run()),
@@ -62,6 +63,7 @@ const SUITES: [Suite; 9] = [
     ("webhooks", |_| webhooks::run()),
     ("browser", |_| browser::run()),
     ("editor", |_| editor::run()),
+    ("packages", |_| packages::run()),
 ];
 
 /// Runs one suite or all, with a folder of API descriptions for the suites that need it. Returns
