@@ -44,7 +44,7 @@ async def every_tool(arguments):
         for tool, given, expected in [
             ("get_issue", {"issue_key": "no ticket"}, "`issue_key`"),
             ("create_issue", {"summary": ""}, "`summary`"),
-            ("transition_issue", {"issue_key": ticket, "transition": "Nowhere"}, "offered"),
+            ("transition_issue", {"issue_key": ticket, "transition": "Nowhere"}, "available transitions"),
             ("get_issue", {"issue_key": "PROJ-99"}, "404"),
         ]:
             refused = await client.call_tool("jira_" + tool, given)
