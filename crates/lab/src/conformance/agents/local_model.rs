@@ -121,7 +121,7 @@ fn is_honest(ran: &ReviewRun) -> anyhow::Result<()> {
     let report = report.context("there is no report of correctness")?;
     match report["unusable"].as_str() {
         Some(why) => ensure!(code != 0, "it is {state}, though there is no report: {why}"),
-        None => ensure!(result["coverage"]["by_model"] == 1, "nobody read it: {result}"),
+        None => ensure!(result["coverage"]["by_model"] == 1, "no model read the change: {result}"),
     }
     Ok(())
 }

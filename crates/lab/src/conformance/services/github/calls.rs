@@ -186,7 +186,7 @@ fn judged(called: anyhow::Result<()>) -> Outcome {
     let is_told = |words: &str| said.is_some_and(|said| said.contains(words));
     match UNKNOWN.iter().find(|(words, _)| is_told(words)) {
         Some((_, what)) => {
-            Outcome::Unavailable(format!("the description has {what}: nobody judged it"))
+            Outcome::Unavailable(format!("the description has {what}: not validated"))
         }
         None => Outcome::Failed(format!("{error:#}")),
     }
