@@ -7,7 +7,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::report::ReviewerKind;
+use crate::report::{Report, ReviewerKind};
 
 /// The result of one reviewer on one hunk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,9 +59,16 @@ pub struct ReviewCoverage {
     /// The number of the hunks in `reviewed` that a model read.
     #[serde(default)]
     pub by_model: usize,
+    /// The number of rules that the user or the configuration left out, in all files or in some.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub rules_not_applied: usize,
     /// The part of the change that must be read for the change to be ready.
     #[serde(default, skip_serializing_if = "CoverageRequirement::is_none")]
     pub require: CoverageRequirement,
+}
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 /// The part of a change that must be read for the change to be ready.
@@ -127,6 +134,12 @@ impl ReviewCoverage {
         coverage
     }
 
+    /// Adds the rules that the reviewers of some reports left out.
+    pub fn with_reports(mut self, reports: &[Report]) -> ReviewCoverage {
+        self.rules_not_applied = reports.iter().map(|report| report.rules_not_applied).sum();
+        self
+    }
+
     /// Returns the number of hunks.
     pub fn hunks(&self) -> usize {
         let others = self.left_out.values().chain(self.failed.values());
@@ -144,9 +157,25 @@ impl ReviewCoverage {
         self.is_empty() && self.failed.is_empty() && self.unread == 0
     }
 
-    /// Returns the limits of a verdict on this coverage if no model read the change, or not all of
-    /// it.
+    /// Returns the limits of a verdict on this coverage: rules that were left out, and hunks that no
+    /// model read.
     pub fn caveat(&self) -> Option<String> {
+        match (self.readers_caveat(), self.rules_caveat()) {
+            (Some(readers), Some(rules)) => Some(format!("{readers}; {rules}")),
+            (readers, rules) => readers.or(rules),
+        }
+    }
+
+    fn rules_caveat(&self) -> Option<String> {
+        match self.rules_not_applied {
+            0 => None,
+            1 => Some("1 rule not applied".to_owned()),
+            rules => Some(format!("{rules} rules not applied")),
+        }
+    }
+
+    /// Returns the limits of a verdict if no model read the change, or not all of it.
+    fn readers_caveat(&self) -> Option<String> {
         if self.by_model > 0 {
             let read = self.text_only + self.reviewed.values().sum::<usize>();
             return match read - self.by_model {
@@ -234,13 +263,17 @@ impl fmt::Display for ReviewCoverage {
         let left_out = self.left_out.iter().map(|(rule, n)| format!("{n} left out ({rule})"));
         let failed = self.failed.iter().map(|(why, n)| format!("{n} failed ({why})"));
         let parts: Vec<String> = reviewed.chain(text_only).chain(left_out).chain(failed).collect();
-        if parts.is_empty() { Ok(()) } else { write!(f, ": {}", parts.join(", ")) }
+        if !parts.is_empty() {
+            write!(f, ": {}", parts.join(", "))?;
+        }
+        self.rules_caveat().map_or(Ok(()), |rules| write!(f, "; {rules}"))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::Reviewer;
     use expect_test::{Expect, expect};
 
     /// Checks the coverage of a table. Each line is a reviewer: its name, `!` if it is required,
@@ -295,6 +328,17 @@ mod tests {
             "rules! rto\nruff rr.",
             expect!["3 hunks: 1 by ruff, 1 by rules and ruff, 1 left out (lock file)"],
         );
+    }
+
+    #[test]
+    fn a_verdict_and_the_coverage_name_the_rules_that_were_left_out() {
+        let mut report = Report::new(Reviewer::new("rules", ReviewerKind::Rules));
+        report.rules_not_applied = 3;
+        let coverage = ReviewCoverage { text_only: 1, ..ReviewCoverage::default() };
+        let coverage = coverage.with_reports(&[report]);
+        expect!["1 hunk: 1 text only; 3 rules not applied"].assert_eq(&coverage.to_string());
+        expect!["rules only; 1 hunk text only; 3 rules not applied"]
+            .assert_eq(&coverage.caveat().unwrap_or_default());
     }
 
     #[test]

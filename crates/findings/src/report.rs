@@ -115,9 +115,16 @@ pub struct Report {
     pub unusable: Option<String>,
     /// True if the change cannot be ready without this report.
     pub required: bool,
+    /// The number of rules that the user or the configuration left out, in all files or in some.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub rules_not_applied: usize,
     /// The cost of the report; `None` if no model was called.
     #[serde(default)]
     pub spent: Option<ReviewUsage>,
+}
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 impl Report {
@@ -133,6 +140,7 @@ impl Report {
             rejection: None,
             unusable: None,
             required: true,
+            rules_not_applied: 0,
             spent: None,
         }
     }

@@ -357,7 +357,10 @@ impl Review {
                 without_content: terms.without_content,
                 shown: terms.shown,
                 spent: terms.spent.clone(),
-                coverage: Some(ReviewCoverage::of(change.hunks(), &self.looks, terms.require)),
+                coverage: Some(
+                    ReviewCoverage::of(change.hunks(), &self.looks, terms.require)
+                        .with_reports(&self.reports),
+                ),
                 today: terms.today.clone(),
                 ..SynthesisInputs::default()
             },

@@ -354,6 +354,7 @@ fn render(args: &RenderArgs) -> anyhow::Result<Exit> {
         context: render_context.context,
         version: env!("CARGO_PKG_VERSION"),
         report: None,
+        utf16_columns: None,
     };
     print(&write::write(args.form, &document))?;
     Ok(Exit::Ready)

@@ -4,6 +4,7 @@
 //! mark or an escape.
 
 mod checklist;
+mod concise;
 pub mod escape;
 mod fix_task;
 mod github;
@@ -14,6 +15,7 @@ mod rdjson;
 mod sarif;
 mod tasklist;
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use assay_base::percent::encode_path;
@@ -30,6 +32,8 @@ use crate::synthesis::Synthesis;
 pub enum OutputFormat {
     /// A numbered checklist under headings.
     Checklist,
+    /// A line for each finding, with its place, severity, title and rule.
+    Concise,
     /// A list of tasks with boxes.
     Tasklist,
     /// A task for a fixer, as JSON.
@@ -53,8 +57,9 @@ pub enum OutputFormat {
 }
 
 /// All formats with their names.
-pub const OUTPUT_FORMATS: [(OutputFormat, &str); 11] = [
+pub const OUTPUT_FORMATS: [(OutputFormat, &str); 12] = [
     (OutputFormat::Checklist, "checklist"),
+    (OutputFormat::Concise, "concise"),
     (OutputFormat::Tasklist, "tasklist"),
     (OutputFormat::FixTask, "fix-task"),
     (OutputFormat::Markdown, "markdown"),
@@ -105,6 +110,9 @@ pub struct FindingsDocument<'a> {
     pub cycle: Option<u32>,
     /// The context of the review task.
     pub context: Map<String, Value>,
+    /// The columns at which findings start, in UTF-16 code units from 1, by the ids of the
+    /// findings; `None` if the lines are not known.
+    pub utf16_columns: Option<&'a BTreeMap<String, u32>>,
     /// The version of assay that writes the document.
     pub version: &'a str,
 }
@@ -143,6 +151,7 @@ impl<'a> FindingsDocument<'a> {
 pub fn write(form: OutputFormat, document: &FindingsDocument<'_>) -> String {
     match form {
         OutputFormat::Checklist => checklist::write(document),
+        OutputFormat::Concise => concise::write(document),
         OutputFormat::Tasklist => tasklist::write(document),
         OutputFormat::FixTask => pretty(&fix_task(document, ListStyle::Headings)),
         OutputFormat::Markdown => markdown::write(document),

@@ -38,7 +38,7 @@ struct Location<'a> {
     range: Option<Range>,
 }
 
-/// A range of a file. Without columns, it has whole lines, the last one included.
+/// A range of a file. Without a column, a line is meant as a whole, the last one included.
 #[derive(Serialize)]
 struct Range {
     start: Position,
@@ -89,7 +89,11 @@ fn diagnostic(finding: &Finding) -> Diagnostic<'_> {
         message,
         location: finding.file.as_ref().map(|file| Location {
             path: file.as_str(),
-            range: finding.line.map(|line| whole_lines(line, finding.end_line.unwrap_or(line))),
+            range: finding.line.map(|line| Range {
+                // Columns of this format are counted in bytes, as those of findings.
+                start: Position { line, column: finding.column },
+                end: Position { line: finding.end_line.unwrap_or(line), column: None },
+            }),
         }),
         severity: match finding.grade.sarif_level() {
             SarifLevel::Error => "ERROR",
@@ -114,12 +118,5 @@ fn diagnostic(finding: &Finding) -> Diagnostic<'_> {
                 text: replacement.text(),
             })
             .collect(),
-    }
-}
-
-fn whole_lines(start: u32, end: u32) -> Range {
-    Range {
-        start: Position { line: start, column: None },
-        end: Position { line: end, column: None },
     }
 }

@@ -75,7 +75,7 @@ struct ReportingRule {
     name: String,
     short_description: Message,
     full_description: Message,
-    help: Message,
+    help: HelpMessage,
     default_configuration: Configuration,
     properties: RuleProperties,
 }
@@ -96,6 +96,13 @@ struct RuleProperties {
 #[derive(Serialize)]
 struct Message {
     text: String,
+}
+
+/// A message as plain text and as Markdown.
+#[derive(Serialize)]
+struct HelpMessage {
+    text: String,
+    markdown: String,
 }
 
 /// A result in SARIF.
@@ -192,7 +199,7 @@ pub(super) fn write(document: &FindingsDocument<'_>) -> Log {
     let results = findings.iter().map(|finding| {
         let id = rule_id(finding);
         let at = index[id.as_str()];
-        sarif_result(finding, id, at)
+        sarif_result(document, finding, id, at)
     });
     Log {
         schema: SCHEMA,
@@ -214,18 +221,20 @@ pub(super) fn write(document: &FindingsDocument<'_>) -> Log {
 }
 
 fn invocation(document: &FindingsDocument<'_>) -> Invocation {
+    let notification = |level, text: String| Notification { level, message: Message { text } };
     let incomplete = document.why_incomplete();
+    let execution_successful = incomplete.is_none();
+    let incomplete = incomplete.map(|why| {
+        let why = escape::one_line(&why);
+        notification(SarifLevel::Error, format!("The review is incomplete: {why}"))
+    });
+    let coverage = document.synthesis.and_then(|synthesis| synthesis.coverage.as_ref());
+    let left_out = coverage.filter(|coverage| coverage.rules_not_applied > 0).map(|coverage| {
+        notification(SarifLevel::Note, format!("Rules not applied: {}", coverage.rules_not_applied))
+    });
     Invocation {
-        execution_successful: incomplete.is_none(),
-        tool_execution_notifications: incomplete
-            .map(|why| Notification {
-                level: SarifLevel::Error,
-                message: Message {
-                    text: format!("The review is incomplete: {}", escape::one_line(&why)),
-                },
-            })
-            .into_iter()
-            .collect(),
+        execution_successful,
+        tool_execution_notifications: incomplete.into_iter().chain(left_out).collect(),
     }
 }
 
@@ -253,7 +262,7 @@ fn rule(id: &str, hits: &[&Finding]) -> ReportingRule {
         id: id.to_owned(),
         name: pascal_case(id),
         short_description: Message { text: truncate_description(&short) },
-        help: Message { text: truncate_description(&full) },
+        help: help(id, worst, &full),
         full_description: Message { text: truncate_description(&full) },
         default_configuration: Configuration { level: worst.grade.sarif_level() },
         properties: RuleProperties {
@@ -264,7 +273,32 @@ fn rule(id: &str, hits: &[&Finding]) -> ReportingRule {
     }
 }
 
-fn sarif_result(finding: &Finding, rule_id: String, rule_index: usize) -> SarifResult {
+/// Returns the help for a rule: its description and the advice for a fix. The advice of a model belongs to one finding, and is left out.
+fn help(id: &str, worst: &Finding, description: &str) -> HelpMessage {
+    let description = truncate_description(description);
+    let advice = worst.suggested_fix.as_deref().filter(|_| worst.rule.is_some());
+    let Some(advice) = advice.map(truncate_description) else {
+        let markdown = escape::escape_comment(&description);
+        return HelpMessage { text: description, markdown };
+    };
+    let advice = escape::escape_hidden(&advice);
+    HelpMessage {
+        text: format!("{description}\nFix: {advice}"),
+        markdown: format!(
+            "{}\n\n**Fix**: {}\n\nRule {}",
+            escape::escape_comment(&description),
+            escape::escape_comment(&advice),
+            escape::to_code_span(id),
+        ),
+    }
+}
+
+fn sarif_result(
+    document: &FindingsDocument<'_>,
+    finding: &Finding,
+    rule_id: String,
+    rule_index: usize,
+) -> SarifResult {
     let mut fingerprints = BTreeMap::from([("assayFingerprint/v1", finding.fingerprint.clone())]);
     if let Some(hash) = &finding.line_hash {
         fingerprints.insert("primaryLocationLineHash", hash.clone());
@@ -274,7 +308,7 @@ fn sarif_result(finding: &Finding, rule_id: String, rule_index: usize) -> SarifR
         rule_index,
         level: finding.grade.sarif_level(),
         message: Message { text: message(finding) },
-        locations: location(finding).into_iter().collect(),
+        locations: location(document, finding).into_iter().collect(),
         partial_fingerprints: fingerprints,
         fixes: fix(finding).into_iter().collect(),
         properties: ResultProperties {
@@ -306,13 +340,15 @@ fn artifact(finding: &Finding) -> Option<ArtifactLocation> {
     Some(ArtifactLocation { uri, uri_base_id: "%SRCROOT%" })
 }
 
-fn location(finding: &Finding) -> Option<Location> {
+fn location(document: &FindingsDocument<'_>, finding: &Finding) -> Option<Location> {
+    let columns = document.utf16_columns;
+    let start_column = columns.and_then(|columns| columns.get(&finding.id)).copied();
     Some(Location {
         physical_location: PhysicalLocation {
             artifact_location: artifact(finding)?,
             region: finding.line.map(|start_line| Region {
                 start_line,
-                start_column: None,
+                start_column,
                 end_line: finding.end_line.unwrap_or(start_line),
                 end_column: None,
             }),

@@ -1,5 +1,7 @@
 //! The output formats, compared with the schemas of their readers and with snapshots.
 
+use std::collections::BTreeMap;
+
 use assay_findings::report::{Report, ReviewerKind};
 use assay_findings::synthesis::{Synthesis, SynthesisInputs, synthesize};
 use assay_findings::write::{self, FindingsDocument, OutputFormat};
@@ -104,6 +106,56 @@ fn rdjson_is_valid_by_its_schema_and_rules() {
     assert_eq!(fixed["location"]["range"], json!({"start": {"line": 2}, "end": {"line": 2}}));
     let suggestion = json!([{"range": {"start": {"line": 2, "column": 1}, "end": {"line": 3, "column": 1}}, "text": ""}]);
     assert_eq!(fixed["suggestions"], suggestion);
+}
+
+#[test]
+fn a_concise_line_has_place_severity_title_and_rule() {
+    check(
+        OutputFormat::Concise,
+        expect![[r#"
+            (change): MINOR: No changelog entry [change/no-changelog]
+            src/a b.py:3:1: P0: SQL built from input [security]
+            src/ünï.rs:2:1: LOW: Debug output [debug/print]
+            not ready
+        "#]],
+    );
+}
+
+#[test]
+fn columns_are_bytes_in_rdjson_and_utf_16_in_sarif() {
+    let mut synthesis = synthesis();
+    let finding = &mut synthesis.findings[1];
+    finding.column = Some(7);
+    let columns = BTreeMap::from([(finding.id.clone(), 5)]);
+    let document = FindingsDocument {
+        findings: Some(&synthesis.findings),
+        utf16_columns: Some(&columns),
+        version: "1.2.3",
+        ..FindingsDocument::default()
+    };
+    let json = |form| serde_json::from_str::<Value>(&write::write(form, &document)).unwrap();
+    let sarif = json(OutputFormat::Sarif);
+    check_schema(include_str!("../fixtures/sarif-2.1.0.schema.json"), &sarif);
+    let results = sarif["runs"][0]["results"].as_array().unwrap();
+    let region = |result: &Value| result["locations"][0]["physicalLocation"]["region"].clone();
+    assert!(results.iter().any(|result| region(result)["startColumn"] == 5), "{results:#?}");
+    let rdjson = json(OutputFormat::Rdjson);
+    check_schema(include_str!("../fixtures/rdjson/DiagnosticResult.json"), &rdjson);
+    let diagnostics = rdjson["diagnostics"].as_array().unwrap();
+    let start = |one: &Value| one["location"]["range"]["start"].clone();
+    assert!(diagnostics.iter().any(|one| start(one)["column"] == 7), "{diagnostics:#?}");
+}
+
+#[test]
+fn the_help_of_a_rule_has_its_advice_as_text_and_as_markdown() {
+    let log: Value = serde_json::from_str(&write_form(OutputFormat::Sarif)).unwrap();
+    let rules = log["runs"][0]["tool"]["driver"]["rules"].as_array().unwrap();
+    let rule = rules.iter().find(|rule| rule["id"] == "debug/print").unwrap();
+    assert_eq!(rule["help"]["text"], "It ends up in the logs.\nFix: Delete the line.");
+    let markdown = rule["help"]["markdown"].as_str().unwrap();
+    assert!(markdown.contains("**Fix**: Delete the line."), "{markdown}");
+    let other = rules.iter().find(|rule| rule["id"] == "change/no-changelog").unwrap();
+    assert!(!other["help"]["markdown"].as_str().unwrap().contains("<img"), "{other:#}");
 }
 
 #[test]
