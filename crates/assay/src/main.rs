@@ -47,6 +47,9 @@ enum Command {
     Review(commands::review::Args),
     /// Apply the safe fixes of a review, and nothing else
     Fix(commands::fix::Args),
+    /// List and explain the rules, and test the rules of the repository
+    #[command(subcommand)]
+    Rules(commands::rules::Rules),
     /// Replay a recorded run offline
     Replay(commands::replay::Args),
     /// Write a stored review as an HTML page, such as for a pull request
@@ -119,6 +122,7 @@ fn main() -> ExitCode {
     let result = std::panic::catch_unwind(|| match cli.command {
         Command::Review(args) => commands::review::run(&args),
         Command::Fix(args) => commands::fix::run(&args),
+        Command::Rules(rules) => commands::rules::run(&rules),
         Command::Replay(args) => commands::replay::run(&args),
         Command::Report(args) => commands::report::run(&args),
         Command::Diff(args) => commands::diff::run(&args),

@@ -7,6 +7,7 @@ pub mod clock;
 pub mod csv;
 pub mod hash;
 pub mod markdown;
+pub mod nearest;
 pub mod percent;
 pub mod shutdown;
 pub mod text;

@@ -1,7 +1,6 @@
 //! Diagnosis of an installation: [`diagnose`] lists the programs, settings and services that work,
 //! those that are missing, and the way to get them.
 
-use std::fs;
 use std::path::Path;
 use std::sync::mpsc;
 use std::thread;
@@ -22,6 +21,7 @@ use crate::config::github::GithubConfig;
 use crate::config::{self, Configuration};
 use crate::environment::Environment;
 use crate::queues;
+use crate::rule_catalogue::examples_beside;
 use crate::wording::count;
 
 /// The time limit for an answer of the database.
@@ -180,8 +180,11 @@ fn rules(root: &Path) -> Diagnosis {
     }
     let mut held = 0;
     for (name, rule) in &rules {
-        let beside = root.join(name).with_extension("test.yml");
-        let Ok(beside) = fs::read_to_string(beside) else { continue };
+        let beside = match examples_beside(root, name) {
+            Ok(Some(beside)) => beside,
+            Ok(None) => continue,
+            Err(error) => return bad(format!("{error:#}")),
+        };
         match examples::check_examples(name, rule, &beside) {
             Ok(_) => held += 1,
             Err(error) => return bad(error.to_string()),

@@ -25,6 +25,7 @@
 //! - [`dashboard`]: the content and the actions of the dashboard and the HTTP API.
 //! - [`evaluation`], [`throwaway_repository`]: reviews of the cases of a set, each in a temporary
 //!   repository.
+//! - [`rule_catalogue`]: the descriptions of all rules, and tests of a repository's own rules.
 //! - [`diagnosis`]: the programs and settings that are installed, configured or missing.
 
 pub mod agent_status;
@@ -53,6 +54,7 @@ pub mod report_page;
 pub mod reporter;
 pub mod review_progress;
 pub mod review_session;
+pub mod rule_catalogue;
 pub mod safe_fixes;
 pub mod task_handlers;
 pub mod throwaway_repository;

@@ -7,12 +7,18 @@ use crate::language::Language;
 
 macro_rules! rules {
     ($($name:literal),* $(,)?) => {
-        &[$(($name, include_str!(concat!("../rules/", $name, ".yml")))),*]
+        /// Every built-in structural rule: its name, and the text of its file.
+        pub(crate) const RULES: &[(&str, &str)] =
+            &[$(($name, include_str!(concat!("../rules/", $name, ".yml")))),*];
+
+        /// The examples of the built-in structural rules, in the same order: the name of the rule,
+        /// and the text of the file with its examples.
+        pub(crate) const EXAMPLES: &[(&str, &str)] =
+            &[$(($name, include_str!(concat!("../rules/", $name, ".test.yml")))),*];
     };
 }
 
-/// Every built-in structural rule: its name, and the text of its file.
-pub(crate) const RULES: &[(&str, &str)] = rules![
+rules![
     "c/assignment-as-condition",
     "c/catch-by-value",
     "c/char-against-eof",

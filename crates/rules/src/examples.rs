@@ -13,17 +13,17 @@ use crate::syntax::{LineSet, Syntax};
 /// The examples of one rule.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Examples {
+pub(crate) struct Examples {
     /// The id of the rule.
-    id: String,
+    pub(crate) id: String,
     /// The path of the file with the code, for rules that are limited to some files.
     path: Option<String>,
     /// Code in which the rule finds nothing.
     #[serde(default)]
-    valid: Vec<String>,
+    pub(crate) valid: Vec<String>,
     /// Code in which the rule finds something.
     #[serde(default)]
-    invalid: Vec<String>,
+    pub(crate) invalid: Vec<String>,
     /// The results of the rule's rewrite for the first entries of `invalid`, in order.
     #[serde(default)]
     fixed: Vec<String>,
@@ -42,8 +42,7 @@ pub struct ExampleCounts {
 /// rule's file.
 pub fn check_examples(name: &str, rule: &str, examples: &str) -> Result<ExampleCounts, RuleError> {
     let fail = |message: String| RuleError { name: name.to_owned(), message };
-    let examples: Examples =
-        ast_grep_config::from_str(examples).map_err(|error| fail(format!("examples: {error}")))?;
+    let examples = Examples::parse(examples).map_err(fail)?;
     let held = ExampleCounts { invalid: examples.invalid.len(), valid: examples.valid.len() };
     for rule in RuleFile::read(name, rule)?.rules {
         let language = rule.language;
@@ -59,6 +58,11 @@ pub fn check_examples(name: &str, rule: &str, examples: &str) -> Result<ExampleC
 }
 
 impl Examples {
+    /// Parses a file of examples.
+    pub(crate) fn parse(yaml: &str) -> Result<Examples, String> {
+        ast_grep_config::from_str(yaml).map_err(|error| format!("examples: {error}"))
+    }
+
     fn check_examples(&self, rules: &LanguageRules, language: Language) -> Result<(), String> {
         let path = self.path.as_deref().unwrap_or("src/example");
         if self.path.is_some() && !rules.rules[0].applies_to(path) {

@@ -4,7 +4,7 @@
 //!
 //! - `rule`, `rulebook`, `builtin`: one rule, read from YAML; all rules by language, read when the
 //!   language is first needed; the list of built-in rules. `examples`: the examples of a rule,
-//!   which are its test.
+//!   which are its test. `rule_description`: the description of each rule for users.
 //! - `syntax`, `node_kinds`, `tree_facts`, `scan`: the syntax tree of a file, the meaning of its
 //!   kinds of node, the facts of one walk over the touched part, and the structural rules, matched
 //!   on that walk.
@@ -40,6 +40,7 @@ mod node_kinds;
 mod references;
 mod review;
 mod rule;
+mod rule_description;
 mod rule_match;
 mod rule_text;
 mod rule_timer;
@@ -67,6 +68,7 @@ pub use name_search::{NameMatch, NameSearch, NamedDefinition, asserts_on, is_wor
 pub use references::{Reference, references};
 pub use review::{REVIEWER, RulesResult, reads_text_only};
 pub use rule::{RuleDefinition, RuleError};
+pub use rule_description::{RuleDescription, RuleFix, RuleKind};
 pub use rulebook::Rulebook;
 pub use symbol_tree::SymbolTree;
 pub use syntax::{GrammarCheck, parses_as_well};

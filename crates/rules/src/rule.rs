@@ -123,6 +123,36 @@ impl RuleFile {
     }
 }
 
+/// An entry of a rule file that is parsed and not compiled.
+#[derive(Debug)]
+pub(crate) enum RuleEntry {
+    /// The id of a rule that the file switches off.
+    Off(String),
+    /// A rule.
+    Rule { about: RuleInfo, languages: Vec<Language>, fix: Option<FixClass> },
+}
+
+impl RuleEntry {
+    /// Parses the entries of a file. `name` is used in errors.
+    pub(crate) fn read(name: &str, yaml: &str) -> Result<Vec<RuleEntry>, RuleError> {
+        let fail = |message: String| RuleError { name: name.to_owned(), message };
+        let stored: Vec<SerializableRuleConfig<Language>> =
+            ast_grep_config::from_multiple(yaml).map_err(|error| fail(error.to_string()))?;
+        stored.into_iter().map(|stored| RuleEntry::of(stored).map_err(fail)).collect()
+    }
+
+    fn of(stored: SerializableRuleConfig<Language>) -> Result<RuleEntry, String> {
+        if stored.severity == Severity::Off {
+            return Ok(RuleEntry::Off(stored.id));
+        }
+        let metadata = metadata(&stored)?;
+        let about = info(&stored, &metadata)?;
+        let languages = [stored.language].into_iter().chain(metadata.also).collect();
+        let fix = stored.fix.is_some().then(|| metadata.fix.unwrap_or(FixClass::Gated));
+        Ok(RuleEntry::Rule { about, languages, fix })
+    }
+}
+
 /// The definition of a rule in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleDefinition {

@@ -5,6 +5,7 @@ use assay_findings::grade::{Grade, Scheme};
 use crate::rule::RuleInfo;
 
 /// The texts of a rule that is implemented in code.
+#[derive(Clone, Copy)]
 pub(crate) struct RuleText {
     /// The id of the rule, such as `secret/leaked-credential`.
     pub(crate) id: &'static str,

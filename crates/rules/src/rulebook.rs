@@ -43,8 +43,12 @@ impl Rulebook {
 
     /// Returns the files of all rules, each with its name.
     pub fn files(&self) -> impl Iterator<Item = (&str, &str)> {
-        let own = self.repository.iter().map(|(name, text)| (name.as_str(), text.as_str()));
-        builtin::RULES.iter().copied().chain(own)
+        builtin::RULES.iter().copied().chain(self.repository_files())
+    }
+
+    /// Returns the rule files of the repository, each with its name.
+    pub(crate) fn repository_files(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.repository.iter().map(|(name, text)| (name.as_str(), text.as_str()))
     }
 
     /// Returns the built-in definition of a rule; `None` if no built-in rule file has the rule.

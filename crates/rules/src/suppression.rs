@@ -30,6 +30,9 @@ pub(crate) const WITHOUT_REASON: RuleText = RuleText {
     advice: "Write the comment as `assay: ignore RULE reason`.",
 };
 
+/// The texts of the rules on such comments.
+pub(crate) const RULE_TEXTS: [RuleText; 1] = [WITHOUT_REASON];
+
 /// The suppressions that the comments of a file request.
 #[derive(Default)]
 pub(crate) struct RequestedSuppressions {

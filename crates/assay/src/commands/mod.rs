@@ -17,6 +17,7 @@ pub(crate) mod queue;
 pub(crate) mod replay;
 pub(crate) mod report;
 pub(crate) mod review;
+pub(crate) mod rules;
 pub(crate) mod schema;
 pub(crate) mod serve;
 pub(crate) mod shell;

@@ -622,7 +622,8 @@ pub(crate) fn read_optional(root: &Path, path: &str) -> anyhow::Result<Option<St
     }
 }
 
-fn is_rule_file(name: &str) -> bool {
+/// Returns true if a file is a rule file by its name, and no file of examples.
+pub(crate) fn is_rule_file(name: &str) -> bool {
     let is_yaml = name.ends_with(".yml") || name.ends_with(".yaml");
     is_yaml && !name.ends_with(".test.yml") && !name.ends_with(".test.yaml")
 }

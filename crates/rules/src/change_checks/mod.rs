@@ -54,6 +54,12 @@ const CHANGE_CHECKS: &[ChangeCheck] = &[
     committed_state::CHECK,
 ];
 
+/// Returns the texts of all checks.
+pub(crate) fn rule_texts() -> impl Iterator<Item = RuleText> {
+    let of_files = FILE_CHECKS.iter().map(|check| check.rule_text);
+    of_files.chain(CHANGE_CHECKS.iter().map(|check| check.rule_text))
+}
+
 /// The checks that need no syntax tree to find everything.
 pub(crate) const TEXT_CHECKS: [&str; 4] = [
     migration::CHECK.rule_text.id,
