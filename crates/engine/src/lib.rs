@@ -26,6 +26,7 @@
 //! - [`evaluation`], [`throwaway_repository`]: reviews of the cases of a set, each in a temporary
 //!   repository.
 //! - [`rule_catalogue`]: the descriptions of all rules, and tests of a repository's own rules.
+//!   [`rule_options`]: the options of a command that limit the rules of a review.
 //! - [`diagnosis`]: the programs and settings that are installed, configured or missing.
 
 pub mod agent_status;
@@ -55,6 +56,7 @@ pub mod reporter;
 pub mod review_progress;
 pub mod review_session;
 pub mod rule_catalogue;
+pub mod rule_options;
 pub mod safe_fixes;
 pub mod task_handlers;
 pub mod throwaway_repository;

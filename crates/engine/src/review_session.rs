@@ -39,6 +39,7 @@ use crate::models::{CachePolicy, ModelOptions, Panel, ReviewOptions};
 use crate::purpose;
 use crate::reporter::Reporter;
 use crate::review_progress::{NoProgress, Recorder, ReviewProgress};
+use crate::rule_options::{RuleOptions, not_applied_note};
 
 /// The maximum size of the changed files that are stored with a run for a replay, in bytes.
 const MAX_RECORDING_BYTES: usize = 8 << 20;
@@ -78,6 +79,13 @@ enum Analysers {
     Skip,
 }
 
+/// The reviewers of a review besides personas.
+#[derive(Debug, Clone, Copy)]
+struct LocalReviewers<'a> {
+    analysers: Analysers,
+    rules: &'a RuleOptions,
+}
+
 /// Moves dismissals along with the files that a change renames. If git fails for a file, the file
 /// is not known to be gone, so its dismissals stay.
 pub(crate) fn apply_renames(
@@ -101,12 +109,26 @@ impl ReviewSession {
         selection: &Selection,
         options: ReviewOptions<'_>,
     ) -> anyhow::Result<ReviewSession> {
+        let rules = RuleOptions::default();
+        ReviewSession::open_limited(environment, folder, scope, selection, options, &rules)
+    }
+
+    /// Opens a change for a review with some of the rules.
+    pub fn open_limited(
+        environment: &Environment,
+        folder: &Path,
+        scope: &Scope,
+        selection: &Selection,
+        options: ReviewOptions<'_>,
+        rules: &RuleOptions,
+    ) -> anyhow::Result<ReviewSession> {
         let index = environment.variable("GIT_INDEX_FILE").filter(|_| *scope == Scope::Staged);
         let change = match index {
             Some(index) => assay_change::open_staged(folder, Path::new(&index), selection)?,
             None => assay_change::open(folder, scope, selection)?,
         };
-        ReviewSession::of_change(environment, change, scope, options, Analysers::Run)
+        let reviewers = LocalReviewers { analysers: Analysers::Run, rules };
+        ReviewSession::of_change(environment, change, scope, options, reviewers)
     }
 
     /// Opens the review of a change by the rules alone. All other inputs, such as the configuration
@@ -123,7 +145,9 @@ impl ReviewSession {
             also: None,
         };
         let scope = Scope::Automatic;
-        ReviewSession::of_change(environment, change, &scope, options, Analysers::Skip)
+        let rules = &RuleOptions::default();
+        let reviewers = LocalReviewers { analysers: Analysers::Skip, rules };
+        ReviewSession::of_change(environment, change, &scope, options, reviewers)
     }
 
     fn of_change(
@@ -131,10 +155,13 @@ impl ReviewSession {
         mut change: Change,
         scope: &Scope,
         options: ReviewOptions<'_>,
-        analysers: Analysers,
+        local: LocalReviewers<'_>,
     ) -> anyhow::Result<ReviewSession> {
-        let settings = Settings::of(environment, &change)?;
+        let mut settings = Settings::of(environment, &change)?;
         change.exclude(&settings.exclusions);
+        settings.rules = local.rules.limit(settings.rules)?;
+        let not_applied = settings.rules.not_applied(change.files.iter().map(FileDiff::path));
+        settings.notes.extend(not_applied_note(&not_applied));
         if let Some(purpose) = &options.models.purpose {
             change.state_purpose(purpose);
         }
@@ -160,7 +187,7 @@ impl ReviewSession {
         let mut dismissals = apply_renames(settings.baseline.dismissals(), &change)?;
         dismissals.extend(from_ledger.iter().flatten().cloned());
         let mut reviewers: Vec<Box<dyn Reviewer>> = vec![Box::new(RuleReviewer(settings.rules))];
-        let commands = settings.commands.into_iter().filter(|_| analysers == Analysers::Run);
+        let commands = settings.commands.into_iter().filter(|_| local.analysers == Analysers::Run);
         reviewers.extend(commands.map(|command| Box::new(command) as Box<dyn Reviewer>));
         reviewers.extend(panel.iter().flat_map(Panel::reviewers));
         Ok(ReviewSession {

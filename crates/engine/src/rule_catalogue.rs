@@ -9,7 +9,8 @@ use assay_base::nearest::{did_you_mean, nearest};
 use assay_rules::examples::{self, ExampleCounts};
 use assay_rules::{RuleDescription, Rulebook};
 
-use crate::config;
+use crate::config::{self, Configuration};
+use crate::environment::Environment;
 
 /// The endings of the file with the examples of a rule.
 const EXAMPLE_ENDINGS: [&str; 2] = ["test.yml", "test.yaml"];
@@ -21,11 +22,13 @@ pub struct RuleCatalogue {
 }
 
 impl RuleCatalogue {
-    /// Reads the rules of the repository around a folder, as they are in the work tree. Outside of
-    /// a repository, these are the built-in rules.
-    pub fn open(folder: &Path) -> anyhow::Result<RuleCatalogue> {
+    /// Reads the rules of the repository around a folder, and their settings, as they are in the
+    /// work tree. Outside of a repository, these are the built-in rules.
+    pub fn open(environment: &Environment, folder: &Path) -> anyhow::Result<RuleCatalogue> {
         let Ok(root) = assay_change::root(folder) else { return RuleCatalogue::builtin() };
         let rulebook = Rulebook::with_repository_rules(config::rules_on_disk(&root)?)?;
+        let configuration = Configuration::on_disk_or_default(environment, &root)?;
+        let rulebook = rulebook.with_selection(configuration.rule_selection()?)?;
         let mut rules = rulebook.describe()?;
         for rule in &mut rules {
             let Some(file) = rule.file.clone() else { continue };

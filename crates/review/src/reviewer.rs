@@ -189,8 +189,10 @@ impl Reviewer for RuleReviewer {
     }
 
     fn provenance(&self) -> BTreeMap<String, String> {
-        let files = self.0.files();
-        files.map(|(name, text)| (name.to_owned(), version_hash(text.as_bytes()))).collect()
+        let files = self.0.files().map(|(name, text)| (name.to_owned(), text.to_owned()));
+        let selection = self.0.selection().as_text().map(|text| ("selection".to_owned(), text));
+        let all = files.chain(selection);
+        all.map(|(name, text)| (name, version_hash(text.as_bytes()))).collect()
     }
 
     fn review(&self, change: &Change, _on_progress: OnProgress<'_>) -> ReviewerAnswer {

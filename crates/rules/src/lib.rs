@@ -5,6 +5,7 @@
 //! - `rule`, `rulebook`, `builtin`: one rule, read from YAML; all rules by language, read when the
 //!   language is first needed; the list of built-in rules. `examples`: the examples of a rule,
 //!   which are its test. `rule_description`: the description of each rule for users.
+//!   `rule_selection`: the rules that a review applies.
 //! - `syntax`, `node_kinds`, `tree_facts`, `scan`: the syntax tree of a file, the meaning of its
 //!   kinds of node, the facts of one walk over the touched part, and the structural rules, matched
 //!   on that walk.
@@ -42,6 +43,7 @@ mod review;
 mod rule;
 mod rule_description;
 mod rule_match;
+mod rule_selection;
 mod rule_text;
 mod rule_timer;
 mod rulebook;
@@ -69,6 +71,7 @@ pub use references::{Reference, references};
 pub use review::{REVIEWER, RulesResult, reads_text_only};
 pub use rule::{RuleDefinition, RuleError};
 pub use rule_description::{RuleDescription, RuleFix, RuleKind};
+pub use rule_selection::{RuleSelection, RuleSelectionError, RuleSetting};
 pub use rulebook::Rulebook;
 pub use symbol_tree::SymbolTree;
 pub use syntax::{GrammarCheck, parses_as_well};

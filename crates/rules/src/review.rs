@@ -3,6 +3,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use assay_base::nearest::{did_you_mean, nearest};
+use assay_base::text::first_chars;
 use assay_change::diff::{Content, FileDiff, Origin, Unread};
 use assay_change::{Change, Exclusion};
 use assay_findings::coverage::HunkOutcome;
@@ -13,6 +15,7 @@ use assay_findings::vote::Vote;
 
 use crate::change_checks::{ChangeFacts, ChangedFile, FileFacts, TEXT_CHECKS};
 use crate::language::{self, Language};
+use crate::rule::Rule;
 use crate::rulebook::Rulebook;
 use crate::scan::scan;
 use crate::suppression;
@@ -24,6 +27,9 @@ pub const REVIEWER: &str = "rules";
 
 /// The reason for a file that is not read although its language is supported.
 const DOES_NOT_PARSE: &str = "does not parse";
+
+/// The maximum length of a rule's id that is quoted from a comment.
+const MAX_ID: usize = 80;
 
 /// The result of the rules on a change.
 #[derive(Debug)]
@@ -71,7 +77,35 @@ impl Rulebook {
             facts.push(reviewed.facts);
         }
         report.votes.extend(ChangeFacts { change, facts }.votes());
+        self.apply_selection(&mut report.votes);
+        report.rules_not_applied = self.not_applied(change.files.iter().map(FileDiff::path)).len();
         RulesResult { report, looks, suppressions }
+    }
+
+    /// Removes the votes of rules that are not applied, and sets the severities of the selection.
+    fn apply_selection(&self, votes: &mut Vec<Vote>) {
+        let selection = self.selection();
+        votes.retain_mut(|vote| {
+            let Some(rule) = vote.rule.as_deref() else { return true };
+            if let Some(grade) = selection.severity(rule) {
+                vote.grade = grade.clone();
+            }
+            selection.applies(rule, vote.file.as_ref().map(RepoPath::as_str))
+        });
+    }
+
+    /// Returns a note on a rule that a comment ignores and that does not exist; `None` for the rule
+    /// of an analyser, which is unknown here.
+    fn doubt_on_rule(&self, rule: &str) -> Option<String> {
+        let ids = || self.ids().iter().map(String::as_str);
+        if ids().any(|id| id == rule) {
+            return None;
+        }
+        let group = |id: &str| id.split('/').next().map(str::to_owned);
+        let names = nearest(rule, ids());
+        let is_meant = !names.is_empty() || ids().any(|id| group(id) == group(rule));
+        let question = if names.is_empty() { ".".to_owned() } else { did_you_mean(&names) };
+        is_meant.then(|| format!("There is no rule `{}`{question}", first_chars(rule, MAX_ID)))
     }
 
     fn review_files(&self, change: &Change) -> Vec<FileResult> {
@@ -157,17 +191,20 @@ impl Rulebook {
     ) -> FileResult {
         let added = AddedLines::new(path.as_str(), text, file.added());
         let mut votes: Vec<Vote> = Vec::new();
-        for rule in text::RULES.iter() {
+        let applies = |id: &str| self.selection().applies(id, Some(path.as_str()));
+        for rule in text::RULES.iter().filter(|rule| applies(rule.rule_text.id)) {
             let about = rule.rule_text.info();
             votes.extend((rule.find)(&added).into_iter().map(|hit| hit.vote(&about, path)));
         }
         let syntax = Syntax::of(path.as_str(), text);
         let touched = LineSet::new(file.added());
+        let is_concerned_by =
+            |rule: &Rule| rule.applies_to(path.as_str()) && applies(&rule.about.id);
         let mut is_concerned = false;
         let tree_facts = syntax.as_ref().map(|syntax| {
             let rules = self.rules(syntax.language());
             let concerned: Vec<bool> =
-                rules.rules.iter().map(|rule| rule.applies_to(path.as_str())).collect();
+                rules.rules.iter().map(|rule| is_concerned_by(rule)).collect();
             is_concerned = concerned.contains(&true);
             let (hits, tree_facts) = scan(path.as_str(), syntax, text, rules, &concerned, &touched);
             votes.extend(hits.into_iter().map(|(rule, hit)| hit.vote(&rule.about, path)));
@@ -195,10 +232,16 @@ impl Rulebook {
             (true, None) => vec![look(&LineSet::new([]))],
             (false, _) => looks,
         };
-        let asked = suppression::read(path, text, syntax.as_ref());
-        let about = suppression::WITHOUT_REASON.info();
-        let unclear = asked.unclear.into_iter().filter(|hit| touched.overlaps(hit.lines));
-        votes.extend(unclear.map(|hit| hit.vote(&about, path)));
+        let doubt_on = |rule: &str| self.doubt_on_rule(rule);
+        let asked = suppression::read(path, text, syntax.as_ref(), &doubt_on);
+        for (rule_text, hits) in [
+            (suppression::WITHOUT_REASON, asked.unclear),
+            (suppression::UNKNOWN_RULE, asked.unknown),
+        ] {
+            let about = rule_text.info();
+            let new = hits.into_iter().filter(|hit| touched.overlaps(hit.lines));
+            votes.extend(new.map(|hit| hit.vote(&about, path)));
+        }
         let facts = Some(FileFacts::of(&view));
         let looks = match view.before_error() {
             Some(error) => vec![HunkOutcome::Failed(error.to_string()); looks.len()],

@@ -73,7 +73,7 @@ pub struct RuleDescription {
     pub fix: Option<RuleFix>,
     /// The file of the repository that defines the rule; `None` for a built-in rule.
     pub file: Option<String>,
-    /// True if the repository switches the rule off.
+    /// True if the repository or its configuration switches the rule off.
     pub off: bool,
     /// Code or changes in which the rule finds something.
     pub bad: Vec<String>,
@@ -155,8 +155,8 @@ impl Rulebook {
         language_word(name).is_some()
     }
 
-    /// Describes all rules, sorted by id: the built-in ones, and those of the repository. A rule of
-    /// the repository replaces a built-in rule with its id in the languages of the former.
+    /// Describes all rules, sorted by id: the built-in ones, and those of the repository, with the
+    /// severities of the selection. A rule of the repository replaces a built-in rule with its id in the languages of the former.
     pub fn describe(&self) -> Result<Vec<RuleDescription>, RuleError> {
         let mut rules: Vec<RuleDescription> = describe_code().collect();
         for ((name, yaml), (_, examples)) in builtin::RULES.iter().zip(builtin::EXAMPLES) {
@@ -174,22 +174,13 @@ impl Rulebook {
             }
         }
         rules.sort_by(|a, b| (&a.id, &a.file).cmp(&(&b.id, &b.file)));
+        for rule in &mut rules {
+            rule.off |= !self.selection().applies(&rule.id, None);
+            if let Some(grade) = self.selection().severity(&rule.id) {
+                rule.severity = grade.word().to_owned();
+            }
+        }
         Ok(rules)
-    }
-
-    /// Returns the ids of all rules, without repetition.
-    pub fn ids(&self) -> Vec<String> {
-        let built_in = builtin::RULES.iter().map(|(name, _)| (*name).to_owned());
-        let entries = self.repository_files().flat_map(|(name, yaml)| {
-            RuleEntry::read(name, yaml).expect("every rule was read once before")
-        });
-        let own = entries.map(|entry| match entry {
-            RuleEntry::Off(id) => id,
-            RuleEntry::Rule { about, .. } => about.id,
-        });
-        let all = describe_code().map(|rule| rule.id).chain(built_in).chain(own);
-        let mut seen = HashSet::new();
-        all.filter(|id| seen.insert(id.clone())).collect()
     }
 }
 
@@ -262,6 +253,11 @@ const CODE_EXAMPLES: &[(&str, &[&str], &[&str])] = &[
     (
         "change/ignored-without-reason",
         &["f(x)  # assay: ignore python/no-eval"],
+        &["f(x)  # assay: ignore python/no-eval the text is a constant of this module"],
+    ),
+    (
+        "change/ignored-unknown-rule",
+        &["f(x)  # assay: ignore pyhton/no-eval the text is a constant of this module"],
         &["f(x)  # assay: ignore python/no-eval the text is a constant of this module"],
     ),
     (
@@ -349,7 +345,7 @@ mod tests {
     #[test]
     fn descriptions_and_ids_name_the_same_rules_once() {
         let book = Rulebook::builtin();
-        let mut ids = book.ids();
+        let mut ids = book.ids().to_vec();
         ids.sort();
         let described: Vec<String> =
             book.describe().unwrap().into_iter().map(|rule| rule.id).collect();

@@ -46,6 +46,11 @@ impl RuleMatch {
         })
     }
 
+    /// Returns the hit with a text that precedes the rule's message.
+    pub(crate) fn with_note(self, note: String) -> RuleMatch {
+        RuleMatch { note: Some(note), ..self }
+    }
+
     /// Creates the vote of a rule that fires here.
     pub(crate) fn vote(self, about: &RuleInfo, path: &RepoPath) -> Vote {
         let mut vote = Vote::new(about.title.clone(), about.grade.clone());

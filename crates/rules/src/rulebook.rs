@@ -1,19 +1,25 @@
 //! All rules: [`Rulebook`], by language, compiled when a language first occurs.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
 use ast_grep_core::Matcher;
 
 use crate::builtin;
+use crate::change_checks;
 use crate::language::{self, Language};
-use crate::rule::{Rule, RuleDefinition, RuleError, RuleFile};
+use crate::rule::{Rule, RuleDefinition, RuleEntry, RuleError, RuleFile};
+use crate::rule_selection::{RuleSelection, RuleSelectionError};
+use crate::suppression;
+use crate::text;
 
 /// The built-in rules and those of a repository.
 #[derive(Debug)]
 pub struct Rulebook {
     by_language: HashMap<Language, OnceLock<LanguageRules>>,
     repository: Vec<(String, String)>,
+    selection: RuleSelection,
+    ids: OnceLock<Vec<String>>,
 }
 
 /// The rules of one language, indexed by the node kinds that they can match.
@@ -26,7 +32,7 @@ pub(crate) struct LanguageRules {
 impl Rulebook {
     /// Returns the built-in rules alone.
     pub fn builtin() -> Rulebook {
-        Rulebook { by_language: empty_cache(), repository: Vec::new() }
+        Rulebook::new(Vec::new())
     }
 
     /// Adds the rules of a repository, each with the name of its file. A rule with the id of a
@@ -38,7 +44,59 @@ impl Rulebook {
         for (name, yaml) in &repository {
             RuleFile::read(name, yaml)?;
         }
-        Ok(Rulebook { by_language: empty_cache(), repository })
+        Ok(Rulebook::new(repository))
+    }
+
+    fn new(repository: Vec<(String, String)>) -> Rulebook {
+        let (selection, ids) = (RuleSelection::default(), OnceLock::new());
+        Rulebook { by_language: empty_cache(), repository, selection, ids }
+    }
+
+    /// Limits the rules to a selection. Fails if the selection names an unknown rule.
+    pub fn with_selection(self, selection: RuleSelection) -> Result<Rulebook, RuleSelectionError> {
+        selection.check(self.ids())?;
+        Ok(Rulebook { selection, ..self })
+    }
+
+    /// Returns the rules that are applied.
+    pub fn selection(&self) -> &RuleSelection {
+        &self.selection
+    }
+
+    /// Returns the ids of all rules, without repetition, applied or not.
+    pub fn ids(&self) -> &[String] {
+        self.ids.get_or_init(|| self.collect_ids())
+    }
+
+    fn collect_ids(&self) -> Vec<String> {
+        let of_text = text::RULES.iter().map(|rule| rule.rule_text);
+        let in_code = of_text.chain(suppression::RULE_TEXTS).chain(change_checks::rule_texts());
+        let in_code = in_code.map(|text| text.id.to_owned());
+        let built_in = builtin::RULES.iter().map(|(name, _)| (*name).to_owned());
+        let entries = self.repository_files().flat_map(|(name, yaml)| {
+            RuleEntry::read(name, yaml).expect("every rule was read once before")
+        });
+        let own = entries.map(|entry| match entry {
+            RuleEntry::Off(id) => id,
+            RuleEntry::Rule { about, .. } => about.id,
+        });
+        let mut seen = HashSet::new();
+        let all = in_code.chain(built_in).chain(own);
+        all.filter(|id| seen.insert(id.clone())).collect()
+    }
+
+    /// Returns the ids of the rules that the selection leaves out, in all files or in one of some
+    /// files.
+    pub fn not_applied<'f>(&self, files: impl IntoIterator<Item = &'f str>) -> Vec<&str> {
+        if self.selection.is_default() {
+            return Vec::new();
+        }
+        let files: Vec<&str> = files.into_iter().collect();
+        let is_left_out = |id: &&str| {
+            let in_files = || files.iter().any(|file| !self.selection.applies(id, Some(file)));
+            !self.selection.applies(id, None) || in_files()
+        };
+        self.ids().iter().map(String::as_str).filter(is_left_out).collect()
     }
 
     /// Returns the files of all rules, each with its name.

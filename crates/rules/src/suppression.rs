@@ -30,8 +30,17 @@ pub(crate) const WITHOUT_REASON: RuleText = RuleText {
     advice: "Write the comment as `assay: ignore RULE reason`.",
 };
 
+pub(crate) const UNKNOWN_RULE: RuleText = RuleText {
+    id: "change/ignored-unknown-rule",
+    grade: "LOW",
+    category: "maintainability",
+    title: "Comment ignores a rule that does not exist",
+    message: "The comment has no effect: no finding has this rule.",
+    advice: "Write the id of the finding's rule; `assay rules list` lists all rules.",
+};
+
 /// The texts of the rules on such comments.
-pub(crate) const RULE_TEXTS: [RuleText; 1] = [WITHOUT_REASON];
+pub(crate) const RULE_TEXTS: [RuleText; 2] = [WITHOUT_REASON, UNKNOWN_RULE];
 
 /// The suppressions that the comments of a file request.
 #[derive(Default)]
@@ -39,10 +48,18 @@ pub(crate) struct RequestedSuppressions {
     pub(crate) suppressions: Vec<Suppression>,
     /// Comments without a rule or a reason.
     pub(crate) unclear: Vec<RuleMatch>,
+    /// Comments with a rule that does not exist.
+    pub(crate) unknown: Vec<RuleMatch>,
 }
 
-/// Parses the comments of a file that request a suppression.
-pub(crate) fn read(path: &RepoPath, text: &str, syntax: Option<&Syntax>) -> RequestedSuppressions {
+/// Parses the comments of a file that request a suppression. `doubt_on` returns a note on a rule
+/// that does not exist.
+pub(crate) fn read(
+    path: &RepoPath,
+    text: &str,
+    syntax: Option<&Syntax>,
+    doubt_on: &dyn Fn(&str) -> Option<String>,
+) -> RequestedSuppressions {
     let mut requested = RequestedSuppressions::default();
     if !text.contains(COMMENT_MARK) {
         return requested;
@@ -57,12 +74,18 @@ pub(crate) fn read(path: &RepoPath, text: &str, syntax: Option<&Syntax>) -> Requ
         let shares_line = [before, behind].iter().any(|part| part.contains(char::is_alphanumeric));
         match parse_request(request) {
             Some((rule, _)) if rule == injection::ID => {}
-            Some((rule, reason)) => requested.suppressions.push(Suppression {
-                rule,
-                file: path.clone(),
-                line: if shares_line { number } else { next_code(&lines, number) },
-                reason,
-            }),
+            Some((rule, reason)) => {
+                if let Some(note) = doubt_on(&rule) {
+                    let hit = RuleMatch::on_line(number, line);
+                    requested.unknown.extend(hit.map(|hit| hit.with_note(note)));
+                }
+                requested.suppressions.push(Suppression {
+                    rule,
+                    file: path.clone(),
+                    line: if shares_line { number } else { next_code(&lines, number) },
+                    reason,
+                });
+            }
             None => requested.unclear.extend(RuleMatch::on_line(number, line)),
         }
     }
@@ -110,14 +133,27 @@ mod tests {
 
     fn check(path: &str, text: &str, expected: Expect) {
         let syntax = Syntax::of(path, text);
-        let requested = read(&RepoPath::exact(path).unwrap(), text, syntax.as_ref());
+        let doubt_on = |rule: &str| (rule == "python/typo").then(|| "no such rule".to_owned());
+        let requested = read(&RepoPath::exact(path).unwrap(), text, syntax.as_ref(), &doubt_on);
         let mut shown: Vec<String> = requested
             .suppressions
             .iter()
             .map(|s| format!("{} {} because {}", s.line, s.rule, s.reason))
             .collect();
         shown.extend(requested.unclear.iter().map(|hit| format!("{} unclear", hit.lines.start())));
+        shown.extend(requested.unknown.iter().map(|hit| format!("{} unknown", hit.lines.start())));
         expected.assert_eq(&shown.join("\n"));
+    }
+
+    #[test]
+    fn a_comment_with_an_unknown_rule_is_reported_on_its_own_line() {
+        check(
+            "a.py",
+            "# assay: ignore python/typo it is fine\nf(x)\n",
+            expect![[r#"
+                2 python/typo because it is fine
+                1 unknown"#]],
+        );
     }
 
     #[test]

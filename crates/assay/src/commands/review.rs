@@ -10,6 +10,7 @@ use assay_engine::models::{CachePolicy, ReviewOptions};
 use assay_engine::publish::{PostKind, ReviewPost};
 use assay_engine::reporter::Reporter;
 use assay_engine::review_session::{ReviewSession, SavedRun, retry_missing_pull};
+use assay_engine::rule_options::RuleOptions;
 use assay_engine::safe_fixes::{AutofixOutcome, autofix};
 use assay_engine::wording::count;
 use assay_findings::finding::Finding;
@@ -67,6 +68,12 @@ pub(crate) struct Args {
         conflicts_with_all = ["paths", "roster", "dry_run", "replay", "accept"],
     )]
     post: Option<PostForm>,
+    /// Apply only these rules: ids and globs such as `secret/*`, separated by commas
+    #[arg(long, value_name = "RULE", value_delimiter = ',', conflicts_with = "replay")]
+    select: Vec<String>,
+    /// Leave these rules out: ids and globs such as `*/debug-print`, separated by commas
+    #[arg(long, value_name = "RULE", value_delimiter = ',', conflicts_with = "replay")]
+    ignore: Vec<String>,
     #[command(flatten)]
     models: ModelArgs,
     /// Record the review to DIR, so that it can be replayed anywhere
@@ -185,9 +192,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     }
     let interrupts = ReviewInterrupts::watch();
     let models = args.models.options()?;
+    let rules = RuleOptions { select: args.select.clone(), ignore: args.ignore.clone() };
     let open = |model_session| {
         let options = ReviewOptions { models: &models, cache_policy, model_session, also: None };
-        ReviewSession::open(environment(), &args.what.folder, &scope, &selection, options)
+        let folder = &args.what.folder;
+        ReviewSession::open_limited(environment(), folder, &scope, &selection, options, &rules)
     };
     let reporter: Arc<dyn Reporter> = Arc::new(Stderr);
     let opened = retry_missing_pull(&reporter, || open(None));

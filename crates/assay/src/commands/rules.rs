@@ -8,12 +8,13 @@ use assay_engine::rule_catalogue::{
 };
 use assay_engine::wording::count;
 use assay_findings::write::escape;
-use assay_rules::{INJECTION_RULE, RuleDescription, RuleFix, RuleKind};
+use assay_rules::{INJECTION_RULE, RuleDescription, RuleFix};
 use clap::Subcommand;
 use serde::Serialize;
 
 use super::{print_json, print_safely};
 use crate::exit::Exit;
+use crate::process::environment;
 use crate::terminal::{TableWidth, table};
 
 /// The version of the JSON output.
@@ -91,7 +92,7 @@ pub(crate) fn run(command: &Rules) -> anyhow::Result<Exit> {
 }
 
 fn list(args: &ListArgs) -> anyhow::Result<Exit> {
-    let catalogue = RuleCatalogue::open(&args.folder)?;
+    let catalogue = RuleCatalogue::open(environment(), &args.folder)?;
     let rules: Vec<&RuleDescription> = match &args.language {
         Some(name) => catalogue.of_language(name)?,
         None => catalogue.rules().iter().collect(),
@@ -116,7 +117,7 @@ fn row(rule: &RuleDescription) -> Vec<String> {
 }
 
 fn show(args: &ShowArgs, text: fn(&RuleDescription) -> String) -> anyhow::Result<Exit> {
-    let catalogue = RuleCatalogue::open(&args.folder)?;
+    let catalogue = RuleCatalogue::open(environment(), &args.folder)?;
     let rules = catalogue.find(&args.id)?;
     if args.json {
         print_json(&RulesDocument { version: VERSION, rules })?;
@@ -211,11 +212,11 @@ fn ways_to_ignore(rule: &RuleDescription) -> Vec<String> {
     let id = escape::one_line(&rule.id);
     let baseline = "one finding: `assay review --accept REASON` accepts findings into the baseline";
     let comment = format!("one finding: a comment `assay: ignore {id} REASON` on its line");
-    let off = format!("the rule: a file in `.assay/rules/` with `id: {id}` and `severity: off`");
-    match rule.kind {
-        _ if rule.id == INJECTION_RULE => vec![baseline.to_owned()],
-        RuleKind::Structural => vec![comment, baseline.to_owned(), off],
-        RuleKind::Text | RuleKind::Change => vec![comment, baseline.to_owned()],
+    let off = format!("the rule: `review.rules: {{{id}: off}}` in the configuration");
+    let files = "in some files: `review.rule_paths` in the configuration";
+    match rule.id == INJECTION_RULE {
+        true => vec![baseline.to_owned()],
+        false => vec![comment, baseline.to_owned(), off, files.to_owned()],
     }
 }
 

@@ -18,6 +18,7 @@ mod model;
 pub mod models;
 mod name_or_definition;
 pub mod qa;
+mod rule_settings;
 pub mod schema;
 pub mod service;
 pub mod severity;
@@ -50,7 +51,7 @@ use assay_review::command::format::AnalyserFormat;
 use assay_review::command::{CommandReviewer, DEFAULT_TIMEOUT, known_analysers};
 use assay_review::globs::Globs;
 use assay_review::recording::Grouping;
-use assay_rules::Rulebook;
+use assay_rules::{RuleSelection, Rulebook};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
@@ -61,6 +62,7 @@ use self::linear::LinearConfig;
 use self::models::ModelsConfig;
 use self::name_or_definition::NameOrDefinition;
 use self::qa::QaConfig;
+use self::rule_settings::{RulePathConfig, RuleSettings};
 use self::severity::parse_severity;
 use crate::environment::Environment;
 
@@ -127,6 +129,11 @@ struct ReviewConfig {
     /// The maximum number of findings that are shown, blocking ones included; `all` is no limit.
     /// The others are folded. Blocking findings are shown even beyond the number.
     shown: ShownLimit,
+    /// The settings of rules, by an id or a glob such as `secret/*`: `off`, or `severity`. An id has
+    /// precedence over a glob, and a longer glob over a shorter one.
+    rules: RuleSettings,
+    /// The rules that are not applied in some files, by a glob of the files.
+    rule_paths: BTreeMap<String, RulePathConfig>,
     /// Analysers that read changes as well: a well-known name, or a definition.
     #[schemars(schema_with = "analysers")]
     commands: Vec<NameOrDefinition<CustomAnalyser>>,
@@ -213,6 +220,8 @@ impl Default for ReviewConfig {
             fail_on: None,
             nothing_to_review: NoContentPolicy::default(),
             shown: ShownLimit::default(),
+            rules: RuleSettings::default(),
+            rule_paths: BTreeMap::new(),
             commands: Vec::new(),
             models: false,
             second_looks: true,
@@ -231,6 +240,7 @@ impl Configuration {
         let Some(text) = read_optional(root, PATH)? else { return Ok(None) };
         let configuration = Configuration::parse(environment, &text)?;
         configuration.exclusions()?;
+        configuration.rule_selection()?;
         configuration.fail_on()?;
         configuration.commands()?;
         configuration.models.check()?;
@@ -301,6 +311,17 @@ impl Configuration {
         let max_bytes = self.review.max_file_kib.get().saturating_mul(1024);
         ExclusionRules::new(&self.review.ignore, max_bytes)
             .with_context(|| format!("invalid `review.ignore` in `{PATH}`"))
+    }
+
+    /// Returns the rules that reviews apply. Whether the rules exist is not checked here.
+    pub(crate) fn rule_selection(&self) -> anyhow::Result<RuleSelection> {
+        let mut selection = RuleSelection::default();
+        self.review.rules.add_to(&mut selection)?;
+        for (files, paths) in &self.review.rule_paths {
+            let place = format!("`review.rule_paths` in `{PATH}`");
+            selection.ignore_in(&place, files, paths.ignore.iter().map(String::as_str))?;
+        }
+        Ok(selection)
     }
 
     fn fail_on(&self) -> anyhow::Result<Option<Grade>> {
@@ -496,7 +517,8 @@ impl Settings {
             require: configuration.coverage.require,
             without_content: configuration.review.nothing_to_review,
             shown: configuration.review.shown,
-            rules: Rulebook::with_repository_rules(rules)?,
+            rules: Rulebook::with_repository_rules(rules)?
+                .with_selection(configuration.rule_selection()?)?,
             commands: configuration.commands()?,
             models: configuration.models,
             gates: configuration.gates,

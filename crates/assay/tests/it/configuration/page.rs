@@ -76,7 +76,9 @@ fn simple_type(node: &Value, reader: &SchemaReader<'_>) -> Vec<String> {
         return vec![format!("`{word}`")];
     }
     if let Some(words) = node["enum"].as_array() {
-        return words.iter().map(|word| format!("`{}`", word.as_str().unwrap())).collect();
+        // A word that YAML reads as true or false is listed as a text and as that value.
+        let words = words.iter().filter_map(Value::as_str);
+        return words.map(|word| format!("`{word}`")).collect();
     }
     vec![match types(node)[..] {
         ["array"] => match type_words(&node["items"], reader).as_str() {

@@ -1,6 +1,7 @@
 //! `assay rules`: the list of rules, their explanations, and tests of a repository's own rules.
 
 mod index;
+mod selection;
 
 use assay_testkit::Repository;
 use serde_json::Value;

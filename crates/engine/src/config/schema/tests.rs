@@ -11,7 +11,7 @@ use crate::config::PATH;
 use crate::environment::Environment;
 
 /// Files with every key, with sections and lists without content, and with variables.
-const RIGHT: [&str; 21] = [
+const RIGHT: [&str; 22] = [
     "",
     "# only a comment\n",
     "review:\n",
@@ -21,6 +21,8 @@ const RIGHT: [&str; 21] = [
     "review: {models: true, second_looks: false, each_persona: true, lookups: false}\n",
     "review:\n  commands:\n  - ruff\n  - {name: clippy, seconds: 5}\n  - name: own\n    \
      run: [lint, 7]\n    form: sarif\n    files: ['*.py']\n    env: {LEVEL: 3}\n    required: true\n",
+    "review:\n  rules: {python/debug-print: off, 'secret/*': {severity: high}}\n  \
+     rule_paths: {'tests/**': {ignore: [python/*]}, 'docs/**': , 'a/**': {}}\n",
     "coverage: {require: structural}\n",
     "models:\n  use:\n    a: {api: anthropic, model: m, url: 'https://a.example', key_env: KEY,\n\
      \x20       context_tokens: 1, max_output_tokens: 1, usd_per_million: {input: 0, output: 1.5}}\n\
@@ -55,7 +57,7 @@ const RIGHT: [&str; 21] = [
 ];
 
 /// Values of the wrong type, unknown words, and numbers out of bounds, as `key: value`.
-const WRONG_VALUES: [&str; 71] = [
+const WRONG_VALUES: [&str; 77] = [
     "reviews: {}",
     "review: [1]",
     "review: {ignored: []}",
@@ -78,6 +80,12 @@ const WRONG_VALUES: [&str; 71] = [
     "review: {commands: [{name: own, run: [a], form: xml}]}",
     "review: {commands: [{run: [a], form: sarif}]}",
     "review: {commands: [{name: ruff, colour: red}]}",
+    "review: {rules: [python/debug-print]}",
+    "review: {rules: {python/debug-print: on}}",
+    "review: {rules: {python/debug-print: {severity: bad}}}",
+    "review: {rules: {python/debug-print: {severity: LOW, colour: red}}}",
+    "review: {rule_paths: {'tests/**': [python/debug-print]}}",
+    "review: {rule_paths: {'tests/**': {select: [python/debug-print]}}}",
     "coverage: {require: all}",
     "models: {use: {a: {}}}",
     "models: {use: {a: {api: gemini}}}",
