@@ -12,13 +12,17 @@ mod model_args;
 mod output;
 mod process;
 mod progress;
+mod review_output;
 mod signals;
 mod terminal;
 mod token;
 
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use anstream::ColorChoice;
+use anyhow::Context as _;
 use assay_change::GitError;
 use assay_findings::grounding::TreeError;
 use assay_findings::write::escape;
@@ -26,19 +30,47 @@ use assay_review::ledger::LedgerUseError;
 use assay_services::http::ServiceError;
 use assay_store::ledger::LedgerError;
 use assay_store::queue::QueueError;
-use clap::{Parser, Subcommand};
+use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::diagnostics::Diagnostics;
 use crate::exit::{Exit, UnusableInput};
 
 /// The quality gate for code that agents and people write.
 #[derive(Parser)]
-#[command(name = "assay", version, about, max_term_width = 100)]
+#[command(name = "assay", version, long_version = LONG_VERSION, about, max_term_width = 100)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
+    /// Run the command as if started in this folder
+    #[arg(short = 'C', value_name = "DIR")]
+    folder: Option<PathBuf>,
+    /// Use colours: always, never, or only on a terminal
+    #[arg(long, value_enum, value_name = "WHEN", global = true, default_value = "auto")]
+    color: ColorArg,
     #[command(flatten)]
     diagnostics: diagnostics::Args,
+}
+
+/// The version with the commit and the target of the build.
+const LONG_VERSION: &str =
+    concat!(env!("CARGO_PKG_VERSION"), " (", env!("ASSAY_COMMIT"), ", ", env!("ASSAY_TARGET"), ")");
+
+/// The use of colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ColorArg {
+    Auto,
+    Always,
+    Never,
+}
+
+impl From<ColorArg> for ColorChoice {
+    fn from(color: ColorArg) -> ColorChoice {
+        match color {
+            ColorArg::Auto => ColorChoice::Auto,
+            ColorArg::Always => ColorChoice::Always,
+            ColorArg::Never => ColorChoice::Never,
+        }
+    }
 }
 
 #[derive(Subcommand)]
@@ -110,6 +142,10 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return print_usage(&error).into(),
     };
+    ColorChoice::from(cli.color).write_global();
+    if let Err(error) = change_folder(cli.folder.as_deref()) {
+        return fail(&error).into();
+    }
     let diagnostics = match Diagnostics::install(cli.diagnostics) {
         Ok(diagnostics) => diagnostics,
         Err(error) => return fail(&error).into(),
@@ -152,6 +188,13 @@ fn main() -> ExitCode {
     // Commands of an abandoned task may still run.
     assay_sandbox::shut_down();
     exit.into()
+}
+
+/// Changes to the folder in which the command runs.
+fn change_folder(folder: Option<&Path>) -> anyhow::Result<()> {
+    let Some(folder) = folder else { return Ok(()) };
+    std::env::set_current_dir(folder)
+        .with_context(|| format!("cannot change to the folder `{}`", folder.display()))
 }
 
 /// Prints the requested help or version, or the usage error.

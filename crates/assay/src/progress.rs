@@ -18,10 +18,18 @@ pub(crate) struct Progress {
 impl Progress {
     pub(crate) fn new() -> Progress {
         // Drawn on stderr, and only if stderr is a terminal. Diagnostics would mix with the lines.
-        let target = match diagnostics::are_printed() {
-            true => ProgressDrawTarget::hidden(),
-            false => ProgressDrawTarget::stderr(),
-        };
+        match diagnostics::are_printed() {
+            true => Progress::hidden(),
+            false => Progress::on(ProgressDrawTarget::stderr()),
+        }
+    }
+
+    /// Creates progress that is not shown.
+    pub(crate) fn hidden() -> Progress {
+        Progress::on(ProgressDrawTarget::hidden())
+    }
+
+    fn on(target: ProgressDrawTarget) -> Progress {
         Progress { screen: MultiProgress::with_draw_target(target), lines: RefCell::default() }
     }
 

@@ -65,13 +65,23 @@ pub(crate) struct PrintOptions<'a> {
     pub(crate) notes: &'a [String],
 }
 
-/// Prints a review: the findings by file, the worst first, then the verdict, the coverage, and the
-/// next commands.
+/// Prints a review on stdout.
 pub(crate) fn print(
     change: &Change,
     synthesis: &Synthesis,
     options: &PrintOptions<'_>,
 ) -> anyhow::Result<()> {
+    output::write_styled(render(change, synthesis, options)?.as_bytes());
+    Ok(())
+}
+
+/// Returns a review as styled and redacted text: the findings by file, the worst first, then the
+/// verdict, the coverage, and the next commands.
+pub(crate) fn render(
+    change: &Change,
+    synthesis: &Synthesis,
+    options: &PrintOptions<'_>,
+) -> anyhow::Result<String> {
     let mut out = Vec::new();
     let files = count(change.files.len(), "file");
     writeln!(out, "{BOLD}Review of {}{BOLD:#} ({files})\n", escape::one_line(&change.title))?;
@@ -90,8 +100,7 @@ pub(crate) fn print(
     write_next(&mut out, synthesis, options)?;
     // The output is redacted, whatever a message quotes.
     let text = String::from_utf8_lossy(&out);
-    output::write_styled(assay_rules::redact(&text).as_bytes());
-    Ok(())
+    Ok(assay_rules::redact(&text).into_owned())
 }
 
 /// Returns the name of a file, as a hyperlink if the terminal supports it.

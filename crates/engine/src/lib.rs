@@ -27,6 +27,7 @@
 //!   repository.
 //! - [`rule_catalogue`]: the descriptions of all rules, and tests of a repository's own rules.
 //!   [`rule_options`]: the options of a command that limit the rules of a review.
+//! - [`source_columns`]: the columns of findings in UTF-16, for SARIF.
 //! - [`diagnosis`]: the programs and settings that are installed, configured or missing.
 
 pub mod agent_status;
@@ -58,6 +59,7 @@ pub mod review_session;
 pub mod rule_catalogue;
 pub mod rule_options;
 pub mod safe_fixes;
+pub mod source_columns;
 pub mod task_handlers;
 pub mod throwaway_repository;
 mod ticket_update;

@@ -22,6 +22,7 @@ use crate::config::Services;
 use crate::environment::Environment;
 use crate::reporter::Reporter;
 use crate::review_session::SavedRun;
+use crate::source_columns::utf16_columns;
 
 /// The longest wait for a service at a time, while the user is shown the reason.
 const MAX_POST_WAIT: Duration = Duration::from_secs(60 * 60 + 60);
@@ -93,9 +94,11 @@ impl ReviewPost<'_> {
                 Ok(format!("created the check run{url}"))
             }
             PostKind::Sarif => {
+                let columns = utf16_columns(self.change, &self.synthesis.findings);
                 let document = FindingsDocument {
                     findings: Some(&self.synthesis.findings),
                     synthesis: Some(self.synthesis),
+                    utf16_columns: Some(&columns),
                     version: env!("CARGO_PKG_VERSION"),
                     ..FindingsDocument::default()
                 };

@@ -6,18 +6,18 @@ use assay_findings::grade::Grade;
 use assay_review::runs;
 
 use super::parse_severity;
-use super::review::{self, Output};
+use super::review;
 use crate::exit::Exit;
 use crate::process::state_of;
+use crate::review_output::OutputArgs;
 
 /// Arguments of `assay replay`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// The id of the run [default: the newest run]
     run: Option<String>,
-    /// The output format
-    #[arg(long, value_enum, default_value = "terminal")]
-    format: Output,
+    #[command(flatten)]
+    output: OutputArgs,
     /// Of the findings, block only on those of this severity or worse
     #[arg(long, value_name = "SEVERITY", value_parser = parse_severity)]
     fail_on: Option<Grade>,
@@ -33,5 +33,5 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let root = assay_change::root(&args.folder)?;
     let run = runs::find(&state_of(&root), args.run.as_deref())?;
     let recording = runs::recording(&run);
-    review::replay(&recording, root, args.format, args.fail_on.as_ref(), args.all_findings)
+    review::replay(&recording, root, &args.output, args.fail_on.as_ref(), args.all_findings)
 }

@@ -18,7 +18,7 @@ use assay_findings::gate::ReviewMode;
 use assay_findings::grade::Grade;
 use assay_findings::synthesis::{Synthesis, SynthesisInputs, synthesize};
 use assay_findings::verdict::VerdictState;
-use assay_findings::write::{self, FindingsDocument, OutputFormat};
+use assay_findings::write;
 use assay_review::prompt_preview::{preview_prompts, write_prompts};
 use assay_review::roster::{CostEstimates, build_roster};
 use assay_review::{interrupted_report, ledger, recording};
@@ -32,17 +32,17 @@ use crate::model_args::ModelArgs;
 use crate::output;
 use crate::process::{environment, state_of};
 use crate::progress::Progress;
+use crate::review_output::{OutputArgs, ShownReview};
 use crate::signals::{self, ReviewInterrupts};
-use crate::terminal;
+use crate::terminal::{self, PrintOptions};
 
 /// Arguments of `assay review`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
     what: ChangeArgs,
-    /// The output format
-    #[arg(long, value_enum, default_value = "terminal")]
-    format: Output,
+    #[command(flatten)]
+    output: OutputArgs,
     /// Of the findings, block only on those of this severity or worse
     #[arg(long, value_name = "SEVERITY", value_parser = parse_severity)]
     fail_on: Option<Grade>,
@@ -53,10 +53,10 @@ pub(crate) struct Args {
     #[arg(long, value_enum)]
     mode: Option<ModeArg>,
     /// List the reviewers of the change with the reasons, and review nothing
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["quiet", "output"])]
     roster: bool,
     /// List the reviewers of the change with the expected cost, and call no model
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["quiet", "output"])]
     dry_run: bool,
     /// Write the prompts for the models to DIR, a new or empty folder
     #[arg(long, value_name = "DIR", requires = "dry_run")]
@@ -86,7 +86,7 @@ pub(crate) struct Args {
     ])]
     replay: Option<PathBuf>,
     /// Accept all findings into the baseline, with this reason
-    #[arg(long, value_name = "REASON", conflicts_with_all = ["mode", "roster", "dry_run"])]
+    #[arg(long, value_name = "REASON", conflicts_with_all = ["mode", "roster", "dry_run", "quiet", "output"])]
     accept: Option<String>,
 }
 
@@ -114,19 +114,6 @@ struct ChangeArgs {
     /// Review only these paths
     #[arg(value_name = "PATH")]
     paths: Vec<String>,
-}
-
-/// The output format.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Output {
-    Terminal,
-    Json,
-    Sarif,
-    Rdjson,
-    Rdjsonl,
-    Markdown,
-    Github,
-    Checklist,
 }
 
 /// The form in which a review is posted.
@@ -173,12 +160,18 @@ impl ChangeArgs {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
+    args.output.check()?;
     if let Some(folder) = &args.replay {
         signals::stop_commands_on_signal();
         let here = assay_change::root(&args.what.folder);
         let here = here.unwrap_or_else(|_| args.what.folder.clone());
         let (fail_on, all) = (args.fail_on.as_ref(), args.all_findings);
-        return replay(folder, here, args.format, fail_on, all);
+        return replay(folder, here, &args.output, fail_on, all);
+    }
+    if args.output.limits_stdout()
+        && matches!(args.mode, Some(ModeArg::Interactive | ModeArg::Headless))
+    {
+        bail!("`--mode interactive` and `headless` print on stdout; leave `-o` and `-q` out");
     }
     let (scope, selection) = (args.what.scope(), args.what.selection());
     let shows_only = args.roster || args.dry_run;
@@ -225,11 +218,12 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         bail!("`--mode autofix` fixes the work tree, but this change is not in the work tree");
     }
     let shutdown = interrupts.shutdown();
-    let mut reviewed = prepared.review(mode, args.fail_on.as_ref(), &Progress::new(), shutdown);
+    let progress = || if args.output.is_quiet() { Progress::hidden() } else { Progress::new() };
+    let mut reviewed = prepared.review(mode, args.fail_on.as_ref(), &progress(), shutdown);
     if mode == ReviewMode::Autofix && !reviewed.is_interrupted() {
         let review_again = |model_session| {
             let mended = open(model_session)?;
-            let again = mended.review(mode, args.fail_on.as_ref(), &Progress::new(), shutdown);
+            let again = mended.review(mode, args.fail_on.as_ref(), &progress(), shutdown);
             Ok((mended, again))
         };
         match autofix(&prepared, &reviewed, review_again)? {
@@ -266,11 +260,14 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         return accept(prepared, &reviewed.synthesis, reason, run);
     }
     let exit = Exit::from(reviewed.synthesis.verdict.state);
-    let shown = match mode {
-        ReviewMode::Headless => show_headless(&reviewed.synthesis),
-        _ => show(args.format, &prepared, &reviewed.synthesis, run, args.all_findings),
-    };
-    shown?;
+    let review = shown_review(&prepared, &reviewed.synthesis, run, args.all_findings);
+    match mode {
+        ReviewMode::Headless => {
+            args.output.write_files(&review)?;
+            show_headless(&reviewed.synthesis)?;
+        }
+        _ => args.output.show(&review)?,
+    }
     output::flush();
     trouble.iter().for_each(|trouble| warn(trouble));
     if let Err(error) = &kept {
@@ -306,15 +303,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
 fn show_interrupted(args: &Args) -> anyhow::Result<Exit> {
     let report = interrupted_report("the change");
     let synthesis = synthesize(&[report], &SynthesisInputs::default());
+    let options = PrintOptions::default();
+    let review = ShownReview { change: None, synthesis: &synthesis, options };
     match args.mode {
         Some(ModeArg::Headless) => show_headless(&synthesis)?,
-        _ => match render(args.format, &synthesis) {
-            Some(text) => print_safely(&text)?,
-            None => print(&format!(
-                "{}\n  the review was interrupted before the change was read\n",
-                synthesis.verdict.state.in_words()
-            ))?,
-        },
+        _ => args.output.show(&review)?,
     }
     Ok(Exit::from(synthesis.verdict.state))
 }
@@ -360,15 +353,27 @@ fn post(
 pub(super) fn replay(
     recording: &Path,
     root: PathBuf,
-    format: Output,
+    output: &OutputArgs,
     fail_on: Option<&Grade>,
     all_findings: bool,
 ) -> anyhow::Result<Exit> {
+    output.check()?;
     let prepared = ReviewSession::recorded(environment(), recording, root)?;
     let reviewed =
         prepared.review(ReviewMode::ReportOnly, fail_on, &Progress::new(), &Shutdown::default());
-    show(format, &prepared, &reviewed.synthesis, None, all_findings)?;
+    output.show(&shown_review(&prepared, &reviewed.synthesis, None, all_findings))?;
     Ok(Exit::from(reviewed.synthesis.verdict.state))
+}
+
+/// Returns a review with the facts for its output.
+fn shown_review<'a>(
+    prepared: &'a ReviewSession,
+    synthesis: &'a Synthesis,
+    run: Option<&'a str>,
+    all_findings: bool,
+) -> ShownReview<'a> {
+    let options = PrintOptions { run, all_findings, notes: &prepared.notes };
+    ShownReview { change: Some(&prepared.change), synthesis, options }
 }
 
 /// Adds all findings to the baseline.
@@ -420,42 +425,4 @@ fn show_headless(synthesis: &Synthesis) -> anyhow::Result<()> {
     let degraded =
         synthesis.verdict.incomplete || synthesis.verdict.state == VerdictState::Incomplete;
     print(if degraded { "degraded\n" } else { "complete\n" })
-}
-
-fn show(
-    format: Output,
-    prepared: &ReviewSession,
-    synthesis: &Synthesis,
-    run: Option<&str>,
-    all_findings: bool,
-) -> anyhow::Result<()> {
-    match render(format, synthesis) {
-        Some(text) => print_safely(&text),
-        None => {
-            let options = terminal::PrintOptions { run, all_findings, notes: &prepared.notes };
-            terminal::print(&prepared.change, synthesis, &options)
-        }
-    }
-}
-
-/// Renders a review in a format for programs; `None` for the terminal, which shows the change as
-/// well.
-fn render(format: Output, synthesis: &Synthesis) -> Option<String> {
-    let form = match format {
-        Output::Terminal => return None,
-        Output::Json => return Some(write::pretty(synthesis)),
-        Output::Sarif => OutputFormat::Sarif,
-        Output::Rdjson => OutputFormat::Rdjson,
-        Output::Rdjsonl => OutputFormat::Rdjsonl,
-        Output::Markdown => OutputFormat::Markdown,
-        Output::Github => OutputFormat::Github,
-        Output::Checklist => OutputFormat::Checklist,
-    };
-    let document = FindingsDocument {
-        findings: Some(&synthesis.findings),
-        synthesis: Some(synthesis),
-        version: env!("CARGO_PKG_VERSION"),
-        ..FindingsDocument::default()
-    };
-    Some(write::write(form, &document))
 }

@@ -34,6 +34,7 @@ mod queue_entries;
 mod report;
 mod review;
 mod review_e2e;
+mod review_output;
 mod rules;
 mod secrets;
 mod serve;

@@ -78,6 +78,7 @@ fn a_limited_review_says_how_many_rules_were_not_applied() {
     for (format, expected) in [
         ("sarif", "Rules not applied: 2"),
         ("markdown", "2 rules not applied"),
+        ("concise", "ready (rules only; 2 rules not applied)\n"),
     ] {
         let ran = review(&repository, &[&limited[..], &["--format", format]].concat());
         assert!(ran.stdout.contains(expected), "{format}: {}", ran.stdout);
