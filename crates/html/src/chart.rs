@@ -121,7 +121,7 @@ impl PeriodChart<'_> {
         let max = (0..self.periods.len()).map(|at| self.total(at)).max().unwrap_or(0).max(1);
         html! {
             figure.chart {
-                svg viewBox={ "0 0 " (width) " " (height) } role="img"
+                svg viewBox={ "0 0 " (width) " " (height) } width=(width) height=(height) role="img"
                     aria-label={ (self.label) ": " (self.in_words()) } {
                     (axis(max))
                     @for at in 0..self.periods.len() { (self.column(at, max)) }
@@ -228,7 +228,7 @@ impl HeatMap<'_> {
         let max = self.rows.iter().flat_map(|row| &row.values).copied().max().unwrap_or(0).max(1);
         html! {
             figure.chart.heat {
-                svg viewBox={ "0 0 " (width) " " (height) } role="img"
+                svg viewBox={ "0 0 " (width) " " (height) } width=(width) height=(height) role="img"
                     aria-label={ (self.label) ": " (self.in_words()) } {
                     @for (at, name) in self.columns.iter().enumerate() {
                         text x=(middle(at)) y="16" text-anchor="middle" { (name) }

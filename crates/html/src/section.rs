@@ -35,6 +35,30 @@ pub fn list<T: AsRef<str>>(texts: &[T]) -> Markup {
     html! { ul.plain { @for text in texts { li { (text.as_ref()) } } } }
 }
 
+/// Renders a text with the parts between back-ticks as code. A back-tick without a partner stays.
+pub fn prose(text: &str) -> Markup {
+    let (mut parts, mut rest) = (Vec::new(), text);
+    while let Some((before, code, after)) = split_code(rest) {
+        parts.push((before, code));
+        rest = after;
+    }
+    html! { @for (before, code) in parts { (before) code { (code) } } (rest) }
+}
+
+/// Splits a text at its first code on one line, which is not empty.
+fn split_code(text: &str) -> Option<(&str, &str, &str)> {
+    let mut from = 0;
+    loop {
+        let open = from + text[from..].find('`')?;
+        let end = open + 1 + text[open + 1..].find('`')?;
+        let code = &text[open + 1..end];
+        if !code.is_empty() && !code.contains('\n') {
+            return Some((&text[..open], code, &text[end + 1..]));
+        }
+        from = end;
+    }
+}
+
 /// Renders a number with its name and a remark, for a row of such tiles (class `tiles`).
 pub fn tile(name: &str, figure: &str, remark: &Markup) -> Markup {
     html! {

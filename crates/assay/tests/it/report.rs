@@ -46,7 +46,7 @@ fn the_page_has_the_verdict_and_each_finding_beside_its_code() {
         "<span class=\"l del\"><span class=\"n\">5</span><span class=\"s\">-</span>    check(name)",
         "<figcaption>fix of clean.py</figcaption>",
         "<span class=\"l del\"><span class=\"n\">6</span><span class=\"s\">-</span>    print(&quot;DEBUG&quot;, name)",
-        "assay fix applies it",
+        "safe: applied by assay fix",
         "read by rules",
         "New findings by day",
         "clean.py 1 HIGH, 1 LOW",

@@ -5,7 +5,7 @@ use assay_findings::identity::ResolvedFinding;
 use assay_findings::vote::AutofixClass;
 use assay_html::code::{CodeExcerpt, CodeLine, CodeLineKind, LineReplacement};
 use assay_html::filter::ListFilter;
-use assay_html::section::{anchor, folded, list, section};
+use assay_html::section::{anchor, folded, list, prose, section};
 use assay_html::severity::{SeverityTone, badge};
 use assay_html::table::{HtmlTable, TableColumn};
 use assay_review::run_context::{ContextLine, ContextLineKind, FindingContext, FixLines};
@@ -45,7 +45,8 @@ pub(super) fn sections(run: &ReviewedRun) -> Markup {
     section("findings", &count(synthesis.findings.len(), "open finding"), &content)
 }
 
-fn all(run: &ReviewedRun) -> impl Iterator<Item = &Finding> {
+/// Returns all findings of a review, in any state.
+pub(super) fn all(run: &ReviewedRun) -> impl Iterator<Item = &Finding> {
     let synthesis = &run.synthesis;
     let others = [&synthesis.pre_existing, &synthesis.held_back, &synthesis.dismissed];
     synthesis.findings.iter().chain(others.into_iter().flatten())
@@ -86,8 +87,8 @@ fn entry(run: &ReviewedRun, finding: &Finding) -> Markup {
                 a.link href=(link(&finding.id)) { (finding.title) }
             }
             (origin(finding))
-            @if let Some(reason) = &finding.dismissal { p.note { "Dismissed: " (reason) } }
-            @if finding.description != finding.title { p.prose { (finding.description) } }
+            @if let Some(reason) = &finding.dismissal { p.note { "Dismissed: " (prose(reason)) } }
+            @if finding.description != finding.title { p.prose { (prose(&finding.description)) } }
             (code(run, finding, context))
             (doubts(finding))
             @if let Some(look) = &finding.validation { (second_look(look)) }
@@ -197,7 +198,7 @@ fn second_look(look: &Validation) -> Markup {
                 @if let Some(before) = look.lowered_from {
                     ", confidence " (before.percent()) " % before"
                 }
-                @if !look.why.trim().is_empty() { ". " (look.why) }
+                @if !look.why.trim().is_empty() { ". " (prose(&look.why)) }
             }
             @if let Some(quote) = &look.quote { blockquote { (quote) } }
         }
@@ -213,7 +214,7 @@ fn fix(run: &ReviewedRun, finding: &Finding, context: Option<&FindingContext>) -
     html! {
         p { span.label { "Fix" } " " span.dim { "(" (application(finding.autofix_class, is_safe)) ")" } }
         @if let Some(text) = &finding.suggested_fix {
-            @if text.trim_end().contains('\n') { blockquote { (text) } } @else { p { (text) } }
+            @if text.trim_end().contains('\n') { blockquote { (text) } } @else { p { (prose(text)) } }
         }
         @if let Some(lines) = lines { (hunk(finding, lines)) }
     }
@@ -222,9 +223,9 @@ fn fix(run: &ReviewedRun, finding: &Finding, context: Option<&FindingContext>) -
 /// Returns how a fix may be applied.
 fn application(class: AutofixClass, is_safe: bool) -> &'static str {
     match class {
-        _ if is_safe => "assay fix applies it",
+        _ if is_safe => "safe: applied by assay fix",
         AutofixClass::Advisory => "for information",
-        AutofixClass::SafeAuto | AutofixClass::GatedAuto => "a person applies it",
+        AutofixClass::SafeAuto | AutofixClass::GatedAuto => "applied by a person",
         AutofixClass::Manual => "needs a decision",
     }
 }
@@ -252,6 +253,7 @@ fn evidence(quotes: &[String]) -> Markup {
     html! { @if !quotes.is_empty() { (folded("Evidence", quotes.len(), &content)) } }
 }
 
+/// Renders the votes if there are several; a single one is the finding itself.
 fn votes(context: &FindingContext) -> Markup {
     let columns = [
         TableColumn::text("Reviewer"),
@@ -270,7 +272,7 @@ fn votes(context: &FindingContext) -> Markup {
     });
     let table = HtmlTable { caption: "Votes", columns: &columns, rows: rows.collect() };
     html! {
-        @if !context.votes.is_empty() {
+        @if context.votes.len() > 1 {
             (folded("Votes", context.votes.len(), &table.render()))
         }
     }

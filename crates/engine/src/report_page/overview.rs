@@ -7,13 +7,13 @@ use assay_findings::report::ReviewerKind;
 use assay_findings::synthesis::{ReportSummary, Synthesis};
 use assay_findings::verdict::VerdictReason;
 use assay_html::chart::bar_of;
-use assay_html::section::{facts, folded, list, section};
+use assay_html::section::{facts, folded, list, prose, section};
 use assay_html::table::{HtmlTable, TableColumn};
 use assay_html::verdict_banner::VerdictBanner;
 use maud::{Markup, html};
 
 use super::ReviewedRun;
-use super::findings::link;
+use super::findings::{all, link};
 use crate::wording::count;
 
 /// The maximum number of links of one reason.
@@ -29,15 +29,28 @@ pub(super) fn banner(run: &ReviewedRun) -> Markup {
     VerdictBanner {
         state: synthesis.verdict.state,
         caveat: caveat.as_deref(),
-        reasons: synthesis.verdict.because.iter().map(reason).collect(),
+        reasons: synthesis.verdict.because.iter().map(|it| reason(run, it)).collect(),
     }
     .render()
 }
 
-fn reason(reason: &VerdictReason) -> Markup {
+/// Renders a reason with links to its findings.
+fn reason(run: &ReviewedRun, reason: &VerdictReason) -> Markup {
+    let named = reason.findings.iter().take(MAX_LINKS);
+    let named = named.filter_map(|id| all(run).find(|finding| finding.id == *id));
+    let more = reason.findings.len().saturating_sub(MAX_LINKS);
     html! {
-        (reason.text)
-        @for id in reason.findings.iter().take(MAX_LINKS) { " " a href=(link(id)) { (id) } }
+        (prose(&reason.text))
+        @if !reason.findings.is_empty() {
+            div.by {
+                @for finding in named {
+                    span { a href=(link(&finding.id)) {
+                        (finding.place().as_deref().unwrap_or(&finding.title))
+                    } }
+                }
+                @if more > 0 { span { (more) " more" } }
+            }
+        }
     }
 }
 

@@ -3,7 +3,7 @@ use assay_html::chart::{
     BarChart, ChartBar, ChartSeries, HeatMap, HeatRow, PeriodChart, sparkline,
 };
 use assay_html::code::{CodeExcerpt, CodeLine, CodeLineKind, LineReplacement};
-use assay_html::section::{anchor, folded};
+use assay_html::section::{anchor, folded, prose};
 use assay_html::severity::{SeverityTone, badge};
 use assay_html::table::{HtmlTable, TableColumn};
 use assay_html::verdict_banner::VerdictBanner;
@@ -145,4 +145,16 @@ fn a_folded_part_has_the_number_of_its_entries() {
         ]],
     );
     assert_eq!(anchor("finding", "f-1 <\"x\">"), "finding-f-1---x--");
+}
+
+#[test]
+fn text_between_back_ticks_is_code() {
+    check(
+        &prose("use `a<b>`, or `c`."),
+        expect!["use <code>a&lt;b&gt;</code>, or <code>c</code>."],
+    );
+    for text in ["no code", "one ` tick", "``", "`two\nlines`", ""] {
+        assert_eq!(prose(text).0, text);
+    }
+    check(&prose("a `` b `c`"), expect!["a `<code> b </code>c`"]);
 }

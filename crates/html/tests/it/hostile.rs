@@ -5,7 +5,7 @@ use assay_html::chart::{BarChart, ChartBar, HeatMap, HeatRow, PeriodChart, spark
 use assay_html::code::{CodeExcerpt, CodeLine, CodeLineKind};
 use assay_html::filter::{FILTER_SCRIPT, ListFilter};
 use assay_html::page::{HtmlPage, NavigationLink, PageRequests, THEME};
-use assay_html::section::{anchor, facts, folded, list, section, tile};
+use assay_html::section::{anchor, facts, folded, list, prose, section, tile};
 use assay_html::severity::{SeverityTone, badge};
 use assay_html::table::{HtmlTable, TableColumn};
 use assay_html::verdict_banner::VerdictBanner;
@@ -122,5 +122,10 @@ proptest! {
     #[test]
     fn any_text_leaves_the_tags_of_a_page_as_they_are(text in "\\PC{0,40}|[<>&\"'/!a-z \\x00-\\x1f]{0,40}") {
         prop_assert_eq!(tags(&page_with(&text)), tags(&page_with("plain")));
+    }
+    #[test]
+    fn any_prose_has_no_tag_but_code(text in "\\PC{0,40}|[`<>&\"'/a \n]{0,40}") {
+        let tags = tags(&prose(&text).0);
+        prop_assert!(tags.iter().all(|tag| ["code", "/code"].contains(&tag.as_str())), "{:?}", tags);
     }
 }
