@@ -36,6 +36,8 @@ pub(super) fn run(id: &str, folder: &Path, variables: &[(&str, &str)]) -> (Strin
     let mut command = Command::new("bash");
     command.args(["--noprofile", "--norc", "-eo", "pipefail"]).arg(&script).current_dir(folder);
     command.env_clear().env("PATH", std::env::var("PATH").unwrap()).env("HOME", folder);
+    // The home of a runner is outside of the work tree.
+    command.env("XDG_STATE_HOME", crate::state_home());
     command.envs(named.keys().map(|name| (name.as_str(), "")));
     for (name, value) in variables {
         assert!(named.contains_key(*name) || name.starts_with("GITHUB_"), "{name}");
@@ -190,4 +192,35 @@ fn the_action_reviews_a_change_and_its_exit_code_is_the_result() {
     assert_eq!((code, said.contains("`fetch-depth: 0`")), (2, true), "{said}");
     let (said, code) = review(&[]);
     assert_eq!((code, said.contains("missing `base`")), (2, true), "{said}");
+}
+
+#[test]
+fn the_action_writes_a_page_of_its_own_review_and_names_its_path() {
+    let repository = Repository::new();
+    repository.write("a.py", "def f():\n    return 1\n");
+    repository.commit("First");
+    repository.write("a.py", "def f():\n    breakpoint()\n    return 1\n");
+    repository.commit("Second");
+    let assay = env!("CARGO_BIN_EXE_assay");
+    let output = repository.path().join(".git/output");
+    let review = |more: &[(&str, &str)]| {
+        let usual = [("ASSAY", assay), ("PAGE", "review.html"), ("BASE", "HEAD~1")];
+        let output = [("GITHUB_OUTPUT", output.to_str().unwrap())];
+        run("review", repository.path(), &[&usual[..], &output, more].concat())
+    };
+    let (said, code) = review(&[]);
+    assert_eq!(code, 1, "{said}");
+    let page = std::fs::read_to_string(repository.path().join("review.html")).unwrap();
+    assert!(page.contains("breakpoint()"), "{page}");
+    assert_eq!(std::fs::read_to_string(&output).unwrap(), "page=review.html\n");
+    // A review that stores no run leaves no page of an earlier review.
+    std::fs::remove_file(repository.path().join("review.html")).unwrap();
+    std::fs::remove_file(&output).unwrap();
+    let (said, code) = review(&[("FAIL_ON", "nonsense")]);
+    assert_eq!(
+        (code, said.contains("the page of the review was not written")),
+        (2, true),
+        "{said}"
+    );
+    assert!(!output.exists() && !repository.path().join("review.html").exists());
 }
