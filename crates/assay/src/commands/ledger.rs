@@ -163,7 +163,7 @@ pub(super) fn list(args: &ListArgs) -> anyhow::Result<Exit> {
             print_json(&ListOutput { version: VERSION, runs: ledger.runs()?, findings: &entries })?;
         }
         Output::Terminal => {
-            terminal::ledger::print_list(&entries, state_filter(args.state), Moment(now))?;
+            terminal::ledger::print_list(&entries, &root, state_filter(args.state), Moment(now))?;
         }
     }
     Ok(Exit::Ready)

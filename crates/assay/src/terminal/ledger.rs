@@ -35,9 +35,10 @@ struct Columns {
     room: Option<usize>,
 }
 
-/// Prints findings as a table.
+/// Prints findings of a repository as a table.
 pub(crate) fn print_list(
     entries: &[FindingEntry],
+    root: &Path,
     state: Option<FindingState>,
     now: Moment,
 ) -> anyhow::Result<()> {
@@ -60,7 +61,9 @@ pub(crate) fn print_list(
         let title = escape::one_line(&title);
         let (age, state) = (age(entry, now), entry.state.as_str());
         let severity = escape::one_line(&entry.severity);
-        let row = columns.row([&entry.id, &severity, state, &age, &place, &title]);
+        let start = columns.start([&entry.id, &severity, state, &age]).len();
+        let mut row = columns.row([&entry.id, &severity, state, &age, &place, &title]);
+        row.replace_range(start..start + place.len(), &link(entry, root, &place));
         writeln!(out, "{}", columns.colour_severity(&row, entry))?;
     }
     writeln!(out, "\n{}", count(entries.len(), &format!("{kind}finding")))?;
@@ -94,13 +97,20 @@ impl Columns {
     }
 
     fn row(&self, [id, severity, state, age, place, title]: [&str; 6]) -> String {
+        let mut row = self.start([id, severity, state, age]);
+        row.push_str(&format!("{}  ", pad(place, self.place)));
+        let left = self.room.map(|room| room.saturating_sub(row.width()).max(16));
+        row.push_str(&left.map_or(title.to_owned(), |left| cut_end(title, left)));
+        row
+    }
+
+    /// Returns the part of a row before the place.
+    fn start(&self, [id, severity, state, age]: [&str; 4]) -> String {
         let mut row = format!("{}  {}  ", pad(id, ID_WIDTH), pad(severity, self.severity));
         if self.state > 0 {
             row.push_str(&format!("{}  ", pad(state, self.state)));
         }
-        row.push_str(&format!("{}  {}  ", pad(age, self.age), pad(place, self.place)));
-        let left = self.room.map(|room| room.saturating_sub(row.width()).max(16));
-        row.push_str(&left.map_or(title.to_owned(), |left| cut_end(title, left)));
+        row.push_str(&format!("{}  ", pad(age, self.age)));
         row
     }
 
@@ -143,7 +153,7 @@ pub(crate) fn print_history(history: &History, root: &Path) -> anyhow::Result<()
     let mut line = |name: &str, value: &str| writeln!(out, "  {DIM}{name:<12}{DIM:#}{value}");
     line("id", &escape::one_line(&entry.id))?;
     line("state", entry.state.as_str())?;
-    line("place", &linked_place(entry, root))?;
+    line("place", &link(entry, root, &place(entry)))?;
     let mut fact = |name: &str, value: &str| line(name, &escape::one_line(value));
     fact("category", &entry.category)?;
     if let Some(rule) = &entry.rule {
@@ -254,12 +264,11 @@ fn place(entry: &FindingEntry) -> String {
     escape::one_line(&format!("{file}{line}"))
 }
 
-/// Returns the place of a finding, as a hyperlink if the terminal supports it.
-fn linked_place(entry: &FindingEntry, root: &Path) -> String {
-    let shown = place(entry);
-    let Some(file) = &entry.file else { return shown };
+/// Returns a text as a hyperlink to the place of a finding, if the terminal supports it.
+fn link(entry: &FindingEntry, root: &Path, shown: &str) -> String {
+    let Some(file) = &entry.file else { return shown.to_owned() };
     let path = root.join(file);
-    hyperlink::to_place(LinkPlace { path: &path, line: entry.line, column: None }, &shown)
+    hyperlink::to_place(LinkPlace { path: &path, line: entry.line, column: None }, shown)
 }
 
 fn age(entry: &FindingEntry, now: Moment) -> String {

@@ -54,12 +54,14 @@ fn the_place_of_a_stored_finding_is_a_link() {
     let listed = run(&repository, &args, &[]).json();
     let id = listed["findings"][0]["id"].as_str().unwrap_or_else(|| panic!("{listed}")).to_owned();
     let variables = [("FORCE_HYPERLINK", "1"), ("ASSAY_EDITOR_LINK", "zed")];
-    let shown = run(&repository, &["findings", "show", &id], &variables).stdout;
-    let [address] = addresses(&shown).try_into().unwrap();
-    assert!(
-        address.starts_with("zed://file/") && address.ends_with("a%20shop.py:2:1"),
-        "{address}"
-    );
+    for args in [&["findings", "show", &id][..], &["findings", "list", "--state", "all"]] {
+        let shown = run(&repository, args, &variables).stdout;
+        let addresses = addresses(&shown);
+        let [address] = addresses.as_slice() else { panic!("{shown}") };
+        assert!(address.starts_with("zed://file/"), "{address}");
+        assert!(address.ends_with("a%20shop.py:2:1"), "{address}");
+        assert!(shown.contains("\u{1b}\\a shop.py:2\u{1b}]8;;"), "{shown:?}");
+    }
 }
 
 #[test]
