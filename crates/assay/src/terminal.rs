@@ -193,11 +193,26 @@ pub(crate) fn write_finding(
     if let Some(doubt) = finding.doubt() {
         writeln!(out, "     {DIM}{}{DIM:#}", text(&doubt, 5))?;
     }
+    write_trace(out, finding)?;
     if let Some(fix) = &finding.suggested_fix {
         writeln!(out, "     {GREEN}fix:{GREEN:#} {}", text(fix, 10))?;
     }
     source.write_replacement(out, finding)?;
     writeln!(out)?;
+    Ok(())
+}
+
+/// Prints the way of a value through the code, one line for each step.
+fn write_trace(out: &mut impl Write, finding: &Finding) -> anyhow::Result<()> {
+    for step in &finding.trace {
+        let place = match finding.file.as_ref() == Some(&step.file) {
+            true => format!("line {}", step.line),
+            false => format!("{}:{}", step.file, step.line),
+        };
+        let code = escape::one_line(&assay_rules::redact(&step.code));
+        let place = escape::one_line(&place);
+        writeln!(out, "     {DIM}{:<6} {place}:{DIM:#} {code}", step.role.as_str())?;
+    }
     Ok(())
 }
 

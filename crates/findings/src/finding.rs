@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::grade::Grade;
 use crate::path::RepoPath;
+use crate::trace::TraceStep;
 use crate::vote::{AutofixClass, Confidence, Owner, Replacement};
 
 pub use self::validation::{Consequence, Validation, ValidationState};
@@ -58,6 +59,9 @@ pub struct Finding {
     pub doubted_grade: Option<Grade>,
     /// The evidence of the votes.
     pub evidence: Vec<String>,
+    /// The way of a value from its source to the defect; absent unless a rule followed data.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub trace: Vec<TraceStep>,
     /// The way in which the finding should be fixed.
     pub autofix_class: AutofixClass,
     /// The role that acts next.

@@ -53,6 +53,7 @@ pub mod severity_schema;
 pub mod shown_limit;
 pub mod synthesis;
 pub mod title_similarity;
+pub mod trace;
 pub mod usage;
 pub mod verdict;
 mod verdict_words;

@@ -21,6 +21,7 @@ use crate::identity::{self, FingerprintInputs};
 use crate::path::RepoPath;
 use crate::report::ReviewerKind;
 use crate::title_similarity::fold_title;
+use crate::trace::TraceStep;
 use crate::vote::{AutofixClass, Confidence, LineRange, Owner};
 use crate::worth::ModelReaders;
 
@@ -184,6 +185,7 @@ fn finding_of<'v>(votes: &[&'v GroundedVote<'_>]) -> (Finding, FingerprintInputs
         suggested_fix: fix.and_then(|vote| vote.vote.suggested_fix.clone()),
         replacement: rewrite.and_then(|vote| vote.vote.replacement.clone()),
         evidence: evidence(best, votes),
+        trace: trace(seen, votes),
         autofix_class: class(votes, fix.is_some(), rewrite),
         owner: votes.iter().filter_map(|v| v.vote.owner).min().unwrap_or(Owner::DownstreamResolver),
         requires_verification: votes.iter().any(|vote| vote.vote.requires_verification),
@@ -211,6 +213,12 @@ fn finding_of<'v>(votes: &[&'v GroundedVote<'_>]) -> (Finding, FingerprintInputs
         surroundings: seen.surroundings.as_deref(),
     };
     (finding, features)
+}
+
+/// Returns the trace of a finding: that of the vote that places it, else of another vote.
+fn trace(seen: &GroundedVote<'_>, votes: &[&GroundedVote<'_>]) -> Vec<TraceStep> {
+    let mut traces = std::iter::once(seen).chain(votes.iter().copied());
+    traces.find(|vote| !vote.vote.trace.is_empty()).map_or_else(Vec::new, |v| v.vote.trace.clone())
 }
 
 /// Returns the vote that grades a finding, and the confidence of the votes at its grade. The grade

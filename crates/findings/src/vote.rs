@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::grade::Grade;
 use crate::path::RepoPath;
+use crate::trace::TraceStep;
 
 /// The confidence of a reviewer, on five anchors.
 #[derive(
@@ -291,6 +292,9 @@ pub struct Vote {
     pub confidence: Option<Confidence>,
     /// The evidence, mostly quotes.
     pub evidence: Vec<String>,
+    /// The way of a value from its source to the defect, for rules that follow data.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub trace: Vec<TraceStep>,
     /// True if the vote is from a compact persona report, whose form has no evidence.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_compact: bool,
@@ -333,6 +337,7 @@ impl Vote {
             replacement: None,
             confidence: None,
             evidence: Vec::new(),
+            trace: Vec::new(),
             is_compact: false,
             is_repaired: false,
             autofix_class: None,

@@ -15,7 +15,10 @@ use assay_rules::KnownCredentials;
 pub(crate) fn redact_report(report: &mut Report, change: &Change) {
     let known = known_credentials(report, change).unwrap_or_else(|error| {
         // The content of a quote is unknown, so it is not shown.
-        report.votes.iter_mut().for_each(|vote| vote.evidence.clear());
+        report.votes.iter_mut().for_each(|vote| {
+            vote.evidence.clear();
+            vote.trace.clear();
+        });
         let why = format!("cannot check the quotes of the report for credentials: {error}");
         report.incomplete.push(IncompleteReason::new(IncompleteKind::Rejected, why));
         KnownCredentials::in_texts(std::iter::empty())
@@ -32,6 +35,7 @@ pub(crate) fn redact_report(report: &mut Report, change: &Change) {
         let texts = [&mut vote.title, &mut vote.description].into_iter();
         let texts = texts.chain(&mut vote.suggested_fix).chain(&mut vote.evidence);
         let texts = texts.chain(&mut vote.category).chain(&mut vote.rule);
+        let texts = texts.chain(vote.trace.iter_mut().map(|step| &mut step.code));
         texts.chain(&mut vote.settled_conflict).chain(&mut vote.faults)
     });
     let remarks = &mut report.remarks;
@@ -52,8 +56,11 @@ pub(crate) fn redact_report(report: &mut Report, change: &Change) {
 
 /// Collects the credentials of the files that a report is about.
 fn known_credentials(report: &Report, change: &Change) -> Result<KnownCredentials, TreeError> {
-    let files: BTreeSet<&RepoPath> =
-        report.votes.iter().filter_map(|vote| vote.file.as_ref()).collect();
+    let files: BTreeSet<&RepoPath> = report
+        .votes
+        .iter()
+        .flat_map(|vote| vote.file.iter().chain(vote.trace.iter().map(|step| &step.file)))
+        .collect();
     let texts: Vec<Option<String>> =
         files.into_iter().map(|file| change.tree().read(file)).collect::<Result<_, _>>()?;
     Ok(KnownCredentials::in_texts(texts.into_iter().flatten()))

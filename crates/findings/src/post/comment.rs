@@ -10,6 +10,7 @@ use super::text::{self, Block};
 use crate::claim_similarity::squeeze;
 use crate::finding::{Finding, GroundingMark};
 use crate::grade::SEVEN_LEVELS;
+use crate::trace::TraceStep;
 use crate::vote::LineRange;
 use crate::write::{escape, seven_level, sign, worth_note};
 
@@ -28,6 +29,9 @@ const MAX_QUOTE_CHARS: usize = 200;
 /// The note at the end of a text that was cut.
 const CUT_NOTE: &str = "_The text exceeds the size limit of a comment and is truncated._";
 
+/// The maximum number of steps of a trace in a comment.
+const MAX_TRACE_STEPS: usize = 20;
+
 /// Formats a comment on a line or a file.
 pub(super) fn body(
     finding: &Finding,
@@ -38,6 +42,7 @@ pub(super) fn body(
     let mut head = vec![format!("**{}**", heading(finding, MAX_TITLE_CHARS))];
     head.extend(placed.fit.in_words().map(|note| format!("_{note}_")));
     let mut foot: Vec<String> = suggestion.map(str::to_owned).into_iter().collect();
+    foot.extend(folded_trace(finding));
     foot.push(metadata_line(finding));
     let by = Finders::of(finding.reviewers.iter().map(String::as_str));
     foot.push(Marker::Finding(Fingerprint::of(finding), by).to_string());
@@ -128,6 +133,21 @@ fn finding_texts(finding: &Finding, seen: Option<&str>, suggestion: Option<&str>
     }
 }
 
+/// Returns the way of a value through the code as a folded list; `None` without a trace.
+fn folded_trace(finding: &Finding) -> Option<String> {
+    let steps: Vec<String> = finding.trace.iter().take(MAX_TRACE_STEPS).map(trace_line).collect();
+    let has_steps = !steps.is_empty();
+    let lines = steps.join("\n");
+    has_steps.then(|| format!("<details><summary>Data flow</summary>\n\n{lines}\n\n</details>"))
+}
+
+fn trace_line(step: &TraceStep) -> String {
+    let file = truncate(step.file.as_str(), MAX_NAME_CHARS);
+    let place = escape::to_code_span(&format!("{file}:{}", step.line));
+    let code = escape::to_code_span(&truncate(&escape::one_line(&step.code), MAX_QUOTE_CHARS));
+    format!("1. {} {place}: {code}", step.role.as_str())
+}
+
 /// Returns the evidence of the finding, without quotes of the lines that the comment is on.
 fn evidence_blocks(finding: &Finding, seen: Option<&str>) -> Vec<Block> {
     let is_seen = |quote: &str| {
@@ -196,4 +216,24 @@ fn squeezed_code(finding: &Finding, lines: LineRange, files: &FileCache<'_>) -> 
     let start = lines.start() as usize - 1;
     let count = (lines.end() - lines.start()) as usize + 1;
     Some(text.lines().skip(start).take(count).map(squeeze).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::path::RepoPath;
+    use crate::trace::TraceRole;
+
+    #[test]
+    fn the_code_of_a_trace_is_inert_in_a_comment() {
+        let step = TraceStep {
+            role: TraceRole::Source,
+            file: RepoPath::exact("a.py").unwrap(),
+            line: 4,
+            code: "f(`'</details>@x'`)\n# Title".to_owned(),
+        };
+        let line = trace_line(&step);
+        assert_eq!(line.lines().count(), 1);
+        assert_eq!(line, "1. source `a.py:4`: `f(''</details>@x'') # Title`");
+    }
 }

@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::{FindingsDocument, escape, verification_mark};
 use crate::finding::{Finding, GroundingMark};
 use crate::grade::{Impact, SarifLevel};
+use crate::trace::TraceStep;
 use crate::vote::Confidence;
 
 const SCHEMA: &str =
@@ -115,6 +116,8 @@ struct SarifResult {
     message: Message,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     locations: Vec<Location>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    code_flows: Vec<CodeFlow>,
     partial_fingerprints: BTreeMap<&'static str, String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     fixes: Vec<Fix>,
@@ -139,6 +142,25 @@ struct ResultProperties {
 #[serde(rename_all = "camelCase")]
 struct Location {
     physical_location: PhysicalLocation,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<Message>,
+}
+
+/// The way of a value through the code.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct CodeFlow {
+    thread_flows: Vec<ThreadFlow>,
+}
+
+#[derive(Serialize)]
+struct ThreadFlow {
+    locations: Vec<ThreadFlowLocation>,
+}
+
+#[derive(Serialize)]
+struct ThreadFlowLocation {
+    location: Location,
 }
 
 #[derive(Serialize)]
@@ -309,6 +331,7 @@ fn sarif_result(
         level: finding.grade.sarif_level(),
         message: Message { text: message(finding) },
         locations: location(document, finding).into_iter().collect(),
+        code_flows: code_flow(&finding.trace).into_iter().collect(),
         partial_fingerprints: fingerprints,
         fixes: fix(finding).into_iter().collect(),
         properties: ResultProperties {
@@ -353,7 +376,31 @@ fn location(document: &FindingsDocument<'_>, finding: &Finding) -> Option<Locati
                 end_column: None,
             }),
         },
+        message: None,
     })
+}
+
+/// Returns the way of a value as a code flow; `None` without a trace.
+fn code_flow(trace: &[TraceStep]) -> Option<CodeFlow> {
+    let locations: Vec<ThreadFlowLocation> = trace.iter().map(flow_location).collect();
+    let has_steps = !locations.is_empty();
+    has_steps.then(|| CodeFlow { thread_flows: vec![ThreadFlow { locations }] })
+}
+
+fn flow_location(step: &TraceStep) -> ThreadFlowLocation {
+    let uri = encode_path(step.file.as_str());
+    let text = format!("{}: {}", step.role.as_str(), escape::one_line(&step.code));
+    let region =
+        Region { start_line: step.line, start_column: None, end_line: step.line, end_column: None };
+    ThreadFlowLocation {
+        location: Location {
+            physical_location: PhysicalLocation {
+                artifact_location: ArtifactLocation { uri, uri_base_id: "%SRCROOT%" },
+                region: Some(region),
+            },
+            message: Some(Message { text }),
+        },
+    }
 }
 
 fn fix(finding: &Finding) -> Option<Fix> {

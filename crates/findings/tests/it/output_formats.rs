@@ -2,8 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use assay_findings::report::{Report, ReviewerKind};
+use assay_findings::grade::Grade;
+use assay_findings::path::RepoPath;
+use assay_findings::report::{Report, Reviewer, ReviewerKind};
 use assay_findings::synthesis::{Synthesis, SynthesisInputs, synthesize};
+use assay_findings::trace::{TraceRole, TraceStep};
+use assay_findings::vote::{LineRange, Vote};
 use assay_findings::write::{self, FindingsDocument, OutputFormat};
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
@@ -81,6 +85,51 @@ fn sarif_is_valid_by_its_schema() {
         fix["deletedRegion"],
         json!({"startLine": 2, "startColumn": 1, "endLine": 3, "endColumn": 1})
     );
+}
+
+/// Returns the synthesis of one vote with a trace, whose code would be markup.
+fn traced_synthesis() -> Synthesis {
+    let step = |role, line, code: &str| TraceStep {
+        role,
+        file: RepoPath::exact("src/a b.py").unwrap(),
+        line,
+        code: code.to_owned(),
+    };
+    let mut vote = Vote::new("SQL from a request", Grade::from_word("HIGH"));
+    vote.file = RepoPath::exact("src/a b.py").ok();
+    vote.lines = LineRange::at(3);
+    vote.rule = Some("python/sql-from-request".to_owned());
+    vote.trace = vec![
+        step(TraceRole::Source, 1, "request.args['`<b>`']"),
+        step(TraceRole::Sink, 3, "db.run(sql)"),
+    ];
+    let mut report = Report::new(Reviewer::new("rules", ReviewerKind::Rules));
+    report.votes.push(vote);
+    synthesize(&[report], &SynthesisInputs::default())
+}
+
+#[test]
+fn the_trace_of_a_finding_is_a_code_flow_in_sarif() {
+    let synthesis = traced_synthesis();
+    let document = FindingsDocument {
+        findings: Some(&synthesis.findings),
+        version: "1.2.3",
+        ..FindingsDocument::default()
+    };
+    let log: Value = serde_json::from_str(&write::write(OutputFormat::Sarif, &document)).unwrap();
+    check_schema(include_str!("../fixtures/sarif-2.1.0.schema.json"), &log);
+    let flow = &log["runs"][0]["results"][0]["codeFlows"][0]["threadFlows"][0]["locations"];
+    assert_eq!(flow[0]["location"]["message"]["text"], "source: request.args['`<b>`']");
+    assert_eq!(flow[0]["location"]["physicalLocation"]["region"]["startLine"], 1);
+    assert_eq!(flow[1]["location"]["message"]["text"], "sink: db.run(sql)");
+}
+
+#[test]
+fn the_trace_of_a_finding_is_part_of_its_json() {
+    let finding = serde_json::to_value(&traced_synthesis().findings[0]).unwrap();
+    let sink = json!({"role": "sink", "file": "src/a b.py", "line": 3, "code": "db.run(sql)"});
+    assert_eq!(finding["trace"][1], sink);
+    assert!(serde_json::to_value(&synthesis().findings[0]).unwrap()["trace"].is_null());
 }
 
 #[test]
