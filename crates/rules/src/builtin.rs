@@ -3,6 +3,7 @@
 //! Patterns of built-in rules are ASCII: `\w`, `\d` and `\b` are rewritten when a rule is read.
 //! Compiling the Unicode tables for each pattern would take longer than a small review.
 
+use crate::flow::FlowLibrary;
 use crate::language::Language;
 
 macro_rules! rules {
@@ -56,24 +57,41 @@ rules![
     "go/weak-password-hash",
     "java/annotation-on-private-method",
     "java/bigdecimal-from-double",
+    "java/code-from-request",
+    "java/command-from-request",
     "java/command-injection",
     "java/empty-assertion",
     "java/equals-without-hashcode",
     "java/exception-not-thrown",
+    "java/header-from-request",
+    "java/html-from-request",
     "java/ignored-result",
+    "java/insecure-cookie",
+    "java/ldap-from-request",
     "java/lost-interrupt",
+    "java/objects-from-request",
+    "java/path-from-request",
     "java/predictable-secret",
+    "java/predictable-token",
     "java/query-in-loop",
+    "java/redirect-from-request",
     "java/return-in-finally",
+    "java/session-from-request",
     "java/skipped-test",
+    "java/sql-from-request",
     "java/sql-injection",
     "java/string-identity",
     "java/swallowed-exception",
+    "java/template-from-request",
     "java/tls-trust-all",
     "java/unsafe-deserialization",
     "java/upload-path",
+    "java/url-from-request",
     "java/weak-cipher",
+    "java/weak-cipher-value",
+    "java/weak-hash",
     "java/weak-password-hash",
+    "java/xpath-from-request",
     "javascript/assignment-as-condition",
     "javascript/async-effect",
     "javascript/async-foreach",
@@ -146,6 +164,8 @@ rules![
     "python/assert-tuple",
     "python/blocking-io-in-async",
     "python/changed-while-iterated",
+    "python/code-from-request",
+    "python/command-from-request",
     "python/coroutine-not-awaited",
     "python/cors-any-origin-with-credentials",
     "python/debug-print",
@@ -157,8 +177,10 @@ rules![
     "python/eval-of-input",
     "python/eval-of-parameter",
     "python/except-or",
+    "python/file-from-request",
     "python/flask-debugger-exposed",
     "python/format-html-interpolated",
+    "python/html-from-request",
     "python/is-literal",
     "python/jwt-unverified",
     "python/late-bound-lambda",
@@ -166,26 +188,31 @@ rules![
     "python/mktemp",
     "python/mutated-default",
     "python/nan-comparison",
+    "python/objects-from-request",
     "python/path-from-request",
     "python/predictable-secret",
     "python/query-in-loop",
     "python/raise-not-implemented",
+    "python/redirect-from-request",
     "python/request-url-fetched",
     "python/request-without-timeout",
     "python/return-in-finally",
     "python/shell-injection",
     "python/sleep-in-async",
+    "python/sql-from-request",
     "python/sql-injection",
     "python/strip-takes-characters",
     "python/swallowed-exception",
     "python/tar-unfiltered",
     "python/task-dropped",
     "python/template-from-value",
+    "python/template-text-from-request",
     "python/test-checks-nothing",
     "python/test-skipped-without-reason",
     "python/tls-unverified",
     "python/unsafe-unpickling",
     "python/unsafe-yaml-load",
+    "python/url-from-request",
     "python/utcnow-timestamp",
     "python/weak-password-hash",
     "python/world-writable",
@@ -235,6 +262,24 @@ rules![
     "yaml/workflow-script-injection",
     "yaml/workflow-write-all",
 ];
+
+/// The shared lists of the rules that follow data, by framework.
+const LIBRARIES: &[(Language, &str)] = &[
+    (Language::Java, include_str!("../libraries/java/language.yml")),
+    (Language::Java, include_str!("../libraries/java/servlet.yml")),
+    (Language::Java, include_str!("../libraries/java/spring.yml")),
+    (Language::Python, include_str!("../libraries/python/language.yml")),
+    (Language::Python, include_str!("../libraries/python/flask.yml")),
+    (Language::Python, include_str!("../libraries/python/django.yml")),
+    (Language::Python, include_str!("../libraries/python/fastapi.yml")),
+];
+
+/// Returns the built-in lists of the rules that follow data in a language.
+pub(crate) fn libraries(language: Language) -> Vec<FlowLibrary> {
+    let of_language = LIBRARIES.iter().filter(|(own, _)| *own == language);
+    let read = |yaml: &str| FlowLibrary::read(yaml).expect("a test reads every built-in list");
+    of_language.map(|(_, yaml)| read(yaml)).collect()
+}
 
 /// Returns the built-in rules for a language: those in its folder, and in the folders that share
 /// rules with it.
@@ -327,7 +372,10 @@ mod tests {
         let rulebook = Rulebook::builtin();
         let languages = WITH_GRAMMAR.iter().map(|language| rulebook.rules(*language));
         let read: BTreeSet<&str> = languages
-            .flat_map(|rules| rules.rules.iter().map(|rule| rule.about.id.as_str()))
+            .flat_map(|rules| {
+                let flow = rules.flow.rules.iter().map(|rule| rule.about.id.as_str());
+                rules.rules.iter().map(|rule| rule.about.id.as_str()).chain(flow)
+            })
             .collect();
         assert_eq!(read.len(), listed.len());
         assert!(read.len() >= MIN_RULES, "{}", read.len());

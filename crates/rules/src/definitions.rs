@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::flow::{Flow, Reach, ScopeKind, walk};
 use crate::language::{self, Language};
+use crate::reachability::{Flow, Reach, ScopeKind, walk};
 use crate::syntax::{Syntax, SyntaxNode};
 
 /// A name that a file defines.

@@ -1,11 +1,15 @@
 //! The examples of a rule, which are its test: code that it must find and code that it must not, in
 //! the format of ast-grep.
 
+use assay_findings::path::RepoPath;
 use assay_findings::vote::Replacement;
 use serde::Deserialize;
 
+use crate::builtin;
+use crate::flow::{FlowRules, FollowedFile, follow};
 use crate::language::Language;
-use crate::rule::{RuleError, RuleFile};
+use crate::rule::RuleError;
+use crate::rule_file::RuleFile;
 use crate::rulebook::LanguageRules;
 use crate::scan::scan;
 use crate::syntax::{LineSet, Syntax};
@@ -40,16 +44,34 @@ pub struct ExampleCounts {
 
 /// Checks a rule with its examples, in each of its languages. Both are YAML; `name` is that of the
 /// rule's file.
-pub fn check_examples(name: &str, rule: &str, examples: &str) -> Result<ExampleCounts, RuleError> {
+pub fn check_examples(
+    name: &str,
+    rule_text: &str,
+    examples: &str,
+) -> Result<ExampleCounts, RuleError> {
     let fail = |message: String| RuleError { name: name.to_owned(), message };
     let examples = Examples::parse(examples).map_err(fail)?;
     let held = ExampleCounts { invalid: examples.invalid.len(), valid: examples.valid.len() };
-    for rule in RuleFile::read(name, rule)?.rules {
+    let file = RuleFile::read(name, rule_text)?;
+    for rule in file.flow_rules {
         let language = rule.language;
         if rule.about.id != examples.id {
             return Err(fail(format!("the examples belong to the rule `{}`", examples.id)));
         }
-        let rules = LanguageRules::new(vec![rule]);
+        let mut libraries = builtin::libraries(language);
+        libraries.extend(RuleFile::read(name, rule_text)?.libraries);
+        let flow = FlowRules::new(language, vec![rule], &libraries);
+        let rules = LanguageRules::new(Vec::new(), flow);
+        examples
+            .check_examples(&rules, language)
+            .map_err(|why| fail(format!("{language}: {why}")))?;
+    }
+    for rule in file.rules {
+        let language = rule.language;
+        if rule.about.id != examples.id {
+            return Err(fail(format!("the examples belong to the rule `{}`", examples.id)));
+        }
+        let rules = LanguageRules::new(vec![rule], FlowRules::default());
         examples
             .check_examples(&rules, language)
             .map_err(|why| fail(format!("{language}: {why}")))?;
@@ -65,7 +87,9 @@ impl Examples {
 
     fn check_examples(&self, rules: &LanguageRules, language: Language) -> Result<(), String> {
         let path = self.path.as_deref().unwrap_or("src/example");
-        if self.path.is_some() && !rules.rules[0].applies_to(path) {
+        let applies = rules.rules.iter().all(|rule| rule.scope.applies_to(path))
+            && rules.flow.rules.iter().all(|rule| rule.scope.applies_to(path));
+        if self.path.is_some() && !applies {
             return Err(format!("the rule does not apply to the path `{path}` of its examples"));
         }
         for code in &self.valid {
@@ -96,8 +120,15 @@ fn hits(
     if syntax.errors() > 0 {
         return Err(format!("an example has a syntax error:\n{code}"));
     }
-    let (found, _) = scan("an example", &syntax, code, rules, &[true], &LineSet::all());
-    Ok(found.into_iter().map(|(_, hit)| hit.replacement).collect())
+    let touched = LineSet::all();
+    let concerned = vec![true; rules.rules.len()];
+    let (found, _) = scan("an example", &syntax, code, rules, &concerned, &touched);
+    let path = RepoPath::exact("src/example").map_err(|error| error.to_string())?;
+    let file = FollowedFile { path: &path, text: code, syntax: &syntax, touched: &touched };
+    let concerned = vec![true; rules.flow.rules.len()];
+    let followed = follow(&file, &rules.flow, &concerned, &|_, _| Ok(None));
+    let found = found.into_iter().map(|(_, hit)| hit.replacement);
+    Ok(found.chain(followed.matches.into_iter().map(|(_, hit)| hit.replacement)).collect())
 }
 
 fn check_rewrite(

@@ -15,8 +15,8 @@ use self::line_body::TestBody;
 use self::line_definition::LineDefinition;
 use crate::code_lines::{CodeLines, LineSyntax};
 use crate::definitions::{DefinitionKind, SymbolDefinition, definitions};
-use crate::flow::Reach;
 use crate::language;
+use crate::reachability::Reach;
 use crate::test_functions::{TestEffect, TestFunction, test_functions};
 
 pub use self::line_body::asserts_on;

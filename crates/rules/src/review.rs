@@ -11,13 +11,16 @@ use assay_findings::coverage::HunkOutcome;
 use assay_findings::identity::Suppression;
 use assay_findings::path::RepoPath;
 use assay_findings::report::{Report, Reviewer, ReviewerKind};
-use assay_findings::vote::Vote;
+use assay_findings::vote::{LineRange, Vote};
 
 use crate::change_checks::{ChangeFacts, ChangedFile, FileFacts, TEXT_CHECKS};
+use crate::flow::{FlowRule, FollowedFile, follow};
 use crate::language::{self, Language};
-use crate::rule::Rule;
+use crate::rule::{Rule, RuleScope};
+use crate::rule_match::RuleMatch;
 use crate::rulebook::Rulebook;
 use crate::scan::scan;
+use crate::source_files::SourceFiles;
 use crate::suppression;
 use crate::syntax::{LineSet, Syntax};
 use crate::text::{self, AddedLines, injection};
@@ -49,6 +52,8 @@ struct FileResult {
     suppressions: Vec<Suppression>,
     /// The facts for the checks of the change; `None` if the file is not reviewed.
     facts: Option<FileFacts>,
+    /// The functions whose data was not followed to the end.
+    not_covered: Vec<String>,
 }
 
 /// Returns true if a rule works on text alone, so that it misses nothing in a file without a syntax
@@ -71,6 +76,7 @@ impl Rulebook {
                 }
                 HunkOutcome::Reviewed | HunkOutcome::TextOnly | HunkOutcome::NotConcerned => None,
             }));
+            report.remarks.not_covered.extend(reviewed.not_covered);
             report.votes.extend(reviewed.votes);
             looks.extend(reviewed.looks);
             suppressions.extend(reviewed.suppressions);
@@ -112,12 +118,13 @@ impl Rulebook {
         let workers = thread::available_parallelism().map_or(1, usize::from);
         let workers = workers.min(change.files.len());
         let next = AtomicUsize::new(0);
+        let sources = SourceFiles::new(change);
         let work = || {
             let mut done = Vec::new();
             loop {
                 let at = next.fetch_add(1, Ordering::Relaxed);
                 let Some(file) = change.files.get(at) else { return done };
-                done.push((at, self.review_file(change, file)));
+                done.push((at, self.review_file(change, file, &sources)));
             }
         };
         let mut all: Vec<(usize, FileResult)> = thread::scope(|scope| {
@@ -137,21 +144,32 @@ impl Rulebook {
         all.into_iter().map(|(_, reviewed)| reviewed).collect()
     }
 
-    fn review_file(&self, change: &Change, file: &FileDiff) -> FileResult {
+    fn review_file(
+        &self,
+        change: &Change,
+        file: &FileDiff,
+        sources: &SourceFiles<'_>,
+    ) -> FileResult {
         tracing::debug!(path = file.path(), "checking the file");
-        let mut reviewed = self.review_content(change, file);
+        let mut reviewed = self.review_content(change, file, sources);
         // A name is shown to reviewers even if the content of the file is not reviewed.
         let new_name = file.new_path.as_deref().filter(|_| file.new_path != file.old_path);
         reviewed.votes.extend(new_name.and_then(injection::in_path));
         reviewed
     }
 
-    fn review_content(&self, change: &Change, file: &FileDiff) -> FileResult {
+    fn review_content(
+        &self,
+        change: &Change,
+        file: &FileDiff,
+        sources: &SourceFiles<'_>,
+    ) -> FileResult {
         let same = |look: HunkOutcome| FileResult {
             votes: Vec::new(),
             looks: vec![look; hunks(file)],
             suppressions: Vec::new(),
             facts: None,
+            not_covered: Vec::new(),
         };
         if let Some(look) = skipped_outcome(file) {
             return same(look);
@@ -172,7 +190,7 @@ impl Rulebook {
             return same(HunkOutcome::Failed("could not be read".to_owned()));
         };
         match change.tree().read(&path) {
-            Ok(Some(text)) => self.review_text(change, file, &path, &text),
+            Ok(Some(text)) => self.review_text(change, file, &path, &text, sources),
             // The diff of a renamed file does not show whether the file is text.
             Ok(None) => same(match file.without_content() {
                 Some(what) => HunkOutcome::LeftOut(what.to_owned()),
@@ -188,6 +206,7 @@ impl Rulebook {
         file: &FileDiff,
         path: &RepoPath,
         text: &str,
+        sources: &SourceFiles<'_>,
     ) -> FileResult {
         let added = AddedLines::new(path.as_str(), text, file.added());
         let mut votes: Vec<Vote> = Vec::new();
@@ -199,15 +218,37 @@ impl Rulebook {
         let syntax = Syntax::of(path.as_str(), text);
         let touched = LineSet::new(file.added());
         let is_concerned_by =
-            |rule: &Rule| rule.applies_to(path.as_str()) && applies(&rule.about.id);
+            |scope: &RuleScope, id: &str| scope.applies_to(path.as_str()) && applies(id);
         let mut is_concerned = false;
+        let mut not_covered = Vec::new();
         let tree_facts = syntax.as_ref().map(|syntax| {
             let rules = self.rules(syntax.language());
-            let concerned: Vec<bool> =
-                rules.rules.iter().map(|rule| is_concerned_by(rule)).collect();
-            is_concerned = concerned.contains(&true);
-            let (hits, tree_facts) = scan(path.as_str(), syntax, text, rules, &concerned, &touched);
+            let concerned: Vec<bool> = rules
+                .rules
+                .iter()
+                .map(|rule| is_concerned_by(&rule.scope, &rule.about.id))
+                .collect();
+            let flow_concerned: Vec<bool> = rules
+                .flow
+                .rules
+                .iter()
+                .map(|rule| is_concerned_by(&rule.scope, &rule.about.id))
+                .collect();
+            is_concerned = concerned.contains(&true) || flow_concerned.contains(&true);
+            let (mut hits, tree_facts) =
+                scan(path.as_str(), syntax, text, rules, &concerned, &touched);
+            let file = FollowedFile { path, text, syntax, touched: &touched };
+            let find = |language, name: &str| sources.find(path, language, name);
+            let followed = follow(&file, &rules.flow, &flow_concerned, &find);
+            // The value that the pattern suspects is known to be constant.
+            hits.retain(|(rule, hit)| {
+                let is_constant = |span| followed.builds_constants_only(span);
+                !rules.flow.covers(&rule.about.id) || !hit.span.as_ref().is_some_and(is_constant)
+            });
+            not_covered = followed.not_covered;
+            let left = add_traces(path, &mut hits, followed.matches);
             votes.extend(hits.into_iter().map(|(rule, hit)| hit.vote(&rule.about, path)));
+            votes.extend(left.into_iter().map(|(rule, hit)| hit.vote(&rule.about, path)));
             tree_facts
         });
         let view = ChangedFile::new(change, file, Some(text), tree_facts.as_ref());
@@ -247,8 +288,33 @@ impl Rulebook {
             Some(error) => vec![HunkOutcome::Failed(error.to_string()); looks.len()],
             None => looks,
         };
-        FileResult { votes, looks, suppressions: asked.suppressions, facts }
+        FileResult { votes, looks, suppressions: asked.suppressions, facts, not_covered }
     }
+}
+
+/// Gives the traces of matches to the structural matches for the same defect at the same place or
+/// on the way of the data. Returns the other matches.
+fn add_traces<'r>(
+    path: &RepoPath,
+    hits: &mut [(&Rule, RuleMatch)],
+    matches: Vec<(&'r FlowRule, RuleMatch)>,
+) -> Vec<(&'r FlowRule, RuleMatch)> {
+    let mut left = Vec::new();
+    for (rule, found) in matches {
+        let on_way = |lines: LineRange| {
+            let mut steps = found.trace.iter().filter(|step| &step.file == path);
+            steps.any(|step| (lines.start()..=lines.end()).contains(&step.line))
+        };
+        let is_same = |(other, hit): &&mut (&Rule, RuleMatch)| {
+            rule.covers.contains(&other.about.id)
+                && (LineSet::new([hit.lines]).overlaps(found.lines) || on_way(hit.lines))
+        };
+        match hits.iter_mut().find(is_same) {
+            Some((_, hit)) => hit.trace = found.trace,
+            None => left.push((rule, found)),
+        }
+    }
+    left
 }
 
 /// Returns the languages of a change, by the names of its files.

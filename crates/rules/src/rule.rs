@@ -41,10 +41,25 @@ pub(crate) struct Rule {
     pub(crate) about: RuleInfo,
     pub(crate) language: Language,
     pub(crate) fix: Option<FixClass>,
+    pub(crate) scope: RuleScope,
+    pub(crate) config: RuleConfig<Language>,
+}
+
+/// The files that a rule is limited to.
+#[derive(Debug)]
+pub(crate) struct RuleScope {
     selection: FileSelection,
     files: Option<GlobSet>,
     ignores: Option<GlobSet>,
-    pub(crate) config: RuleConfig<Language>,
+}
+
+/// The texts at the head of a rule.
+pub(crate) struct RuleHead<'a> {
+    pub(crate) id: &'a str,
+    pub(crate) message: &'a str,
+    pub(crate) note: Option<&'a str>,
+    /// The grade that the severity of the rule stands for.
+    pub(crate) severity_grade: &'static str,
 }
 
 /// The safety of a rule's rewrite.
@@ -72,114 +87,19 @@ enum FileSelection {
 /// The metadata of assay, in addition to that of ast-grep.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct Metadata {
+pub(crate) struct Metadata {
     grade: Option<String>,
     category: Option<String>,
     advice: Option<String>,
-    fix: Option<FixClass>,
+    pub(crate) fix: Option<FixClass>,
     /// Further languages with equal syntax trees.
-    also: Vec<Language>,
+    pub(crate) also: Vec<Language>,
     r#in: FileSelection,
 }
 
-/// The content of a rule file.
-#[derive(Debug, Default)]
-pub(crate) struct RuleFile {
-    /// The rules, each once for each of its languages.
-    pub(crate) rules: Vec<Rule>,
-    /// The ids of the rules that the file switches off.
-    pub(crate) off: Vec<String>,
-}
-
-impl RuleFile {
-    /// Parses a file, which may contain several rules. `name` is used in errors.
-    pub(crate) fn read(name: &str, yaml: &str) -> Result<RuleFile, RuleError> {
-        RuleFile::read_for(name, yaml, |_| true)
-    }
-
-    /// Parses the rules of a file for some languages only.
-    pub(crate) fn read_for(
-        name: &str,
-        yaml: &str,
-        is_wanted: impl Fn(Language) -> bool,
-    ) -> Result<RuleFile, RuleError> {
-        let fail = |message: String| RuleError { name: name.to_owned(), message };
-        let stored: Vec<SerializableRuleConfig<Language>> =
-            ast_grep_config::from_multiple(yaml).map_err(|error| fail(error.to_string()))?;
-        let mut file = RuleFile::default();
-        for stored in stored {
-            if stored.severity == Severity::Off {
-                file.off.push(stored.id);
-                continue;
-            }
-            let metadata = metadata(&stored).map_err(fail)?;
-            let languages = [stored.language].into_iter().chain(metadata.also.iter().copied());
-            for language in languages.filter(|language| is_wanted(*language)) {
-                let rule = Rule::new(stored.clone(), language, &metadata).map_err(fail)?;
-                file.rules.push(rule);
-            }
-        }
-        Ok(file)
-    }
-}
-
-/// An entry of a rule file that is parsed and not compiled.
-#[derive(Debug)]
-pub(crate) enum RuleEntry {
-    /// The id of a rule that the file switches off.
-    Off(String),
-    /// A rule.
-    Rule { about: RuleInfo, languages: Vec<Language>, fix: Option<FixClass> },
-}
-
-impl RuleEntry {
-    /// Parses the entries of a file. `name` is used in errors.
-    pub(crate) fn read(name: &str, yaml: &str) -> Result<Vec<RuleEntry>, RuleError> {
-        let fail = |message: String| RuleError { name: name.to_owned(), message };
-        let stored: Vec<SerializableRuleConfig<Language>> =
-            ast_grep_config::from_multiple(yaml).map_err(|error| fail(error.to_string()))?;
-        stored.into_iter().map(|stored| RuleEntry::of(stored).map_err(fail)).collect()
-    }
-
-    fn of(stored: SerializableRuleConfig<Language>) -> Result<RuleEntry, String> {
-        if stored.severity == Severity::Off {
-            return Ok(RuleEntry::Off(stored.id));
-        }
-        let metadata = metadata(&stored)?;
-        let about = info(&stored, &metadata)?;
-        let languages = [stored.language].into_iter().chain(metadata.also).collect();
-        let fix = stored.fix.is_some().then(|| metadata.fix.unwrap_or(FixClass::Gated));
-        Ok(RuleEntry::Rule { about, languages, fix })
-    }
-}
-
-/// The definition of a rule in a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RuleDefinition {
-    /// The name of the file.
-    pub file: String,
-    /// The language of the rule, as rule files write it.
-    pub language: String,
-    /// True if the file switches the rule off.
-    pub is_off: bool,
-}
-
-impl RuleDefinition {
-    /// Returns the definition of a rule in a file; `None` if the file does not define the rule.
-    pub(crate) fn find(file: &str, yaml: &str, id: &str) -> Option<RuleDefinition> {
-        if !yaml.contains(id) {
-            return None;
-        }
-        let stored: Vec<SerializableRuleConfig<Language>> =
-            ast_grep_config::from_multiple(yaml).ok()?;
-        let rule = stored.into_iter().rfind(|rule| rule.id == id)?;
-        let is_off = rule.severity == Severity::Off;
-        Some(RuleDefinition { file: file.to_owned(), language: rule.language.to_string(), is_off })
-    }
-}
-
 impl Rule {
-    fn new(
+    /// Compiles a rule for one language.
+    pub(crate) fn new(
         mut stored: SerializableRuleConfig<Language>,
         language: Language,
         metadata: &Metadata,
@@ -189,12 +109,23 @@ impl Rule {
         }
         stored.language = language;
         let about = info(&stored, metadata)?;
-        let files = globs(stored.files.as_ref())?;
-        let ignores = globs(stored.ignores.as_ref())?;
+        let scope = RuleScope::new(metadata, stored.files.as_ref(), stored.ignores.as_ref())?;
         let config = RuleConfig::try_from(stored, &GlobalRules::default())
             .map_err(|error| with_causes(&error))?;
         let fix = (!config.fixer.is_empty()).then(|| metadata.fix.unwrap_or(FixClass::Gated));
-        Ok(Rule { about, language, fix, selection: metadata.r#in, files, ignores, config })
+        Ok(Rule { about, language, fix, scope, config })
+    }
+}
+
+impl RuleScope {
+    /// Creates the scope from the globs of a rule, which are texts or texts with options.
+    pub(crate) fn new<T: serde::Serialize>(
+        metadata: &Metadata,
+        files: Option<&Vec<T>>,
+        ignores: Option<&Vec<T>>,
+    ) -> Result<RuleScope, String> {
+        let (files, ignores) = (globs(files)?, globs(ignores)?);
+        Ok(RuleScope { selection: metadata.r#in, files, ignores })
     }
 
     /// Returns true if the rule applies to a file.
@@ -220,44 +151,56 @@ impl fmt::Debug for Rule {
     }
 }
 
-fn metadata(stored: &SerializableRuleConfig<Language>) -> Result<Metadata, String> {
-    let Some(metadata) = &stored.metadata else { return Ok(Metadata::default()) };
-    let value = serde_json::to_value(metadata).map_err(|error| error.to_string())?;
-    serde_json::from_value(value).map_err(|error| format!("metadata: {error}"))
-}
-
-fn info(
+/// Returns the description of a structural rule.
+pub(crate) fn info(
     stored: &SerializableRuleConfig<Language>,
     metadata: &Metadata,
 ) -> Result<RuleInfo, String> {
-    let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '/' | '.');
-    if stored.id.is_empty() || !stored.id.chars().all(is_word) {
-        return Err(format!("invalid id `{}`: expected an id such as `python/no-eval`", stored.id));
-    }
-    if stored.message.trim().is_empty() {
-        return Err("missing `message`, the title of findings".to_owned());
-    }
     // A rule without a grade of assay gets one from the severity of ast-grep.
-    let word = metadata.grade.as_deref().unwrap_or(match stored.severity {
+    let severity_grade = match stored.severity {
         Severity::Error => "HIGH",
         Severity::Warning => "MEDIUM",
         Severity::Info => "LOW",
         Severity::Hint | Severity::Off => "SUGGESTION",
-    });
-    let grade = Grade::in_scheme(Scheme::Qa7, word).ok_or_else(|| {
-        format!(
-            "unknown grade `{word}`: expected CRITICAL, HIGH, MAJOR, MEDIUM, LOW, MINOR or \
-             SUGGESTION"
-        )
-    })?;
-    Ok(RuleInfo {
-        id: stored.id.clone(),
-        title: stored.message.trim().to_owned(),
-        message: stored.note.as_deref().unwrap_or(&stored.message).trim().to_owned(),
-        advice: metadata.advice.clone(),
-        grade,
-        category: metadata.category.clone().unwrap_or_else(|| "general".to_owned()),
-    })
+    };
+    let head = RuleHead {
+        id: &stored.id,
+        message: &stored.message,
+        note: stored.note.as_deref(),
+        severity_grade,
+    };
+    RuleInfo::new(&head, metadata)
+}
+
+impl RuleInfo {
+    /// Creates the description of a rule from its head and its metadata.
+    pub(crate) fn new(head: &RuleHead<'_>, metadata: &Metadata) -> Result<RuleInfo, String> {
+        let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '/' | '.');
+        if head.id.is_empty() || !head.id.chars().all(is_word) {
+            return Err(format!(
+                "invalid id `{}`: expected an id such as `python/no-eval`",
+                head.id
+            ));
+        }
+        if head.message.trim().is_empty() {
+            return Err("missing `message`, the title of findings".to_owned());
+        }
+        let word = metadata.grade.as_deref().unwrap_or(head.severity_grade);
+        let grade = Grade::in_scheme(Scheme::Qa7, word).ok_or_else(|| {
+            format!(
+                "unknown grade `{word}`: expected CRITICAL, HIGH, MAJOR, MEDIUM, LOW, MINOR or \
+                 SUGGESTION"
+            )
+        })?;
+        Ok(RuleInfo {
+            id: head.id.to_owned(),
+            title: head.message.trim().to_owned(),
+            message: head.note.unwrap_or(head.message).trim().to_owned(),
+            advice: metadata.advice.clone(),
+            grade,
+            category: metadata.category.clone().unwrap_or_else(|| "general".to_owned()),
+        })
+    }
 }
 
 /// Compiles the globs of a rule, which are texts or texts with options in ast-grep.

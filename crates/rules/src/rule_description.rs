@@ -11,7 +11,8 @@ use crate::builtin;
 use crate::change_checks;
 use crate::examples::Examples;
 use crate::language::{self, Language};
-use crate::rule::{FixClass, RuleEntry, RuleError, RuleInfo};
+use crate::rule::{FixClass, RuleError, RuleInfo};
+use crate::rule_file::RuleEntry;
 use crate::rule_text::RuleText;
 use crate::rulebook::Rulebook;
 use crate::suppression;
@@ -23,6 +24,8 @@ use crate::text;
 pub enum RuleKind {
     /// A rule on syntax trees, from a file.
     Structural,
+    /// A rule that follows data from sources to sinks, from a file.
+    Flow,
     /// A rule on the text of added lines, in any language.
     Text,
     /// A check of the change as a whole.
@@ -30,10 +33,16 @@ pub enum RuleKind {
 }
 
 impl RuleKind {
+    /// Returns true if rules of the kind are defined in files.
+    fn is_from_file(self) -> bool {
+        matches!(self, RuleKind::Structural | RuleKind::Flow)
+    }
+
     /// Returns the kind in words.
     pub fn in_words(self) -> &'static str {
         match self {
             RuleKind::Structural => "structural rule, on syntax trees",
+            RuleKind::Flow => "rule that follows data from sources to sinks",
             RuleKind::Text => "rule on the text of added lines",
             RuleKind::Change => "check of the whole change",
         }
@@ -161,7 +170,7 @@ impl Rulebook {
         let mut rules: Vec<RuleDescription> = describe_code().collect();
         for ((name, yaml), (_, examples)) in builtin::RULES.iter().zip(builtin::EXAMPLES) {
             for entry in RuleEntry::read(name, yaml)? {
-                let mut described = structural(entry);
+                let mut described = of_file(entry);
                 if let Some(rule) = &mut described {
                     rule.add_examples(name, examples)?;
                 }
@@ -196,27 +205,33 @@ fn describe_code() -> impl Iterator<Item = RuleDescription> {
 }
 
 /// Describes an entry of a file; `None` for an entry that switches a rule off.
-fn structural(entry: RuleEntry) -> Option<RuleDescription> {
-    let RuleEntry::Rule { about, languages, fix } = entry else { return None };
+fn of_file(entry: RuleEntry) -> Option<RuleDescription> {
+    let (about, kind, languages, fix) = match entry {
+        RuleEntry::Off(_) => return None,
+        RuleEntry::Structure { about, languages, fix } => {
+            (about, RuleKind::Structural, languages, fix)
+        }
+        RuleEntry::Flow { about, language } => (about, RuleKind::Flow, vec![language], None),
+    };
     let fix = fix.map(|class| match class {
         FixClass::Safe => RuleFix::Safe,
         FixClass::Gated => RuleFix::Gated,
     });
     let languages = languages.into_iter().map(word).collect();
-    Some(RuleDescription { languages, fix, ..RuleDescription::new(about, RuleKind::Structural) })
+    Some(RuleDescription { languages, fix, ..RuleDescription::new(about, kind) })
 }
 
 /// Applies an entry of a repository's file to the rules before it.
 fn overlay(rules: &mut Vec<RuleDescription>, file: &str, entry: RuleEntry) {
     if let RuleEntry::Off(id) = &entry {
         let meant = rules.iter_mut().filter(|rule| rule.id == *id);
-        meant.filter(|rule| rule.kind == RuleKind::Structural).for_each(|rule| rule.off = true);
+        meant.filter(|rule| rule.kind.is_from_file()).for_each(|rule| rule.off = true);
     }
-    let Some(rule) = structural(entry) else { return };
+    let Some(rule) = of_file(entry) else { return };
     for other in rules.iter_mut().filter(|other| other.id == rule.id) {
         other.languages.retain(|language| !rule.languages.contains(language));
     }
-    rules.retain(|other| other.kind != RuleKind::Structural || !other.languages.is_empty());
+    rules.retain(|other| !other.kind.is_from_file() || !other.languages.is_empty());
     rules.push(RuleDescription { file: Some(file.to_owned()), ..rule });
 }
 

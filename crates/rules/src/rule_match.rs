@@ -3,8 +3,11 @@
 //! The finding of a rule is recognised by the code that the rule matched, not by its line. Blanks
 //! and the trailing comma that a formatter adds are left out of the comparison.
 
+use std::ops::Range;
+
 use assay_base::text::first_chars;
 use assay_findings::path::RepoPath;
+use assay_findings::trace::TraceStep;
 use assay_findings::vote::{AutofixClass, LineRange, Owner, Replacement, Vote};
 
 use crate::credentials::is_clean;
@@ -18,6 +21,8 @@ const MAX_QUOTE: usize = 300;
 pub(crate) struct RuleMatch {
     pub(crate) lines: LineRange,
     pub(crate) column: Option<u32>,
+    /// The bytes of the code, for structural rules.
+    pub(crate) span: Option<Range<usize>>,
     /// A text that precedes the rule's message.
     pub(crate) note: Option<String>,
     /// The code that the rule matched.
@@ -29,6 +34,8 @@ pub(crate) struct RuleMatch {
     /// True if the replacement may be applied without a review.
     pub(crate) is_safe: bool,
     pub(crate) replacement: Option<Replacement>,
+    /// The way of a value to this place, for rules that follow data.
+    pub(crate) trace: Vec<TraceStep>,
 }
 
 impl RuleMatch {
@@ -37,12 +44,14 @@ impl RuleMatch {
         Some(RuleMatch {
             lines: LineRange::at(line)?,
             column: None,
+            span: None,
             note: None,
             code: Some(code.trim().to_owned()),
             before: 0,
             is_secret: false,
             is_safe: false,
             replacement: None,
+            trace: Vec::new(),
         })
     }
 
@@ -72,6 +81,7 @@ impl RuleMatch {
             (None, _) => (Some(AutofixClass::Manual), Some(Owner::DownstreamResolver)),
         };
         vote.replacement = self.replacement;
+        vote.trace = self.trace;
         vote
     }
 

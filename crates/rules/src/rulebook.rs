@@ -7,8 +7,10 @@ use ast_grep_core::Matcher;
 
 use crate::builtin;
 use crate::change_checks;
+use crate::flow::{FlowRule, FlowRules};
 use crate::language::{self, Language};
-use crate::rule::{Rule, RuleDefinition, RuleEntry, RuleError, RuleFile};
+use crate::rule::{Rule, RuleError};
+use crate::rule_file::{RuleDefinition, RuleEntry, RuleFile};
 use crate::rule_selection::{RuleSelection, RuleSelectionError};
 use crate::suppression;
 use crate::text;
@@ -26,6 +28,8 @@ pub struct Rulebook {
 #[derive(Debug)]
 pub(crate) struct LanguageRules {
     pub(crate) rules: Vec<Rule>,
+    /// The rules that follow data.
+    pub(crate) flow: FlowRules,
     by_kind: Vec<Vec<usize>>,
 }
 
@@ -76,10 +80,7 @@ impl Rulebook {
         let entries = self.repository_files().flat_map(|(name, yaml)| {
             RuleEntry::read(name, yaml).expect("every rule was read once before")
         });
-        let own = entries.map(|entry| match entry {
-            RuleEntry::Off(id) => id,
-            RuleEntry::Rule { about, .. } => about.id,
-        });
+        let own = entries.map(RuleEntry::into_id);
         let mut seen = HashSet::new();
         let all = in_code.chain(built_in).chain(own);
         all.filter(|id| seen.insert(id.clone())).collect()
@@ -128,16 +129,26 @@ impl Rulebook {
             let builtin = builtin::for_language(language);
             let builtin = builtin.map(|(name, yaml)| (name.to_owned(), yaml));
             let mut rules: Vec<Rule> = Vec::new();
+            let mut flow_rules: Vec<FlowRule> = Vec::new();
+            let mut libraries = builtin::libraries(language);
             for (name, yaml) in builtin.chain(self.repository.iter().cloned()) {
                 let read = RuleFile::read_for(&name, &yaml, |wanted| wanted == language)
                     .expect("every rule was read once before");
                 rules.retain(|rule| !read.off.contains(&rule.about.id));
+                flow_rules.retain(|rule| !read.off.contains(&rule.about.id));
+                libraries.extend(read.libraries);
                 for rule in read.rules {
                     rules.retain(|other| other.about.id != rule.about.id);
+                    flow_rules.retain(|other| other.about.id != rule.about.id);
                     rules.push(rule);
                 }
+                for rule in read.flow_rules {
+                    rules.retain(|other| other.about.id != rule.about.id);
+                    flow_rules.retain(|other| other.about.id != rule.about.id);
+                    flow_rules.push(rule);
+                }
             }
-            LanguageRules::new(rules)
+            LanguageRules::new(rules, FlowRules::new(language, flow_rules, &libraries))
         })
     }
 }
@@ -147,7 +158,7 @@ fn empty_cache() -> HashMap<Language, OnceLock<LanguageRules>> {
 }
 
 impl LanguageRules {
-    pub(crate) fn new(rules: Vec<Rule>) -> LanguageRules {
+    pub(crate) fn new(rules: Vec<Rule>, flow: FlowRules) -> LanguageRules {
         let mut by_kind: Vec<Vec<usize>> = Vec::new();
         for (at, rule) in rules.iter().enumerate() {
             let kinds = rule.config.matcher.potential_kinds();
@@ -158,7 +169,7 @@ impl LanguageRules {
                 by_kind[kind].push(at);
             }
         }
-        LanguageRules { rules, by_kind }
+        LanguageRules { rules, flow, by_kind }
     }
 
     /// Returns the indices of the rules that can match a node of a kind.

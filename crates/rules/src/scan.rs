@@ -50,12 +50,14 @@ fn hit(rule: &Rule, found: &NodeMatch<'_, StrDoc<Language>>, text: &str) -> Rule
     RuleMatch {
         lines,
         column: Some(found.start_pos().byte_point().1 as u32 + 1),
+        span: Some(found.range()),
         note: None,
         code: Some(found.text().into_owned()),
         before: copies_before(text, found),
         is_secret: false,
         is_safe: rule.fix == Some(FixClass::Safe),
         replacement,
+        trace: Vec::new(),
     }
 }
 

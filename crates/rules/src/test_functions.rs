@@ -7,8 +7,8 @@
 mod assertion;
 mod collection;
 
-use crate::flow::{Flow, Reach, walk};
 use crate::language::{self, Language};
+use crate::reachability::{Flow, Reach, walk};
 use crate::syntax::{Syntax, SyntaxNode};
 use assertion::{TestFacts, is_assertion};
 

@@ -6,8 +6,8 @@ use std::ops::Range;
 use super::TestEffect;
 use super::collection::{DECLARE, Test, root};
 use crate::conditions::{Truth, compare, operands, split};
-use crate::flow::{Flow, Reach};
 use crate::language::Language;
+use crate::reachability::{Flow, Reach};
 use crate::syntax::SyntaxNode;
 
 /// Parts of the name of a function that asserts, in lower case.

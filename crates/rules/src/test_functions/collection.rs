@@ -2,8 +2,8 @@
 
 use super::TestEffect;
 use crate::conditions::{Truth, of_cfg, split};
-use crate::flow::{Flow, ScopeKind};
 use crate::language::Language;
+use crate::reachability::{Flow, ScopeKind};
 use crate::syntax::{Syntax, SyntaxNode};
 
 /// The functions of scripts that declare tests.

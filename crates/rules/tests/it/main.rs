@@ -4,6 +4,7 @@
 mod change_checks;
 mod credentials;
 mod examples;
+mod flow;
 mod injection;
 mod structure;
 

@@ -1,0 +1,560 @@
+//! Calls in the interpreter: sinks, sources, sanitizers, known functions and propagators, in this
+//! order.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::collection_calls;
+use super::form::{Argument, Expr, FlowClass, FlowFunction, Node};
+use super::interpreter::{FlowInterpreter, Frame, State};
+use super::pattern::{CallFacts, CallPattern};
+use super::text_calls;
+use super::value::{Content, FlowValue, Taint};
+
+/// The maximum depth of supertypes that are searched for a method.
+const MAX_SUPERTYPES: usize = 4;
+
+/// The methods whose results carry no text of their receiver.
+const NEUTRAL_METHODS: [&str; 44] = [
+    "length", "size", "isEmpty", "isBlank", "equals", "equalsIgnoreCase", "contains",
+    "containsKey", "containsValue", "indexOf", "lastIndexOf", "hashCode", "compareTo",
+    "compareToIgnoreCase", "startsWith", "endsWith", "matches", "getClass", "hasNext",
+    "hasMoreElements", "hasMoreTokens", "exists", "isFile", "isDirectory", "canRead", "canWrite",
+    "delete", "close", "flush", "available", "intValue", "longValue", "isdigit", "isalnum",
+    "isalpha", "isnumeric", "isidentifier", "startswith", "endswith", "find", "count", "index",
+    "ordinal", "is_valid",
+];
+
+/// The evaluated arguments of a call, each with its name.
+type Values = [(Option<String>, FlowValue)];
+
+impl FlowInterpreter<'_> {
+    /// Evaluates a call.
+    pub(super) fn call(
+        &mut self,
+        node: &Node,
+        receiver: Option<&Node>,
+        name: &str,
+        arguments: &[Argument],
+        state: &mut State,
+        frame: &mut Frame,
+    ) -> FlowValue {
+        let owner = receiver.map(|receiver| self.eval(receiver, state, frame));
+        let (owner, name) = match owner {
+            Some(owner) => (Some(owner), name.to_owned()),
+            None => self.imported(name, frame),
+        };
+        let values = self.arguments(arguments, state, frame);
+        let facts = CallFacts {
+            is_new: false,
+            receiver: owner.as_ref(),
+            name: &name,
+            arguments: Some(&values),
+        };
+        self.check_sinks(node, &facts, frame);
+        self.fill_arguments(arguments, &facts, state);
+        let closure_result = self.run_closures(arguments, &facts, state, frame);
+        let mut result = self.result(node, receiver, &facts, state, frame);
+        result.taint(&closure_result.all_taints());
+        let named = self.rules.types().named(&name).find(|(pattern, _)| pattern.matches(&facts));
+        if let Some((_, name)) = named {
+            result.types = vec![Rc::from(name.as_str())];
+        }
+        result
+    }
+
+    /// Returns the module and the name of an imported function.
+    fn imported(&self, name: &str, frame: &Frame) -> (Option<FlowValue>, String) {
+        let dotted = self.program.files[frame.file].imports.get(name);
+        match dotted.and_then(|dotted| dotted.rsplit_once('.')) {
+            Some((module, name)) => {
+                let mut owner = FlowValue::of_type(module);
+                owner.is_static = true;
+                (Some(owner), name.to_owned())
+            }
+            None => (None, name.to_owned()),
+        }
+    }
+
+    fn result(
+        &mut self,
+        node: &Node,
+        receiver: Option<&Node>,
+        facts: &CallFacts<'_>,
+        state: &mut State,
+        frame: &mut Frame,
+    ) -> FlowValue {
+        let values = facts.arguments.unwrap_or_default();
+        if let Some(value) = self.source(node, facts, frame) {
+            return value;
+        }
+        if let Some(value) = self.sanitized(receiver, facts, state) {
+            return value;
+        }
+        if let Some(value) = self.known_call(node, receiver, facts, state, frame) {
+            return value;
+        }
+        if let Some(owner) = facts.receiver {
+            if let Some(value) = text_calls::evaluate(owner, facts.name, values) {
+                return value;
+            }
+            let mut changed = owner.clone();
+            if let Some(value) = collection_calls::evaluate(&mut changed, facts.name, values) {
+                if let Some(receiver) = receiver {
+                    self.update(receiver, state, &mut |own| *own = changed.clone());
+                }
+                return value;
+            }
+        }
+        if let Some(value) = self.propagated(receiver, facts, state) {
+            return value;
+        }
+        match facts.receiver {
+            Some(owner) if !NEUTRAL_METHODS.contains(&facts.name) => {
+                FlowValue::with_taints(owner.all_taints())
+            }
+            _ => FlowValue::default(),
+        }
+    }
+
+    /// Evaluates a constructor.
+    pub(super) fn construct(
+        &mut self,
+        node: &Node,
+        type_name: &str,
+        arguments: &[Argument],
+        state: &mut State,
+        frame: &mut Frame,
+    ) -> FlowValue {
+        let values = self.arguments(arguments, state, frame);
+        let facts =
+            CallFacts { is_new: true, receiver: None, name: type_name, arguments: Some(&values) };
+        self.check_sinks(node, &facts, frame);
+        self.run_closures(arguments, &facts, state, frame);
+        if let Some(mut value) = self.source(node, &facts, frame) {
+            value.types = vec![Rc::from(type_name)];
+            return value;
+        }
+        if let Some((file, class)) = self.program.class(type_name, frame.file) {
+            return self.instantiate(file, &class, node, &values, frame);
+        }
+        let mut value = FlowValue::of_type(type_name);
+        value.content = collection_calls::new_collection(type_name, &values);
+        let sanitized = self.sanitized(None, &facts, state);
+        match (&value.content, sanitized) {
+            (_, Some(clean)) => value.taint(&clean.all_taints()),
+            (Content::Unknown, None) => {
+                values.iter().for_each(|(_, argument)| value.taint(&argument.all_taints()));
+            }
+            _ => {}
+        }
+        if let [(_, only)] = values.as_slice()
+            && matches!(type_name, "String" | "StringBuilder" | "StringBuffer")
+        {
+            value.constants = only.constants.clone().filter(|_| type_name == "String");
+        }
+        value
+    }
+
+    /// Creates an object of a known class and runs its constructor.
+    pub(super) fn instantiate(
+        &mut self,
+        file: usize,
+        class: &Rc<FlowClass>,
+        node: &Node,
+        values: &Values,
+        frame: &Frame,
+    ) -> FlowValue {
+        let this = FlowValue {
+            types: vec![Rc::from(class.name.as_str())],
+            content: Content::Object(BTreeMap::new()),
+            ..FlowValue::default()
+        };
+        let constructors = class.functions.iter().filter(|own| own.is_constructor);
+        let fitting = constructors.filter(|own| own.takes(values.len()));
+        let fitting: Vec<(usize, Rc<FlowFunction>)> =
+            fitting.map(|own| (file, Rc::clone(own))).take(1).collect();
+        match self.run_functions(&fitting, node, this.clone(), values, frame) {
+            Some((_, this)) => this,
+            None => {
+                let mut this = this;
+                values.iter().for_each(|(_, argument)| this.taint(&argument.all_taints()));
+                this
+            }
+        }
+    }
+
+    // ---- sinks and sources
+
+    fn check_sinks(&mut self, node: &Node, facts: &CallFacts<'_>, frame: &Frame) {
+        let rules = self.rules;
+        let values = facts.arguments.unwrap_or_default();
+        for (pattern, at) in rules.sinks().named(facts.name) {
+            if !self.concerned[*at] || !pattern.matches(facts) {
+                continue;
+            }
+            let site = self.site(node, frame);
+            if !pattern.has_mark() {
+                self.hit(*at, site, None);
+                continue;
+            }
+            let marked = marked_taints(pattern, facts, values);
+            let rule = &rules.rules[*at];
+            let is_harmful = |taint: &&Taint| {
+                rule.kinds.iter().any(|kind| **kind == *taint.kind)
+                    && !taint
+                        .cleared
+                        .iter()
+                        .any(|label| rule.labels.iter().any(|own| **own == **label))
+            };
+            if let Some(taint) = marked.iter().find(is_harmful) {
+                self.hit(*at, site, Some(Rc::clone(&taint.place)));
+            }
+        }
+    }
+
+    fn source(&self, node: &Node, facts: &CallFacts<'_>, frame: &Frame) -> Option<FlowValue> {
+        let patterns = self.rules.sources().named(facts.name);
+        let kinds: Vec<&String> =
+            patterns.filter(|(pattern, _)| pattern.matches(facts)).map(|(_, kind)| kind).collect();
+        if kinds.is_empty() {
+            return None;
+        }
+        let site = self.site(node, frame);
+        let mut value = FlowValue::default();
+        let taints: Vec<Taint> = kinds.iter().map(|kind| self.new_taint(kind, &site)).collect();
+        value.taint(&taints);
+        let named =
+            self.rules.types().named(facts.name).find(|(pattern, _)| pattern.matches(facts));
+        value.types = named.map(|(_, name)| Rc::from(name.as_str())).into_iter().collect();
+        Some(value)
+    }
+
+    /// Returns the value of an attribute that is a source.
+    pub(super) fn attribute_source(
+        &self,
+        node: &Node,
+        owner: &FlowValue,
+        name: &str,
+        frame: &Frame,
+    ) -> Option<FlowValue> {
+        let facts = CallFacts { is_new: false, receiver: Some(owner), name, arguments: None };
+        self.source(node, &facts, frame)
+    }
+
+    /// Returns the result of a sanitizer: the data of its arguments, with the labels of the
+    /// sanitizer. A sanitizer with a marked receiver changes the receiver.
+    fn sanitized(
+        &self,
+        receiver: Option<&Node>,
+        facts: &CallFacts<'_>,
+        state: &mut State,
+    ) -> Option<FlowValue> {
+        let values = facts.arguments.unwrap_or_default();
+        let patterns = self.rules.sanitizers().named(facts.name);
+        let matching: Vec<&(CallPattern, String)> =
+            patterns.filter(|(pattern, _)| pattern.matches(facts)).collect();
+        if matching.is_empty() {
+            return None;
+        }
+        let mut result = FlowValue::of_type("String");
+        values.iter().for_each(|(_, value)| result.taint(&value.all_taints()));
+        facts.receiver.iter().for_each(|owner| result.taint(&owner.all_taints()));
+        for (pattern, label) in matching {
+            let label: Rc<str> = Rc::from(label.as_str());
+            result.clear(&label);
+            if let Some(receiver) = receiver.filter(|_| pattern.marks_receiver) {
+                self.update(receiver, state, &mut |own| own.clear(&label));
+            }
+        }
+        Some(result)
+    }
+
+    /// Returns the result of a call that passes data on.
+    fn propagated(
+        &self,
+        receiver: Option<&Node>,
+        facts: &CallFacts<'_>,
+        state: &mut State,
+    ) -> Option<FlowValue> {
+        let values = facts.arguments.unwrap_or_default();
+        let patterns = self.rules.propagators().named(facts.name);
+        let mut result: Option<FlowValue> = None;
+        let passing = patterns.filter(|(pattern, ())| !pattern.goes_to_arguments);
+        for (pattern, ()) in passing.filter(|(pattern, ())| pattern.matches(facts)) {
+            let taints = marked_taints(pattern, facts, values);
+            let mut value = result.take().unwrap_or_default();
+            value.taint(&taints);
+            if pattern.goes_to_receiver {
+                if let Some(receiver) = receiver {
+                    self.update(receiver, state, &mut |own| own.taint(&taints));
+                }
+                if let Some(owner) = facts.receiver {
+                    value.types = owner.types.clone();
+                    value.taint(&owner.all_taints());
+                }
+            } else if let Some(owner) = facts.receiver.filter(|owner| !owner.is_static) {
+                value.taint(&owner.all_taints());
+            }
+            result = Some(value);
+        }
+        result
+    }
+
+    /// Sends data into the arguments of a call that fills them, such as a buffer.
+    fn fill_arguments(&self, arguments: &[Argument], facts: &CallFacts<'_>, state: &mut State) {
+        let values = facts.arguments.unwrap_or_default();
+        let patterns = self.rules.propagators().named(facts.name);
+        let filling = patterns.filter(|(pattern, ())| pattern.goes_to_arguments);
+        for (pattern, ()) in filling.filter(|(pattern, ())| pattern.matches(facts)) {
+            let taints = marked_taints(pattern, facts, values);
+            for argument in arguments {
+                self.update(&argument.value, state, &mut |own| own.taint(&taints));
+            }
+        }
+    }
+
+    // ---- known functions
+
+    fn known_call(
+        &mut self,
+        node: &Node,
+        receiver: Option<&Node>,
+        facts: &CallFacts<'_>,
+        state: &mut State,
+        frame: &mut Frame,
+    ) -> Option<FlowValue> {
+        let values = facts.arguments.unwrap_or_default();
+        let Some(owner) = facts.receiver else {
+            if let Some((file, class)) = self.class_by_call(facts.name, frame) {
+                return Some(self.instantiate(file, &class, node, values, frame));
+            }
+            let class = FlowInterpreter::class_of(frame).to_owned();
+            let functions = self.functions_in_scope(&class, facts.name, values, frame.file);
+            let this = FlowInterpreter::this_of(state);
+            let (value, this) = self.run_functions(&functions, node, this, values, frame)?;
+            FlowInterpreter::set_this(state, this);
+            return Some(value);
+        };
+        let mut functions: Vec<(usize, Rc<FlowFunction>)> = Vec::new();
+        for name in owner.types.clone() {
+            functions.extend(self.methods(&name, facts.name, values, frame.file, 0));
+        }
+        let is_static = owner.is_static;
+        let this = owner.clone();
+        let (value, this) = self.run_functions(&functions, node, this, values, frame)?;
+        if let Some(receiver) = receiver.filter(|_| !is_static) {
+            self.update(receiver, state, &mut |own| *own = this.clone());
+        }
+        Some(value)
+    }
+
+    /// Returns the class that a call without a receiver creates, in languages without `new`.
+    fn class_by_call(&mut self, name: &str, frame: &Frame) -> Option<(usize, Rc<FlowClass>)> {
+        let has_new = self.program.language == crate::language::Language::Java;
+        if has_new || !name.starts_with(|c: char| c.is_ascii_uppercase()) {
+            return None;
+        }
+        self.program.class(name, frame.file)
+    }
+
+    /// Returns the functions that a call without a receiver may reach: of the class, its
+    /// supertypes, or another class of the file.
+    fn functions_in_scope(
+        &mut self,
+        class: &str,
+        name: &str,
+        values: &Values,
+        file: usize,
+    ) -> Vec<(usize, Rc<FlowFunction>)> {
+        let own = self.methods(class, name, values, file, 0);
+        if !own.is_empty() {
+            return own;
+        }
+        let functions = self.program.files[file].functions();
+        let named: Vec<Rc<FlowFunction>> = functions
+            .filter(|(_, own)| own.name == name && !own.is_constructor)
+            .map(|(_, own)| Rc::clone(own))
+            .collect();
+        best_overload(&named, values).map(|own| (file, own)).into_iter().collect()
+    }
+
+    /// Returns the method of a class or of its supertypes, or the function of a module.
+    fn methods(
+        &mut self,
+        class: &str,
+        name: &str,
+        values: &Values,
+        from: usize,
+        level: usize,
+    ) -> Vec<(usize, Rc<FlowFunction>)> {
+        if level > MAX_SUPERTYPES {
+            return Vec::new();
+        }
+        let Some((file, class)) = self.class_or_module(class, from) else { return Vec::new() };
+        let named: Vec<Rc<FlowFunction>> = class
+            .functions
+            .iter()
+            .filter(|own| own.name == name && !own.is_constructor && !own.body.is_empty())
+            .cloned()
+            .collect();
+        if let Some(own) = best_overload(&named, values) {
+            return vec![(file, own)];
+        }
+        let supertypes = class.supertypes.clone();
+        let inherited =
+            supertypes.iter().map(|own| self.methods(own, name, values, file, level + 1));
+        inherited.collect::<Vec<_>>().into_iter().flatten().collect()
+    }
+
+    fn class_or_module(&mut self, name: &str, from: usize) -> Option<(usize, Rc<FlowClass>)> {
+        if let Some(found) = self.program.class(name, from) {
+            return Some(found);
+        }
+        if self.program.language != crate::language::Language::Python {
+            return None;
+        }
+        let file = self.program.file_of(name)?;
+        let classes = &self.program.files[file].classes;
+        classes.iter().find(|class| class.name.is_empty()).map(|class| (file, Rc::clone(class)))
+    }
+
+    // ---- closures and conditions
+
+    fn run_closures(
+        &mut self,
+        arguments: &[Argument],
+        facts: &CallFacts<'_>,
+        state: &mut State,
+        frame: &mut Frame,
+    ) -> FlowValue {
+        let mut result = FlowValue::default();
+        for argument in arguments {
+            let Expr::Lambda(parameters, body) = &argument.value.expr else { continue };
+            let mut data = facts.receiver.map(FlowValue::any_element).unwrap_or_default();
+            let values = facts.arguments.unwrap_or_default();
+            values.iter().for_each(|(_, value)| data.taint(&value.all_taints()));
+            let returned = self.run_lambda(parameters, body, &data, state, frame);
+            result.taint(&returned.all_taints());
+        }
+        result
+    }
+
+    /// Applies the outcome of a condition to the variables that it checks.
+    pub(super) fn refine(
+        &mut self,
+        condition: &Node,
+        outcome: bool,
+        state: &mut State,
+        frame: &mut Frame,
+    ) {
+        use super::form::BinaryOperator as Op;
+        match &condition.expr {
+            Expr::Not(inner) => self.refine(inner, !outcome, state, frame),
+            Expr::Binary(Op::And, left, right) if outcome => {
+                self.refine(left, true, state, frame);
+                self.refine(right, true, state, frame);
+            }
+            Expr::Binary(Op::Or, left, right) if !outcome => {
+                self.refine(left, false, state, frame);
+                self.refine(right, false, state, frame);
+            }
+            Expr::Binary(Op::Equal, left, right) if outcome => {
+                self.refine_equal(left, right, state, frame);
+                self.refine_equal(right, left, state, frame);
+            }
+            Expr::Binary(Op::NotEqual, left, right) if !outcome => {
+                self.refine_equal(left, right, state, frame);
+                self.refine_equal(right, left, state, frame);
+            }
+            Expr::Binary(Op::In, left, right) if outcome => {
+                let allowed = self.eval(right, state, frame);
+                if let Expr::Name(name) = &left.expr
+                    && allowed.all_taints().is_empty()
+                {
+                    FlowInterpreter::trust_variable(state, name);
+                }
+            }
+            Expr::Call { receiver, name, arguments } if outcome => {
+                self.refine_call(receiver.as_deref(), name, arguments, state, frame);
+            }
+            _ => {}
+        }
+    }
+
+    fn refine_equal(&mut self, checked: &Node, other: &Node, state: &mut State, frame: &mut Frame) {
+        let Expr::Name(name) = &checked.expr else { return };
+        let other = self.eval(other, state, frame);
+        let is_text = matches!(other.only_constant(), Some(super::form::Constant::Text(_)));
+        if is_text {
+            FlowInterpreter::set_variable(state, name, other);
+        }
+    }
+
+    fn refine_call(
+        &mut self,
+        receiver: Option<&Node>,
+        name: &str,
+        arguments: &[Argument],
+        state: &mut State,
+        frame: &mut Frame,
+    ) {
+        if let (Some(receiver), "equals", [argument]) = (receiver, name, arguments) {
+            self.refine_equal(receiver, &argument.value, state, frame);
+            self.refine_equal(&argument.value, receiver, state, frame);
+            return;
+        }
+        let owner = receiver.map(|receiver| self.eval(receiver, state, frame));
+        let (owner, name) = match owner {
+            Some(owner) => (Some(owner), name.to_owned()),
+            None => self.imported(name, frame),
+        };
+        let values = self.arguments(arguments, state, frame);
+        let facts = CallFacts {
+            is_new: false,
+            receiver: owner.as_ref(),
+            name: &name,
+            arguments: Some(&values),
+        };
+        let patterns = self.rules.validators().named(&name);
+        for (pattern, ()) in patterns.filter(|(pattern, ())| pattern.matches(&facts)) {
+            let of_arguments = pattern.marked(&values).into_iter().map(|at| &arguments[at].value);
+            let of_receiver = receiver.filter(|_| pattern.marks_receiver);
+            for checked in of_arguments.chain(of_receiver) {
+                if let Expr::Name(name) = &checked.expr {
+                    FlowInterpreter::trust_variable(state, name);
+                }
+            }
+        }
+    }
+}
+
+/// Returns the taint of the data that a pattern marks.
+fn marked_taints(pattern: &CallPattern, facts: &CallFacts<'_>, values: &Values) -> Vec<Taint> {
+    let mut all = FlowValue::default();
+    for at in pattern.marked(values) {
+        all.taint(&values[at].1.all_taints());
+    }
+    if let Some(owner) = facts.receiver.filter(|_| pattern.marks_receiver) {
+        all.taint(&owner.all_taints());
+    }
+    all.taints
+}
+
+/// Returns the function that fits the arguments best, by their number and types.
+fn best_overload(named: &[Rc<FlowFunction>], values: &Values) -> Option<Rc<FlowFunction>> {
+    let fits = |own: &FlowFunction| {
+        let typed = own.parameters.iter().zip(values);
+        typed
+            .filter(|(parameter, (_, value))| {
+                parameter.type_name.as_deref().is_some_and(|name| value.has_type(name))
+            })
+            .count()
+    };
+    let has_names = values.iter().any(|(name, _)| name.is_some());
+    let fitting =
+        named.iter().filter(|own| own.takes(values.len()) || has_names || own.has_defaults);
+    let fitting = fitting.enumerate();
+    let best = fitting.max_by_key(|(at, own)| (fits(own), std::cmp::Reverse(*at)));
+    best.map(|(_, own)| Rc::clone(own))
+}

@@ -1,0 +1,140 @@
+//! Methods of lists and maps whose parts are known one by one.
+
+use std::collections::BTreeMap;
+
+use super::interpreter::{element_at, set_element};
+use super::value::{Content, FlowValue};
+
+/// The maximum number of parts that are known one by one.
+const MAX_PARTS: usize = 256;
+
+type Values = [(Option<String>, FlowValue)];
+
+/// Returns the content of a new collection.
+pub(super) fn new_collection(type_name: &str, values: &Values) -> Content {
+    let copied = values.first().map(|(_, value)| value.content.clone());
+    match (type_name, copied) {
+        ("ArrayList" | "LinkedList" | "Vector" | "Stack" | "ArrayDeque", None) => {
+            Content::List(Vec::new())
+        }
+        ("ArrayList" | "LinkedList" | "Vector", Some(Content::List(items))) => Content::List(items),
+        // A number is the initial size.
+        ("ArrayList" | "Vector", Some(_)) if values[0].1.only_constant().is_some() => {
+            Content::List(Vec::new())
+        }
+        ("HashMap" | "LinkedHashMap" | "TreeMap" | "Hashtable" | "ConcurrentHashMap", None) => {
+            Content::Map(BTreeMap::new())
+        }
+        ("HashMap" | "LinkedHashMap" | "TreeMap", Some(Content::Map(items))) => Content::Map(items),
+        _ => Content::Unknown,
+    }
+}
+
+/// Runs a method of a collection, which may change it. Returns `None` if the method is not known.
+pub(super) fn evaluate(owner: &mut FlowValue, name: &str, values: &Values) -> Option<FlowValue> {
+    let parts: Vec<&FlowValue> = values.iter().map(|(_, value)| value).collect();
+    if let (true, [key, default]) = (is_lookup(name), parts.as_slice()) {
+        return Some(lookup(owner, key, default));
+    }
+    match &owner.content {
+        Content::List(items) if items.len() > MAX_PARTS => {
+            owner.forget_parts();
+            None
+        }
+        Content::List(_) => in_list(owner, name, &parts),
+        Content::Map(_) => in_map(owner, name, &parts),
+        Content::Unknown | Content::Object(_) => None,
+    }
+}
+
+fn is_lookup(name: &str) -> bool {
+    matches!(name, "getProperty" | "getOrDefault")
+}
+
+/// Returns the value of a lookup with a default. The default is likely, and others are possible.
+fn lookup(owner: &FlowValue, key: &FlowValue, default: &FlowValue) -> FlowValue {
+    let mut value = element_at(owner, key);
+    if matches!(owner.content, Content::Map(_)) {
+        return value.join(default);
+    }
+    value.taint(&default.all_taints());
+    value.constants = None;
+    value.likely = default.possible().cloned().collect();
+    value.types = default.types.clone();
+    value
+}
+
+fn in_list(owner: &mut FlowValue, name: &str, parts: &[&FlowValue]) -> Option<FlowValue> {
+    let position = |value: &FlowValue| value.only_constant().and_then(|own| own.position());
+    let Content::List(items) = &mut owner.content else { return None };
+    match (name, parts) {
+        ("add" | "append" | "addElement" | "addLast" | "offer", [value]) => {
+            items.push((*value).clone());
+            Some(FlowValue::default())
+        }
+        ("push", [value]) => {
+            items.push((*value).clone());
+            Some(FlowValue::default())
+        }
+        ("add" | "insert", [at, value]) => {
+            match position(at).filter(|at| *at <= items.len()) {
+                Some(at) => items.insert(at, (*value).clone()),
+                None => {
+                    owner.forget_parts();
+                    owner.taint(&value.all_taints());
+                }
+            }
+            Some(FlowValue::default())
+        }
+        ("addAll" | "extend", [other]) => {
+            match &other.content {
+                Content::List(others) => items.extend(others.iter().cloned()),
+                _ => {
+                    owner.forget_parts();
+                    owner.taint(&other.all_taints());
+                }
+            }
+            Some(FlowValue::default())
+        }
+        ("remove" | "pop", [at]) => Some(match position(at).filter(|at| *at < items.len()) {
+            Some(at) => items.remove(at),
+            None => {
+                let element = owner.any_element();
+                owner.forget_parts();
+                element
+            }
+        }),
+        ("get" | "elementAt", [at]) => Some(element_at(owner, at)),
+        ("getFirst" | "firstElement", []) => Some(items.first().cloned().unwrap_or_default()),
+        ("getLast" | "lastElement", []) => Some(items.last().cloned().unwrap_or_default()),
+        ("set", [at, value]) => {
+            set_element(owner, at, value);
+            Some(FlowValue::default())
+        }
+        ("clear", []) => {
+            items.clear();
+            owner.taints.clear();
+            Some(FlowValue::default())
+        }
+        ("toArray" | "stream" | "iterator" | "toList", _) => Some(owner.clone()),
+        _ => None,
+    }
+}
+
+fn in_map(owner: &mut FlowValue, name: &str, parts: &[&FlowValue]) -> Option<FlowValue> {
+    match (name, parts) {
+        ("put" | "setProperty" | "putIfAbsent", [key, value]) => {
+            set_element(owner, key, value);
+            Some(FlowValue::default())
+        }
+        ("get" | "getProperty", [key]) => Some(element_at(owner, key)),
+        ("get", [key, default]) => Some(element_at(owner, key).join(default)),
+        ("values" | "entrySet", []) => Some(owner.any_element()),
+        ("clear", []) => {
+            owner.content = Content::Map(BTreeMap::new());
+            owner.taints.clear();
+            Some(FlowValue::default())
+        }
+        _ => None,
+    }
+}

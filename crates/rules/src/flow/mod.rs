@@ -1,0 +1,257 @@
+//! Rules that follow data: [`follow`] finds untrusted data that reaches a sink.
+//!
+//! - `flow_rule`, `pattern`, `rule_set`: rules and shared lists, read from YAML; patterns of calls;
+//!   all patterns of a language by name.
+//! - `form`, `lowering`, `java`, `python`: the common form of functions, and the lowering of each
+//!   language.
+//! - `program`: the reviewed file and the files that it needs.
+//! - `value`, `constants`: abstract values with their taint, and the folding of constants.
+//! - `interpreter`, `calls`, `text_calls`, `collection_calls`, `loops`: the abstract interpreter.
+//!
+//! Only functions that the change touches are run, and the functions of the same file that call
+//! them. A function whose analysis exceeds its budget is reported as not covered.
+//!
+//! Limits: two names for one object are two values; the order of threads, reflection and values
+//! that are stored outside of the program are not followed.
+
+mod calls;
+mod collection_calls;
+mod constants;
+mod flow_rule;
+mod form;
+mod interpreter;
+mod java;
+mod loops;
+mod lowering;
+mod pattern;
+mod program;
+mod python;
+mod rule_set;
+mod text_calls;
+mod value;
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+use std::rc::Rc;
+
+use assay_findings::path::RepoPath;
+use assay_findings::trace::{TraceRole, TraceStep};
+use assay_findings::vote::LineRange;
+
+pub(crate) use self::flow_rule::{FlowLibrary, FlowRule};
+use self::form::{FlowClass, FlowFunction};
+use self::interpreter::{CodeSite, FlowInterpreter, SinkHit};
+pub(crate) use self::program::FileLookup;
+use self::program::{Program, ProgramFile};
+pub(crate) use self::rule_set::FlowRules;
+use self::value::TaintPlace;
+use crate::language::Language;
+use crate::rule_match::RuleMatch;
+use crate::syntax::{LineSet, Syntax};
+
+/// The result of following the data of a file.
+pub(crate) struct FollowedData<'r> {
+    /// The matches, each with its rule.
+    pub(crate) matches: Vec<(&'r FlowRule, RuleMatch)>,
+    /// The functions that were not followed to their ends, and why.
+    pub(crate) not_covered: Vec<String>,
+    /// The expressions that build text, and whether the text is always constant.
+    built_texts: Vec<(Range<usize>, bool)>,
+}
+
+impl FollowedData<'_> {
+    /// Returns true if a piece of code builds text, and all of this text is constant.
+    pub(crate) fn builds_constants_only(&self, code: &Range<usize>) -> bool {
+        let is_inside = |inner: &Range<usize>| code.start <= inner.start && inner.end <= code.end;
+        let mut inside = self.built_texts.iter().filter(|(span, _)| is_inside(span)).peekable();
+        inside.peek().is_some() && inside.all(|(_, is_constant)| *is_constant)
+    }
+}
+
+/// A file whose data is followed.
+pub(crate) struct FollowedFile<'a> {
+    pub(crate) path: &'a RepoPath,
+    pub(crate) text: &'a str,
+    pub(crate) syntax: &'a Syntax,
+    pub(crate) touched: &'a LineSet,
+}
+
+impl FlowRules {
+    /// Returns true if a rule that follows data covers a structural rule.
+    pub(crate) fn covers(&self, id: &str) -> bool {
+        self.rules.iter().any(|rule| rule.covers.iter().any(|own| own == id))
+    }
+}
+
+/// Returns true if data is followed in a language.
+pub(crate) fn is_followed(language: Language) -> bool {
+    matches!(language, Language::Java | Language::Python)
+}
+
+/// Lowers a file: its classes, and the dotted names of its imports.
+fn lower(syntax: &Syntax) -> (Vec<FlowClass>, HashMap<String, String>) {
+    match syntax.language() {
+        Language::Java => (java::lower(syntax), HashMap::new()),
+        Language::Python => python::lower(syntax),
+        _ => (Vec::new(), HashMap::new()),
+    }
+}
+
+/// Follows the data of the touched functions of a file, for the rules that are concerned.
+pub(crate) fn follow<'r>(
+    file: &FollowedFile<'_>,
+    rules: &'r FlowRules,
+    concerned: &[bool],
+    lookup: &FileLookup<'_>,
+) -> FollowedData<'r> {
+    let mut followed =
+        FollowedData { matches: Vec::new(), not_covered: Vec::new(), built_texts: Vec::new() };
+    if !concerned.contains(&true) {
+        return followed;
+    }
+    let own = ProgramFile::new(file.path.clone(), file.text.to_owned(), file.syntax);
+    let entries = entries(&own, file.touched);
+    let program = Program::new(file.syntax.language(), own, lookup);
+    let mut interpreter = FlowInterpreter::new(rules, concerned, program);
+    for function in &entries {
+        if !interpreter.run_entry(function) {
+            let name = &function.name;
+            let why = "its data was not followed to the end: the function is too large";
+            followed.not_covered.push(format!("`{name}` in {} ({why})", file.path));
+        }
+    }
+    followed.not_covered.append(&mut interpreter.program.missing);
+    followed.built_texts = interpreter.built_texts.drain().collect();
+    let matches = interpreter.hits.iter().filter_map(|hit| {
+        Some((&rules.rules[hit.rule], rule_match(hit, &interpreter, file.touched)?))
+    });
+    for (rule, found) in matches {
+        let is_known = followed.matches.iter().any(|(other, known)| {
+            std::ptr::eq(*other, rule) && known.lines == found.lines && known.code == found.code
+        });
+        if !is_known {
+            followed.matches.push((rule, found));
+        }
+    }
+    followed
+}
+
+/// Returns the functions that overlap touched lines, and those that reach them by calls.
+fn entries(file: &ProgramFile, touched: &LineSet) -> Vec<Rc<FlowFunction>> {
+    let all: Vec<&Rc<FlowFunction>> = file.functions().map(|(_, function)| function).collect();
+    let is_touched = |function: &FlowFunction| {
+        let (start, end) = function.lines;
+        LineRange::range(start, end).is_some_and(|lines| touched.overlaps(lines))
+    };
+    let mut chosen: Vec<bool> = all.iter().map(|function| is_touched(function)).collect();
+    loop {
+        let names: HashSet<&str> = all
+            .iter()
+            .zip(&chosen)
+            .filter(|(_, chosen)| **chosen)
+            .map(|(function, _)| function.name.as_str())
+            .collect();
+        let calls = |function: &FlowFunction| {
+            function.calls.iter().any(|call| names.contains(call.as_str()))
+        };
+        let next: Vec<bool> =
+            all.iter().zip(&chosen).map(|(function, own)| *own || calls(function)).collect();
+        if next == chosen {
+            break;
+        }
+        chosen = next;
+    }
+    all.into_iter().zip(chosen).filter(|(_, own)| *own).map(|(own, _)| Rc::clone(own)).collect()
+}
+
+/// Creates the match of a hit: at the sink if the change touches it, else at the last touched place
+/// on the way. Returns `None` if the change touches no place.
+fn rule_match(
+    hit: &SinkHit,
+    interpreter: &FlowInterpreter<'_>,
+    touched: &LineSet,
+) -> Option<RuleMatch> {
+    let places = places(hit.data.as_ref());
+    let is_touched = |file: usize, line: u32| {
+        file == 0 && LineRange::at(line).is_some_and(|lines| touched.overlaps(lines))
+    };
+    let site = site_of(hit, interpreter, touched);
+    let (line, code, span) = match site {
+        Some(site) => (site.line, interpreter.code(&site), Some(site.span)),
+        None => {
+            let place = places.iter().rev().find(|place| is_touched(place.file, place.line))?;
+            (place.line, place.code.clone(), None)
+        }
+    };
+    let text = &interpreter.program.files[0].text;
+    let mut found = RuleMatch::on_line(line, &code)?;
+    if let Some(span) = span {
+        let end = text.get(..span.end)?.matches('\n').count() as u32 + 1;
+        found.lines = LineRange::range(line, end)?;
+        let line_start = text.get(..span.start)?.rfind('\n').map_or(0, |at| at + 1);
+        found.column = u32::try_from(span.start - line_start + 1).ok();
+        found.code = text.get(span.clone()).map(str::to_owned);
+        found.before = copies_before(text, &span);
+    }
+    found.trace = trace(hit, &places, interpreter);
+    Some(found)
+}
+
+/// Returns the touched site of a hit in the reviewed file: the sink, or a call that leads to it.
+fn site_of(
+    hit: &SinkHit,
+    interpreter: &FlowInterpreter<'_>,
+    touched: &LineSet,
+) -> Option<CodeSite> {
+    let text = &interpreter.program.files[0].text;
+    let is_touched = |site: &&CodeSite| {
+        let lines = || {
+            let end = text.get(..site.span.end)?.matches('\n').count() as u32 + 1;
+            LineRange::range(site.line, end)
+        };
+        site.file == 0 && lines().is_some_and(|lines| touched.overlaps(lines))
+    };
+    let sites = hit.calls.iter().chain(std::iter::once(&hit.site));
+    sites.rev().find(is_touched).cloned()
+}
+
+fn copies_before(text: &str, span: &Range<usize>) -> usize {
+    let squeeze = |text: &str| text.split_whitespace().collect::<String>();
+    let (before, own) = (squeeze(&text[..span.start]), squeeze(&text[span.clone()]));
+    before.matches(&own).count()
+}
+
+/// Returns the places that data passed, the source first.
+fn places(last: Option<&Rc<TaintPlace>>) -> Vec<Rc<TaintPlace>> {
+    let mut places: Vec<Rc<TaintPlace>> =
+        std::iter::successors(last.cloned(), |place| place.before.clone()).collect();
+    places.reverse();
+    places
+}
+
+fn trace(
+    hit: &SinkHit,
+    places: &[Rc<TaintPlace>],
+    interpreter: &FlowInterpreter<'_>,
+) -> Vec<TraceStep> {
+    if places.is_empty() {
+        return Vec::new();
+    }
+    let step = |role: TraceRole, file: usize, line: u32, code: &str| TraceStep {
+        role,
+        file: interpreter.program.files[file].path.clone(),
+        line,
+        code: code.to_owned(),
+    };
+    let mut steps: Vec<TraceStep> = places
+        .iter()
+        .enumerate()
+        .map(|(at, place)| {
+            let role = if at == 0 { TraceRole::Source } else { TraceRole::Step };
+            step(role, place.file, place.line, &place.code)
+        })
+        .collect();
+    let sink = &hit.site;
+    steps.push(step(TraceRole::Sink, sink.file, sink.line, &interpreter.code(sink)));
+    steps
+}

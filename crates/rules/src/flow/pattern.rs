@@ -1,0 +1,261 @@
+//! Patterns of calls and attributes: [`CallPattern`], as rules that follow data write them.
+//!
+//! `Type.method(…)` matches a call on a value of the type, or on the class or module itself;
+//! `new Type(…)` matches a constructor, `name(…)` a function, and `a.b` without parentheses an
+//! attribute. `|` separates alternatives of types and names, `*` matches any. An argument is `_`
+//! (any), `$` (the data that the pattern is about), `$...` (this and all further ones), `...` (any
+//! further ones), `/regex/` (a constant text), a constant, or `name=argument`. `$Type.method()`
+//! marks the receiver. ` -> this` at the end sends the marked data into the receiver, and
+//! ` -> arguments` into the arguments.
+
+use regex::Regex;
+
+use super::form::Constant;
+use super::value::FlowValue;
+
+/// A pattern of a call, a constructor or an attribute.
+#[derive(Debug, Clone)]
+pub(super) struct CallPattern {
+    is_new: bool,
+    types: Vec<String>,
+    pub(super) names: Vec<String>,
+    /// The arguments; `None` for an attribute.
+    arguments: Option<Vec<ArgumentPattern>>,
+    pub(super) marks_receiver: bool,
+    pub(super) goes_to_receiver: bool,
+    pub(super) goes_to_arguments: bool,
+}
+
+#[derive(Debug, Clone)]
+enum ArgumentPattern {
+    Any,
+    Marked,
+    MarkedRest,
+    Rest,
+    Matching(Regex),
+    Constant(Constant),
+    Named(String, Box<ArgumentPattern>),
+}
+
+/// A call, a constructor or an attribute with its evaluated parts.
+pub(super) struct CallFacts<'a> {
+    pub(super) is_new: bool,
+    /// The receiver; `None` for a function and a constructor.
+    pub(super) receiver: Option<&'a FlowValue>,
+    pub(super) name: &'a str,
+    /// The arguments with their names; `None` for an attribute.
+    pub(super) arguments: Option<&'a [(Option<String>, FlowValue)]>,
+}
+
+impl CallPattern {
+    /// Parses a pattern.
+    pub(super) fn parse(text: &str) -> Result<CallPattern, String> {
+        let fail = |why: &str| format!("invalid pattern `{text}`: {why}");
+        let (call, target) = match text.trim().rsplit_once("->") {
+            Some((call, target)) => (call.trim(), target.trim()),
+            None => (text.trim(), ""),
+        };
+        if !matches!(target, "" | "this" | "arguments") {
+            return Err(fail("expected `-> this` or `-> arguments`"));
+        }
+        let (call, is_new) = match call.strip_prefix("new ") {
+            Some(call) => (call.trim(), true),
+            None => (call, false),
+        };
+        let (call, marks_receiver) = match call.strip_prefix('$') {
+            Some(call) => (call, true),
+            None => (call, false),
+        };
+        let (head, arguments) = match call.split_once('(') {
+            Some((head, rest)) => {
+                let inside = rest.strip_suffix(')').ok_or_else(|| fail("missing `)`"))?;
+                (head.trim(), Some(parse_arguments(inside).map_err(|why| fail(&why))?))
+            }
+            None => (call, None),
+        };
+        let (types, names) = match head.rsplit_once('.') {
+            Some((types, names)) if !is_new => (types, names),
+            _ => ("", head),
+        };
+        let names = alternatives(names);
+        if names.is_empty() || names.iter().any(|name| !is_name(name)) {
+            return Err(fail("expected a name such as `Type.method(…)`"));
+        }
+        Ok(CallPattern {
+            is_new,
+            types: alternatives(types),
+            names,
+            arguments,
+            marks_receiver,
+            goes_to_receiver: target == "this",
+            goes_to_arguments: target == "arguments",
+        })
+    }
+
+    /// Returns true if the pattern names data of the call.
+    pub(super) fn has_mark(&self) -> bool {
+        let is_mark = |argument: &ArgumentPattern| argument.is_mark();
+        self.marks_receiver || self.arguments.iter().flatten().any(is_mark)
+    }
+
+    /// Returns true if the pattern matches a call or an attribute.
+    pub(super) fn matches(&self, call: &CallFacts<'_>) -> bool {
+        self.is_new == call.is_new
+            && self.names.iter().any(|name| name == "*" || name == call.name)
+            && self.matches_receiver(call.receiver)
+            && match (&self.arguments, call.arguments) {
+                (None, None) => true,
+                (Some(patterns), Some(arguments)) => match_arguments(patterns, arguments),
+                _ => false,
+            }
+    }
+
+    fn matches_receiver(&self, receiver: Option<&FlowValue>) -> bool {
+        match receiver {
+            None => self.types.is_empty(),
+            Some(value) => self.types.iter().any(|name| name == "*" || value.has_type(name)),
+        }
+    }
+
+    /// Returns the positions of the marked arguments.
+    pub(super) fn marked(&self, arguments: &[(Option<String>, FlowValue)]) -> Vec<usize> {
+        let Some(patterns) = &self.arguments else { return Vec::new() };
+        let mut marked = Vec::new();
+        let mut at = 0;
+        for pattern in patterns {
+            match pattern {
+                ArgumentPattern::Named(name, inner) => {
+                    if inner.is_mark() {
+                        marked.extend(find_named(arguments, name));
+                    }
+                }
+                ArgumentPattern::MarkedRest => marked.extend(at..arguments.len()),
+                ArgumentPattern::Rest => {}
+                ArgumentPattern::Marked => {
+                    marked.push(at);
+                    at += 1;
+                }
+                _ => at += 1,
+            }
+        }
+        marked.retain(|at| *at < arguments.len());
+        marked
+    }
+}
+
+impl ArgumentPattern {
+    fn is_mark(&self) -> bool {
+        match self {
+            ArgumentPattern::Marked | ArgumentPattern::MarkedRest => true,
+            ArgumentPattern::Named(_, inner) => inner.is_mark(),
+            _ => false,
+        }
+    }
+
+    fn matches(&self, value: &FlowValue) -> bool {
+        let is_any = |test: &dyn Fn(&Constant) -> bool| value.possible().any(test);
+        match self {
+            ArgumentPattern::Matching(regex) => {
+                is_any(&|constant| matches!(constant, Constant::Text(text) if regex.is_match(text)))
+            }
+            ArgumentPattern::Constant(wanted) => is_any(&|constant| constant == wanted),
+            _ => true,
+        }
+    }
+}
+
+fn find_named(arguments: &[(Option<String>, FlowValue)], name: &str) -> Option<usize> {
+    arguments.iter().position(|(own, _)| own.as_deref() == Some(name))
+}
+
+fn match_arguments(
+    patterns: &[ArgumentPattern],
+    arguments: &[(Option<String>, FlowValue)],
+) -> bool {
+    let mut at = 0;
+    for pattern in patterns {
+        match pattern {
+            ArgumentPattern::Rest | ArgumentPattern::MarkedRest => return true,
+            ArgumentPattern::Named(name, inner) => {
+                let value = find_named(arguments, name).map(|at| &arguments[at].1);
+                if !value.is_some_and(|value| inner.matches(value)) {
+                    return false;
+                }
+            }
+            _ => {
+                let Some((_, value)) = arguments.get(at) else { return false };
+                if !pattern.matches(value) {
+                    return false;
+                }
+                at += 1;
+            }
+        }
+    }
+    arguments.iter().skip(at).all(|(name, _)| name.is_some())
+}
+
+fn alternatives(text: &str) -> Vec<String> {
+    text.split('|').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect()
+}
+
+fn is_name(text: &str) -> bool {
+    text == "*" || text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | '$'))
+}
+
+fn parse_arguments(text: &str) -> Result<Vec<ArgumentPattern>, String> {
+    split_arguments(text).iter().map(|argument| parse_argument(argument)).collect()
+}
+
+/// Splits arguments at the commas outside of regular expressions and quotes.
+fn split_arguments(text: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    let mut quote: Option<char> = None;
+    let mut is_escaped = false;
+    for c in text.chars() {
+        let was_escaped = is_escaped;
+        is_escaped = c == '\\' && !was_escaped;
+        match quote {
+            _ if was_escaped => {}
+            Some(end) if c == end => quote = None,
+            None if matches!(c, '/' | '"') => quote = Some(c),
+            _ => {}
+        }
+        match parts.last_mut() {
+            Some(part) if c != ',' || quote.is_some() => part.push(c),
+            _ => parts.push(String::new()),
+        }
+    }
+    parts.iter().map(|part| part.trim().to_owned()).filter(|part| !part.is_empty()).collect()
+}
+
+fn parse_argument(text: &str) -> Result<ArgumentPattern, String> {
+    Ok(match text {
+        "_" => ArgumentPattern::Any,
+        "$" => ArgumentPattern::Marked,
+        "$..." => ArgumentPattern::MarkedRest,
+        "..." => ArgumentPattern::Rest,
+        "true" | "True" => ArgumentPattern::Constant(Constant::Boolean(true)),
+        "false" | "False" => ArgumentPattern::Constant(Constant::Boolean(false)),
+        _ => return parse_other_argument(text),
+    })
+}
+
+fn parse_other_argument(text: &str) -> Result<ArgumentPattern, String> {
+    if let Some(regex) = text.strip_prefix('/').and_then(|text| text.strip_suffix('/')) {
+        let regex = Regex::new(regex).map_err(|error| error.to_string())?;
+        return Ok(ArgumentPattern::Matching(regex));
+    }
+    if let Some(text) = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')) {
+        return Ok(ArgumentPattern::Constant(Constant::Text(text.to_owned())));
+    }
+    if let Ok(number) = text.parse() {
+        return Ok(ArgumentPattern::Constant(Constant::Integer(number)));
+    }
+    match text.split_once('=') {
+        Some((name, inner)) => {
+            let inner = parse_argument(inner.trim())?;
+            Ok(ArgumentPattern::Named(name.trim().to_owned(), Box::new(inner)))
+        }
+        None => Err(format!("unknown argument `{text}`")),
+    }
+}

@@ -1,0 +1,26 @@
+//! Methods of text whose results are known: [`evaluate`].
+
+use super::form::Constant;
+use super::value::FlowValue;
+
+/// Returns the result of a method of a constant text; `None` if it is not known.
+pub(super) fn evaluate(
+    owner: &FlowValue,
+    name: &str,
+    values: &[(Option<String>, FlowValue)],
+) -> Option<FlowValue> {
+    let Constant::Text(text) = owner.only_constant()? else { return None };
+    let first = values.first().map(|(_, value)| value.only_constant());
+    let result = match (name, first) {
+        ("charAt", Some(Some(index))) => Constant::Character(text.chars().nth(index.position()?)?),
+        ("length", None) => Constant::Integer(i64::try_from(text.chars().count()).ok()?),
+        ("isEmpty", None) => Constant::Boolean(text.is_empty()),
+        ("toString" | "intern", None) => Constant::Text(text.clone()),
+        ("trim" | "strip", None) => Constant::Text(text.trim().to_owned()),
+        ("toUpperCase" | "upper", None) => Constant::Text(text.to_uppercase()),
+        ("toLowerCase" | "lower", None) => Constant::Text(text.to_lowercase()),
+        ("equals", Some(Some(other))) => Constant::Boolean(&Constant::Text(text.clone()) == other),
+        _ => return None,
+    };
+    Some(FlowValue::constant(result))
+}

@@ -1,0 +1,165 @@
+//! Rules that follow data, on whole changes.
+
+use assay_findings::trace::TraceStep;
+use assay_rules::Rulebook;
+use assay_testkit::Repository;
+use expect_test::expect;
+
+use crate::review;
+
+const SERVLET: &str = r#"class A extends HttpServlet {
+  private Connection connection;
+
+  void doPost(HttpServletRequest request, HttpServletResponse response) throws Exception {
+    Reader reader = new Reader(request);
+    String name = reader.read("name");
+    connection.prepareStatement("SELECT 1 FROM t WHERE n = '" + name + "'");
+  }
+}
+"#;
+
+const READER: &str = r#"class Reader {
+  private HttpServletRequest request;
+
+  Reader(HttpServletRequest request) {
+    this.request = request;
+  }
+
+  String read(String name) {
+    return request.getParameter(name);
+  }
+}
+"#;
+
+fn shown(trace: &[TraceStep]) -> String {
+    let lines = trace
+        .iter()
+        .map(|step| format!("{} {}:{} {}\n", step.role.as_str(), step.file, step.line, step.code));
+    lines.collect()
+}
+
+/// Returns the rules with a trace that fire, each with its line.
+fn fired(before: &[(&str, &str)], after: &[(&str, &str)]) -> Vec<String> {
+    let votes = review(before, after).report.votes;
+    let traced = votes.into_iter().filter(|vote| !vote.trace.is_empty());
+    traced
+        .map(|vote| {
+            let (rule, line) = (vote.rule.unwrap_or_default(), vote.lines.map(|l| l.start()));
+            format!("{rule} {}", line.unwrap_or(0))
+        })
+        .collect()
+}
+
+#[test]
+fn data_is_followed_through_a_class_of_another_file() {
+    let result = review(
+        &[("src/Reader.java", READER)],
+        &[("src/Reader.java", READER), ("src/A.java", SERVLET)],
+    );
+    let vote = result.report.votes.iter().find(|vote| !vote.trace.is_empty()).unwrap();
+    assert_eq!(vote.rule.as_deref(), Some("java/sql-injection"));
+    expect![[r#"
+        source src/Reader.java:9 request.getParameter(name)
+        step src/A.java:6 reader.read("name")
+        sink src/A.java:7 connection.prepareStatement("SELECT 1 FROM t WHERE n = '" + name + "'")
+    "#]]
+    .assert_eq(&shown(&vote.trace));
+}
+
+#[test]
+fn a_helper_that_returns_a_constant_carries_no_data() {
+    let harmless = READER.replace("request.getParameter(name)", "\"none\"");
+    let reader = ("src/Reader.java", harmless.as_str());
+    assert!(fired(&[reader], &[reader, ("src/A.java", SERVLET)]).is_empty());
+}
+
+#[test]
+fn a_flow_that_the_change_does_not_touch_is_not_reported() {
+    let after = format!("// A comment\n{SERVLET}");
+    let before = [("src/A.java", SERVLET), ("src/Reader.java", READER)];
+    let after = [("src/A.java", after.as_str()), ("src/Reader.java", READER)];
+    assert!(fired(&before, &after).is_empty());
+}
+
+#[test]
+fn a_touched_source_is_reported_where_the_change_is() {
+    let before = SERVLET.replace("reader.read(\"name\")", "\"none\"");
+    let before = [("src/A.java", before.as_str()), ("src/Reader.java", READER)];
+    let after = [("src/A.java", SERVLET), ("src/Reader.java", READER)];
+    assert_eq!(fired(&before, &after), ["java/sql-from-request 6"]);
+}
+
+#[test]
+fn recursion_ends() {
+    let text = r#"class A {
+  void f(HttpServletRequest request) throws Exception {
+    Runtime.getRuntime().exec(g(request.getParameter("a"), 9));
+  }
+
+  String g(String value, int n) {
+    return n == 0 ? value : g(value + n, n - 1);
+  }
+}
+"#;
+    assert_eq!(fired(&[], &[("src/A.java", text)]), ["java/command-from-request 3"]);
+}
+
+#[test]
+fn a_function_beyond_the_budget_is_reported_as_not_covered() {
+    let lines = "    x = x.trim();\n".repeat(30_000);
+    let text = format!("class A {{\n  void f(String x) {{\n{lines}  }}\n}}\n");
+    let result = review(&[], &[("src/A.java", &text)]);
+    let expected = "`f` in src/A.java (its data was not followed to the end: the function is too \
+                    large)";
+    assert_eq!(result.report.remarks.not_covered, [expected]);
+}
+
+#[test]
+fn a_pattern_that_fires_at_the_same_place_gets_the_trace() {
+    let text = "import os\nfrom flask import request\n\n\ndef f():\n    \
+                os.system(f\"rm {request.args['name']}\")\n";
+    let votes = review(&[], &[("a.py", text)]).report.votes;
+    let rules: Vec<Option<&str>> = votes.iter().map(|vote| vote.rule.as_deref()).collect();
+    assert_eq!(rules, [Some("python/shell-injection")]);
+    assert_eq!(votes[0].trace.len(), 2);
+}
+
+const OWN_RULE: &str = "id: house/no-raw-names
+language: Python
+message: Name is logged
+severity: warning
+flow:
+  sources: ['house.names(...)']
+  sinks: ['house.log($)']
+  sanitizers: ['house.clean(...)']
+";
+
+fn review_by(rules: &str, text: &str) -> Vec<String> {
+    let files = [("house.yml".to_owned(), rules.to_owned())];
+    let rulebook = Rulebook::with_repository_rules(files).unwrap();
+    let repository = Repository::new();
+    repository.write("a.py", text);
+    repository.commit("change");
+    let scope = assay_change::Scope::Commits("HEAD".to_owned());
+    let selection = assay_change::Selection::default();
+    let change = assay_change::open(repository.path(), &scope, &selection).unwrap();
+    let votes = rulebook.review(&change).report.votes;
+    votes.into_iter().filter_map(|vote| vote.rule).collect()
+}
+
+#[test]
+fn a_rule_of_the_repository_follows_data() {
+    let dirty = "import house\n\nhouse.log(house.names(1).upper())\n";
+    let clean = "import house\n\nhouse.log(house.clean(house.names(1)))\n";
+    assert_eq!(review_by(OWN_RULE, dirty), ["house/no-raw-names"]);
+    assert!(review_by(OWN_RULE, clean).is_empty());
+}
+
+#[test]
+fn a_wrong_pattern_is_refused_with_its_text() {
+    let rules = OWN_RULE.replace("house.log($)", "house.log($");
+    let files = [("house.yml".to_owned(), rules)];
+    let error = Rulebook::with_repository_rules(files).unwrap_err();
+    expect!["the rule `house.yml` cannot be used: invalid pattern `house.log($`: missing `)`"]
+        .assert_eq(&error.to_string());
+}
