@@ -57,7 +57,8 @@ enum Chore {
     },
     /// Measures the quality of results, compared with other programs
     Measure {
-        /// The measurement: recovery, diffs, cases, secrets, synthesis, scoring, grounding
+        /// The measurement: recovery, diffs, cases, secrets, synthesis, scoring, grounding,
+        /// owasp
         name: String,
         /// The folder with the data, for measurements that need it
         #[arg(long, value_name = "DIR")]

@@ -6,6 +6,7 @@ mod diffs;
 mod draft;
 mod grounding;
 mod labelled;
+mod owasp;
 mod recovery;
 mod scoring;
 mod scripts;
@@ -28,9 +29,10 @@ pub(crate) fn run(name: &str, data: Option<&Path>, seed: u64) -> anyhow::Result<
         ("synthesis", _) => synthesis::run(needed()?, seed),
         ("scoring", _) => scoring::run(needed()?, seed),
         ("grounding", _) => grounding::run(needed()?),
+        ("owasp", _) => owasp::run(needed()?),
         _ => bail!(
             "there is no measurement `{name}`; expected recovery, diffs, cases, secrets, synthesis, \
-             scoring or grounding"
+             scoring, grounding or owasp"
         ),
     }
 }
