@@ -219,7 +219,7 @@ impl ChangedFile {
         let mut lines = Vec::new();
         for number in shown.clone() {
             self.push_removed(&mut lines, number);
-            let is_added = self.added.iter().any(|l| l.start() <= number && number <= l.end());
+            let is_added = is_in(&self.added, number);
             let kind = if is_added { ContextLineKind::Added } else { ContextLineKind::Same };
             lines.extend(line_at(after, number).map(|text| ContextLine { kind, number, text }));
         }
@@ -258,8 +258,6 @@ fn removed_lines(file: &FileDiff) -> BTreeMap<u32, Vec<u32>> {
 }
 
 fn add_removed_lines(hunk: &Hunk, removed: &mut BTreeMap<u32, Vec<u32>>) {
-    let is_in =
-        |ranges: &[LineRange], n: u32| ranges.iter().any(|l| l.start() <= n && n <= l.end());
     let ((mut old, old_end), (mut new, new_end)) = (bounds(hunk.old), bounds(hunk.new));
     while old < old_end || new < new_end {
         if old < old_end && is_in(&hunk.removed, old) {
@@ -271,6 +269,10 @@ fn add_removed_lines(hunk: &Hunk, removed: &mut BTreeMap<u32, Vec<u32>>) {
             (old, new) = (old + 1, new + 1);
         }
     }
+}
+
+fn is_in(ranges: &[LineRange], number: u32) -> bool {
+    ranges.iter().any(|lines| (lines.start()..=lines.end()).contains(&number))
 }
 
 /// Returns the first line of a span, and the line after the last. An empty span has the line before
