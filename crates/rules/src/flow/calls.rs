@@ -9,7 +9,7 @@ use super::form::{Argument, Expr, FlowClass, FlowFunction, Node};
 use super::interpreter::{FlowInterpreter, Frame, State};
 use super::pattern::{CallFacts, CallPattern};
 use super::text_calls;
-use super::value::{Content, FlowValue, Taint};
+use super::value::{FlowValue, Taint, ValueParts};
 
 /// The maximum depth of supertypes that are searched for a method.
 const MAX_SUPERTYPES: usize = 4;
@@ -143,7 +143,7 @@ impl FlowInterpreter<'_> {
         let sanitized = self.sanitized(None, &facts, state);
         match (&value.content, sanitized) {
             (_, Some(clean)) => value.taint(&clean.all_taints()),
-            (Content::Unknown, None) => {
+            (ValueParts::Unknown, None) => {
                 values.iter().for_each(|(_, argument)| value.taint(&argument.all_taints()));
             }
             _ => {}
@@ -167,7 +167,7 @@ impl FlowInterpreter<'_> {
     ) -> FlowValue {
         let this = FlowValue {
             types: vec![Rc::from(class.name.as_str())],
-            content: Content::Object(BTreeMap::new()),
+            content: ValueParts::Object(BTreeMap::new()),
             ..FlowValue::default()
         };
         let constructors = class.functions.iter().filter(|own| own.is_constructor);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::interpreter::{element_at, set_element};
-use super::value::{Content, FlowValue};
+use super::value::{FlowValue, ValueParts};
 
 /// The maximum number of parts that are known one by one.
 const MAX_PARTS: usize = 256;
@@ -11,22 +11,26 @@ const MAX_PARTS: usize = 256;
 type Values = [(Option<String>, FlowValue)];
 
 /// Returns the content of a new collection.
-pub(super) fn new_collection(type_name: &str, values: &Values) -> Content {
+pub(super) fn new_collection(type_name: &str, values: &Values) -> ValueParts {
     let copied = values.first().map(|(_, value)| value.content.clone());
     match (type_name, copied) {
         ("ArrayList" | "LinkedList" | "Vector" | "Stack" | "ArrayDeque", None) => {
-            Content::List(Vec::new())
+            ValueParts::List(Vec::new())
         }
-        ("ArrayList" | "LinkedList" | "Vector", Some(Content::List(items))) => Content::List(items),
+        ("ArrayList" | "LinkedList" | "Vector", Some(ValueParts::List(items))) => {
+            ValueParts::List(items)
+        }
         // A number is the initial size.
         ("ArrayList" | "Vector", Some(_)) if values[0].1.only_constant().is_some() => {
-            Content::List(Vec::new())
+            ValueParts::List(Vec::new())
         }
         ("HashMap" | "LinkedHashMap" | "TreeMap" | "Hashtable" | "ConcurrentHashMap", None) => {
-            Content::Map(BTreeMap::new())
+            ValueParts::Map(BTreeMap::new())
         }
-        ("HashMap" | "LinkedHashMap" | "TreeMap", Some(Content::Map(items))) => Content::Map(items),
-        _ => Content::Unknown,
+        ("HashMap" | "LinkedHashMap" | "TreeMap", Some(ValueParts::Map(items))) => {
+            ValueParts::Map(items)
+        }
+        _ => ValueParts::Unknown,
     }
 }
 
@@ -37,13 +41,13 @@ pub(super) fn evaluate(owner: &mut FlowValue, name: &str, values: &Values) -> Op
         return Some(lookup(owner, key, default));
     }
     match &owner.content {
-        Content::List(items) if items.len() > MAX_PARTS => {
+        ValueParts::List(items) if items.len() > MAX_PARTS => {
             owner.forget_parts();
             None
         }
-        Content::List(_) => in_list(owner, name, &parts),
-        Content::Map(_) => in_map(owner, name, &parts),
-        Content::Unknown | Content::Object(_) => None,
+        ValueParts::List(_) => in_list(owner, name, &parts),
+        ValueParts::Map(_) => in_map(owner, name, &parts),
+        ValueParts::Unknown | ValueParts::Object(_) => None,
     }
 }
 
@@ -54,7 +58,7 @@ fn is_lookup(name: &str) -> bool {
 /// Returns the value of a lookup with a default. The default is likely, and others are possible.
 fn lookup(owner: &FlowValue, key: &FlowValue, default: &FlowValue) -> FlowValue {
     let mut value = element_at(owner, key);
-    if matches!(owner.content, Content::Map(_)) {
+    if matches!(owner.content, ValueParts::Map(_)) {
         return value.join(default);
     }
     value.taint(&default.all_taints());
@@ -66,19 +70,19 @@ fn lookup(owner: &FlowValue, key: &FlowValue, default: &FlowValue) -> FlowValue 
 
 fn in_list(owner: &mut FlowValue, name: &str, parts: &[&FlowValue]) -> Option<FlowValue> {
     let position = |value: &FlowValue| value.only_constant().and_then(|own| own.position());
-    let Content::List(items) = &mut owner.content else { return None };
+    let ValueParts::List(items) = &mut owner.content else { return None };
     match (name, parts) {
         ("add" | "append" | "addElement" | "addLast" | "offer", [value]) => {
-            items.push((*value).clone());
+            items.push((*value).clone().as_part());
             Some(FlowValue::default())
         }
         ("push", [value]) => {
-            items.push((*value).clone());
+            items.push((*value).clone().as_part());
             Some(FlowValue::default())
         }
         ("add" | "insert", [at, value]) => {
             match position(at).filter(|at| *at <= items.len()) {
-                Some(at) => items.insert(at, (*value).clone()),
+                Some(at) => items.insert(at, (*value).clone().as_part()),
                 None => {
                     owner.forget_parts();
                     owner.taint(&value.all_taints());
@@ -88,7 +92,7 @@ fn in_list(owner: &mut FlowValue, name: &str, parts: &[&FlowValue]) -> Option<Fl
         }
         ("addAll" | "extend", [other]) => {
             match &other.content {
-                Content::List(others) => items.extend(others.iter().cloned()),
+                ValueParts::List(others) => items.extend(others.iter().cloned()),
                 _ => {
                     owner.forget_parts();
                     owner.taint(&other.all_taints());
@@ -131,7 +135,7 @@ fn in_map(owner: &mut FlowValue, name: &str, parts: &[&FlowValue]) -> Option<Flo
         ("get", [key, default]) => Some(element_at(owner, key).join(default)),
         ("values" | "entrySet", []) => Some(owner.any_element()),
         ("clear", []) => {
-            owner.content = Content::Map(BTreeMap::new());
+            owner.content = ValueParts::Map(BTreeMap::new());
             owner.taints.clear();
             Some(FlowValue::default())
         }

@@ -135,6 +135,8 @@ pub(super) enum Expr {
     Opaque(Vec<Node>),
     /// A value that may carry the data of its parts.
     Mixed(Vec<Node>),
+    /// Code that is nested too deeply to be lowered.
+    Unread,
 }
 
 /// An argument of a call.

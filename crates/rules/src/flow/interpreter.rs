@@ -13,11 +13,14 @@ use super::form::{
 };
 use super::program::Program;
 use super::rule_set::FlowRules;
-use super::value::{Content, FlowValue, Taint, TaintPlace};
+use super::value::{FlowValue, Taint, TaintPlace, ValueParts};
 use super::{constants, loops};
 
 /// The maximum number of steps of the analysis of one function.
 const MAX_STEPS: usize = 60_000;
+
+/// The maximum nesting of expressions and statements, over all nested calls.
+const MAX_DEPTH: usize = 1_500;
 
 /// The maximum number of nested calls that are followed.
 const MAX_CALLS: usize = 8;
@@ -70,6 +73,7 @@ pub(super) struct FlowInterpreter<'a> {
     /// constant.
     pub(super) built_texts: HashMap<Range<usize>, bool>,
     steps: usize,
+    depth: usize,
     calls: Vec<CodeSite>,
     running: Vec<Rc<FlowFunction>>,
 }
@@ -138,6 +142,7 @@ impl<'a> FlowInterpreter<'a> {
             hits: Vec::new(),
             built_texts: HashMap::new(),
             steps: 0,
+            depth: 0,
             calls: Vec::new(),
             running: Vec::new(),
         }
@@ -171,7 +176,7 @@ impl<'a> FlowInterpreter<'a> {
     fn instance(&self, class: &str) -> FlowValue {
         FlowValue {
             types: vec![Rc::from(class)],
-            content: Content::Object(BTreeMap::new()),
+            content: ValueParts::Object(BTreeMap::new()),
             ..FlowValue::default()
         }
     }
@@ -185,7 +190,10 @@ impl<'a> FlowInterpreter<'a> {
             if self.steps >= MAX_STEPS {
                 return None;
             }
-            state = self.step(step, state?, frame);
+            let before = state?;
+            self.depth += 1;
+            state = self.step(step, before, frame);
+            self.depth -= 1;
         }
         state
     }
@@ -449,10 +457,30 @@ impl<'a> FlowInterpreter<'a> {
 
     pub(super) fn eval(&mut self, node: &Node, state: &mut State, frame: &mut Frame) -> FlowValue {
         self.steps += 1;
+        if self.depth > MAX_DEPTH {
+            self.steps = MAX_STEPS;
+        }
         if self.steps >= MAX_STEPS {
             return FlowValue::default();
         }
+        self.depth += 1;
+        let value = self.eval_within_budget(node, state, frame);
+        self.depth -= 1;
+        value
+    }
+
+    fn eval_within_budget(
+        &mut self,
+        node: &Node,
+        state: &mut State,
+        frame: &mut Frame,
+    ) -> FlowValue {
         match &node.expr {
+            // A part of the function is not known, so its analysis is not complete.
+            Expr::Unread => {
+                self.steps = MAX_STEPS;
+                FlowValue::default()
+            }
             Expr::Constant(constant) => FlowValue::constant(constant.clone()),
             Expr::Name(name) => self.name(name, state, frame),
             Expr::This => state.this.clone(),
@@ -487,8 +515,9 @@ impl<'a> FlowInterpreter<'a> {
                 self.ternary(condition, then, otherwise, state, frame)
             }
             Expr::List(items) => {
-                let items = items.iter().map(|item| self.eval(item, state, frame)).collect();
-                FlowValue { content: Content::List(items), ..FlowValue::default() }
+                let items =
+                    items.iter().map(|item| self.eval(item, state, frame).as_part()).collect();
+                FlowValue { content: ValueParts::List(items), ..FlowValue::default() }
             }
             Expr::Map(items) => self.map(items, state, frame),
             Expr::Text(parts) => {
@@ -562,12 +591,12 @@ impl<'a> FlowInterpreter<'a> {
             let value = self.eval(value, state, frame);
             match key.only_constant() {
                 Some(key) => {
-                    known.insert(key.clone(), value);
+                    known.insert(key.clone(), value.as_part());
                 }
                 None => own.taint(&value.all_taints()),
             }
         }
-        own.content = Content::Map(known);
+        own.content = ValueParts::Map(known);
         own
     }
 
@@ -600,7 +629,7 @@ impl<'a> FlowInterpreter<'a> {
         if let Some(variable) = state.variables.get(name) {
             return variable.value.clone();
         }
-        if let Content::Object(fields) = &state.this.content
+        if let ValueParts::Object(fields) = &state.this.content
             && let Some(value) = fields.get(name)
         {
             return value.clone();
@@ -656,12 +685,12 @@ impl<'a> FlowInterpreter<'a> {
         if let Some(value) = self.attribute_source(node, &owner, name, frame) {
             return value;
         }
-        if let Content::Object(fields) = &owner.content
+        if let ValueParts::Object(fields) = &owner.content
             && let Some(value) = fields.get(name)
         {
             return value.clone();
         }
-        if name == "length" && matches!(owner.content, Content::List(_)) {
+        if name == "length" && matches!(owner.content, ValueParts::List(_)) {
             return FlowValue::default();
         }
         for class in owner.types.clone() {
@@ -727,7 +756,7 @@ impl<'a> FlowInterpreter<'a> {
     ) {
         for (at, target) in targets.iter().enumerate() {
             let part = match &value.content {
-                Content::List(items) if items.len() == targets.len() => items[at].clone(),
+                ValueParts::List(items) if items.len() == targets.len() => items[at].clone(),
                 _ => value.any_element(),
             };
             self.assign(target, part, state, frame);
@@ -745,14 +774,14 @@ impl<'a> FlowInterpreter<'a> {
             Expr::Name(name) => {
                 if let Some(variable) = state.variables.get_mut(name) {
                     change(&mut variable.value);
-                } else if let Content::Object(fields) = &mut state.this.content {
+                } else if let ValueParts::Object(fields) = &mut state.this.content {
                     change(fields.entry(name.clone()).or_default());
                 }
             }
             Expr::This => change(&mut state.this),
             Expr::Field(object, name) => {
                 self.update(object, state, &mut |owner| {
-                    if let Content::Object(fields) = &mut owner.content {
+                    if let ValueParts::Object(fields) = &mut owner.content {
                         change(fields.entry(name.clone()).or_default());
                     } else {
                         let mut value = FlowValue::default();
@@ -1009,7 +1038,7 @@ fn as_number(mut value: FlowValue) -> FlowValue {
 
 fn without_taint(mut value: FlowValue) -> FlowValue {
     if !value.all_taints().is_empty() {
-        value.content = Content::Unknown;
+        value.content = ValueParts::Unknown;
         value.taints.clear();
     }
     value
@@ -1062,8 +1091,8 @@ fn binary(operator: BinaryOperator, left: &FlowValue, right: &FlowValue) -> Flow
 /// Returns an element of a collection.
 pub(super) fn element_at(collection: &FlowValue, index: &FlowValue) -> FlowValue {
     let known = index.only_constant().and_then(|index| match &collection.content {
-        Content::List(items) => items.get(index.position()?).cloned(),
-        Content::Map(items) => items.get(index).cloned().or_else(|| Some(FlowValue::default())),
+        ValueParts::List(items) => items.get(index.position()?).cloned(),
+        ValueParts::Map(items) => items.get(index).cloned().or_else(|| Some(FlowValue::default())),
         _ => None,
     });
     let Some(mut value) = known else { return collection.any_element() };
@@ -1074,14 +1103,14 @@ pub(super) fn element_at(collection: &FlowValue, index: &FlowValue) -> FlowValue
 /// Writes an element of a collection.
 pub(super) fn set_element(collection: &mut FlowValue, index: &FlowValue, value: &FlowValue) {
     match (&mut collection.content, index.only_constant()) {
-        (Content::Map(items), Some(key)) => {
-            items.insert(key.clone(), value.clone());
+        (ValueParts::Map(items), Some(key)) => {
+            items.insert(key.clone(), value.clone().as_part());
         }
-        (Content::List(items), Some(index))
+        (ValueParts::List(items), Some(index))
             if index.position().is_some_and(|at| at < items.len()) =>
         {
             if let Some(item) = index.position().and_then(|at| items.get_mut(at)) {
-                *item = value.clone();
+                *item = value.clone().as_part();
             }
         }
         _ => {
@@ -1092,10 +1121,10 @@ pub(super) fn set_element(collection: &mut FlowValue, index: &FlowValue, value: 
 }
 
 fn set_field(owner: &mut FlowValue, name: &str, value: &FlowValue) {
-    if let Content::Unknown = owner.content {
-        owner.content = Content::Object(BTreeMap::new());
+    if let ValueParts::Unknown = owner.content {
+        owner.content = ValueParts::Object(BTreeMap::new());
     }
-    if let Content::Object(fields) = &mut owner.content {
-        fields.insert(name.to_owned(), value.clone());
+    if let ValueParts::Object(fields) = &mut owner.content {
+        fields.insert(name.to_owned(), value.clone().as_part());
     }
 }

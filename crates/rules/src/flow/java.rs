@@ -155,7 +155,7 @@ fn lower_block(block: &SyntaxNode<'_>, level: usize) -> Vec<Step> {
 
 fn lower_step(step: &SyntaxNode<'_>, level: usize) -> Vec<Step> {
     if level > MAX_LOWERING_DEPTH {
-        return Vec::new();
+        return vec![Step::Evaluate(node(step, Expr::Unread))];
     }
     let expr = |field: &str| step.field(field).map(|inner| lower_expr(&inner, level + 1));
     let block = |field: &str| {
@@ -303,7 +303,7 @@ fn lower_try(step: &SyntaxNode<'_>, level: usize) -> Vec<Step> {
 /// Lowers an expression.
 fn lower_expr(expr: &SyntaxNode<'_>, level: usize) -> Node {
     if level > MAX_LOWERING_DEPTH {
-        return node(expr, Expr::Opaque(Vec::new()));
+        return node(expr, Expr::Unread);
     }
     let inner =
         |field: &str| expr.field(field).map(|inner| Box::new(lower_expr(&inner, level + 1)));

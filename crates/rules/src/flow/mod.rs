@@ -50,6 +50,7 @@ use crate::rule_match::RuleMatch;
 use crate::syntax::{LineSet, Syntax};
 
 /// The result of following the data of a file.
+#[derive(Default)]
 pub(crate) struct FollowedData<'r> {
     /// The matches, each with its rule.
     pub(crate) matches: Vec<(&'r FlowRule, RuleMatch)>,
@@ -97,6 +98,9 @@ fn lower(syntax: &Syntax) -> (Vec<FlowClass>, HashMap<String, String>) {
     }
 }
 
+/// The size of the stack on which data is followed: nested code needs nested calls.
+const STACK_BYTES: usize = 64 * 1024 * 1024;
+
 /// Follows the data of the touched functions of a file, for the rules that are concerned.
 pub(crate) fn follow<'r>(
     file: &FollowedFile<'_>,
@@ -104,11 +108,28 @@ pub(crate) fn follow<'r>(
     concerned: &[bool],
     lookup: &FileLookup<'_>,
 ) -> FollowedData<'r> {
-    let mut followed =
-        FollowedData { matches: Vec::new(), not_covered: Vec::new(), built_texts: Vec::new() };
     if !concerned.contains(&true) {
-        return followed;
+        return FollowedData::default();
     }
+    std::thread::scope(|scope| {
+        let builder = std::thread::Builder::new().stack_size(STACK_BYTES);
+        match builder.spawn_scoped(scope, || follow_here(file, rules, concerned, lookup)) {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            Err(error) => FollowedData {
+                not_covered: vec![format!("the data of {} was not followed: {error}", file.path)],
+                ..FollowedData::default()
+            },
+        }
+    })
+}
+
+fn follow_here<'r>(
+    file: &FollowedFile<'_>,
+    rules: &'r FlowRules,
+    concerned: &[bool],
+    lookup: &FileLookup<'_>,
+) -> FollowedData<'r> {
+    let mut followed = FollowedData::default();
     let own = ProgramFile::new(file.path.clone(), file.text.to_owned(), file.syntax);
     let entries = entries(&own, file.touched);
     let program = Program::new(file.syntax.language(), own, lookup);

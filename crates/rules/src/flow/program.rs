@@ -17,7 +17,7 @@ const MAX_FILE_BYTES: usize = 512 * 1024;
 
 /// A lookup of a file by the name of its class or module; an error if the file cannot be read.
 pub(crate) type FileLookup<'a> =
-    dyn Fn(Language, &str) -> Result<Option<(RepoPath, String)>, String> + 'a;
+    dyn Fn(Language, &str) -> Result<Option<(RepoPath, String)>, String> + Sync + 'a;
 
 /// The reviewed file, which has the index 0, and the files that it needs.
 pub(super) struct Program<'a> {

@@ -209,7 +209,7 @@ fn lower_block(block: &SyntaxNode<'_>, level: usize) -> Vec<Step> {
 
 fn lower_step(step: &SyntaxNode<'_>, level: usize) -> Vec<Step> {
     if level > MAX_LOWERING_DEPTH {
-        return Vec::new();
+        return vec![Step::Evaluate(node(step, Expr::Unread))];
     }
     let children = named_children(step);
     let first = || children.first().map(|inner| lower_expr(inner, level + 1));
@@ -345,7 +345,7 @@ fn lower_match(step: &SyntaxNode<'_>, level: usize) -> Vec<Step> {
 /// Lowers an expression.
 fn lower_expr(expr: &SyntaxNode<'_>, level: usize) -> Node {
     if level > MAX_LOWERING_DEPTH {
-        return node(expr, Expr::Opaque(Vec::new()));
+        return node(expr, Expr::Unread);
     }
     let children = named_children(expr);
     let inner =

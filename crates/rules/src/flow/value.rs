@@ -8,7 +8,7 @@ use super::form::Constant;
 /// The maximum number of constants and types that a value keeps.
 const MAX_ALTERNATIVES: usize = 8;
 
-/// The maximum nesting of contents that is searched for taint.
+/// The maximum nesting of contents; deeper parts are not known one by one.
 const MAX_NESTING: usize = 4;
 
 /// The facts about a value at a point of a function.
@@ -22,14 +22,14 @@ pub(super) struct FlowValue {
     pub(super) likely: Vec<Constant>,
     /// The types by simple names, or by dotted names in Python.
     pub(super) types: Vec<Rc<str>>,
-    pub(super) content: Content,
+    pub(super) content: ValueParts,
     /// True if the value is a class or a module and not an instance.
     pub(super) is_static: bool,
 }
 
 /// The parts of a value that are known one by one.
 #[derive(Debug, Clone, Default)]
-pub(super) enum Content {
+pub(super) enum ValueParts {
     #[default]
     Unknown,
     List(Vec<FlowValue>),
@@ -111,27 +111,35 @@ impl FlowValue {
     /// Returns the taint of the value and of its parts.
     pub(super) fn all_taints(&self) -> Vec<Taint> {
         let mut taints = Vec::new();
-        self.collect_taints(&mut taints, 0);
+        self.collect_taints(&mut taints);
         taints
     }
 
-    fn collect_taints(&self, taints: &mut Vec<Taint>, level: usize) {
+    fn collect_taints(&self, taints: &mut Vec<Taint>) {
         add_taints(taints, &self.taints);
-        if level == MAX_NESTING {
-            return;
-        }
+        self.parts().for_each(|part| part.collect_taints(taints));
+    }
+
+    /// Returns the parts that are known one by one.
+    fn parts(&self) -> Box<dyn Iterator<Item = &FlowValue> + '_> {
         match &self.content {
-            Content::Unknown => {}
-            Content::List(items) => {
-                items.iter().for_each(|item| item.collect_taints(taints, level + 1));
-            }
-            Content::Map(items) => {
-                items.values().for_each(|item| item.collect_taints(taints, level + 1));
-            }
-            Content::Object(items) => {
-                items.values().for_each(|item| item.collect_taints(taints, level + 1));
-            }
+            ValueParts::Unknown => Box::new(std::iter::empty()),
+            ValueParts::List(items) => Box::new(items.iter()),
+            ValueParts::Map(items) => Box::new(items.values()),
+            ValueParts::Object(items) => Box::new(items.values()),
         }
+    }
+
+    /// Returns the value as a part of another value, without parts that are nested too deeply.
+    pub(super) fn as_part(mut self) -> FlowValue {
+        if self.nesting() + 1 >= MAX_NESTING {
+            self.forget_parts();
+        }
+        self
+    }
+
+    fn nesting(&self) -> usize {
+        self.parts().map(|part| part.nesting() + 1).max().unwrap_or(0)
     }
 
     /// Adds taint to the value.
@@ -145,7 +153,7 @@ impl FlowValue {
     /// Removes the parts that are known one by one; their taint stays.
     pub(super) fn forget_parts(&mut self) {
         self.taints = self.all_taints();
-        self.content = Content::Unknown;
+        self.content = ValueParts::Unknown;
     }
 
     /// Marks the data of the value and of its parts as sanitized.
@@ -157,7 +165,7 @@ impl FlowValue {
     }
 
     fn forget_parts_of_collections(&mut self) {
-        if !matches!(self.content, Content::Unknown) && !self.all_taints().is_empty() {
+        if !matches!(self.content, ValueParts::Unknown) && !self.all_taints().is_empty() {
             self.forget_parts();
         }
     }
@@ -173,9 +181,9 @@ impl FlowValue {
             });
         };
         match &self.content {
-            Content::Unknown | Content::Object(_) => {}
-            Content::List(items) => items.iter().for_each(&mut add),
-            Content::Map(items) => items.values().for_each(&mut add),
+            ValueParts::Unknown | ValueParts::Object(_) => {}
+            ValueParts::List(items) => items.iter().for_each(&mut add),
+            ValueParts::Map(items) => items.values().for_each(&mut add),
         }
         if let Some(parts) = parts {
             let own = std::mem::take(&mut element.taints);
@@ -200,7 +208,7 @@ impl FlowValue {
             constants: join_constants(self.constants.as_deref(), other.constants.as_deref()),
             likely: join_likely(self, other),
             types,
-            content: Content::Unknown,
+            content: ValueParts::Unknown,
             is_static: self.is_static && other.is_static,
         };
         match join_content(&self.content, &other.content) {
@@ -236,17 +244,20 @@ fn join_likely(a: &FlowValue, b: &FlowValue) -> Vec<Constant> {
 }
 
 /// Joins the parts of two values; `None` if the parts do not correspond.
-fn join_content(a: &Content, b: &Content) -> Option<Content> {
+fn join_content(a: &ValueParts, b: &ValueParts) -> Option<ValueParts> {
     match (a, b) {
-        (Content::Unknown, Content::Unknown) => Some(Content::Unknown),
-        (Content::List(a), Content::List(b)) if a.len() == b.len() => {
-            Some(Content::List(a.iter().zip(b).map(|(a, b)| a.join(b)).collect()))
+        (ValueParts::Unknown, ValueParts::Unknown) => Some(ValueParts::Unknown),
+        (ValueParts::List(a), ValueParts::List(b)) if a.len() == b.len() => {
+            Some(ValueParts::List(a.iter().zip(b).map(|(a, b)| a.join(b)).collect()))
         }
-        (Content::Map(a), Content::Map(b)) => Some(Content::Map(join_parts(a, b))),
-        (Content::Object(a), Content::Object(b)) => Some(Content::Object(join_parts(a, b))),
+        (ValueParts::Map(a), ValueParts::Map(b)) => Some(ValueParts::Map(join_parts(a, b))),
+        (ValueParts::Object(a), ValueParts::Object(b)) => {
+            Some(ValueParts::Object(join_parts(a, b)))
+        }
         // A reference that may be null has the parts of the other one.
-        (Content::Object(parts), Content::Unknown) | (Content::Unknown, Content::Object(parts)) => {
-            Some(Content::Object(parts.clone()))
+        (ValueParts::Object(parts), ValueParts::Unknown)
+        | (ValueParts::Unknown, ValueParts::Object(parts)) => {
+            Some(ValueParts::Object(parts.clone()))
         }
         _ => None,
     }

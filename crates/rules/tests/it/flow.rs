@@ -115,6 +115,21 @@ fn a_function_beyond_the_budget_is_reported_as_not_covered() {
 }
 
 #[test]
+fn deeply_nested_code_is_not_covered_and_does_no_harm() {
+    let calls = format!("{}x{}", "f(".repeat(400), ")".repeat(400));
+    let text = format!("def f(x):\n    return {calls}\n\n\ndef g(x):\n    return f(x)\n");
+    let result = review(&[], &[("a.py", &text)]);
+    let expected = "`f` in a.py (its data was not followed to the end: the function is too large)";
+    assert!(result.report.remarks.not_covered.iter().any(|line| line == expected));
+    let nested = "    x = [x]\n".repeat(3_000);
+    let text = format!(
+        "import os\nfrom flask import request\n\n\ndef f():\n    x = request.args['a']\n{nested}    \
+         os.system(x)\n"
+    );
+    assert_eq!(fired(&[], &[("a.py", &text)]), ["python/command-from-request 3007"]);
+}
+
+#[test]
 fn a_pattern_that_fires_at_the_same_place_gets_the_trace() {
     let text = "import os\nfrom flask import request\n\n\ndef f():\n    \
                 os.system(f\"rm {request.args['name']}\")\n";
