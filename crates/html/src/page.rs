@@ -33,7 +33,7 @@ pub enum PageRequests {
     /// None: a page that is a file.
     #[default]
     Forbidden,
-    /// Requests to the server of the page.
+    /// Requests and forms to the server of the page.
     SameOrigin,
 }
 
@@ -54,7 +54,7 @@ pub struct HtmlPage {
     pub styles: Vec<&'static str>,
     /// Scripts, which run after the content is read. A text must not contain `</script`.
     pub scripts: Vec<&'static str>,
-    /// The requests that scripts may send.
+    /// The requests that scripts and forms may send.
     pub requests: PageRequests,
 }
 
@@ -87,8 +87,16 @@ impl HtmlPage {
         };
         format!(
             "default-src 'none'; style-src {styles}; script-src {scripts}; img-src data:; \
-             connect-src {connect}; base-uri 'none'; form-action 'none'"
+             connect-src {connect}; base-uri 'none'; form-action {connect}"
         )
+    }
+
+    /// Returns the referrer policy. A browser that sends no referrer names no origin in forms.
+    fn referrer_policy(&self) -> &'static str {
+        match self.requests {
+            PageRequests::Forbidden => "no-referrer",
+            PageRequests::SameOrigin => "same-origin",
+        }
     }
 
     /// Renders the page. Invisible characters in any text are shown as escapes.
@@ -102,7 +110,7 @@ impl HtmlPage {
                     meta http-equiv="Content-Security-Policy" content=(policy);
                     meta name="viewport" content="width=device-width, initial-scale=1";
                     meta name="color-scheme" content="light dark";
-                    meta name="referrer" content="no-referrer";
+                    meta name="referrer" content=(self.referrer_policy());
                     title { (self.title) }
                     style { (PreEscaped(THEME)) }
                     @for style in &self.styles { style { (PreEscaped(style)) } }
