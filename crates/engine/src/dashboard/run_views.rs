@@ -4,6 +4,9 @@ use std::collections::HashMap;
 
 use assay_findings::finding::Finding;
 use assay_findings::synthesis::Synthesis;
+use assay_review::run_context::{
+    ContextLine, ContextLineKind, FindingContext, FixLines, RunContext,
+};
 use assay_review::runs::{self, RunError};
 use assay_store::ledger::page::{RunEntry, RunFindingEntry};
 use assay_store::ledger::record::RunCost;
@@ -111,18 +114,99 @@ pub struct RunFindingView {
     pub suggested_fix: Option<String>,
     /// The evidence of the votes: quotes of the code.
     pub evidence: Vec<String>,
+    /// The code around the finding, as the run saw it; empty if the run kept none.
+    pub code: Vec<CodeLineView>,
+    /// The exact fix as lines; null if there is none.
+    pub fix: Option<FixView>,
+}
+
+/// A line of code around a finding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct CodeLineView {
+    /// The part of the line in the change: same, added, removed, or skipped for lines that are not
+    /// kept.
+    pub kind: String,
+    /// The number of the line: before the change for a removed line, else after the change. For
+    /// skipped lines, how many there are.
+    pub number: u32,
+    /// The text.
+    pub text: String,
+}
+
+/// The lines that a fix replaces, with the lines around them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct FixView {
+    /// The number of the first line that is replaced.
+    pub first: u32,
+    /// The lines before it.
+    pub before: Vec<String>,
+    /// The lines that are replaced.
+    pub removed: Vec<String>,
+    /// The new lines; empty if the fix deletes lines.
+    pub added: Vec<String>,
+    /// The lines after the replaced ones.
+    pub after: Vec<String>,
+}
+
+impl From<&ContextLine> for CodeLineView {
+    fn from(line: &ContextLine) -> CodeLineView {
+        let kind = match line.kind {
+            ContextLineKind::Same => "same",
+            ContextLineKind::Added => "added",
+            ContextLineKind::Removed => "removed",
+            ContextLineKind::Skipped => "skipped",
+        };
+        CodeLineView { kind: kind.to_owned(), number: line.number, text: line.text.clone() }
+    }
+}
+
+impl From<&FixLines> for FixView {
+    fn from(fix: &FixLines) -> FixView {
+        let FixLines { first, before, removed, added, after } = fix.clone();
+        FixView { first, before, removed, added, after }
+    }
 }
 
 impl RunFindingView {
-    /// Creates a view of a finding, with its texts in the run if they are known.
-    fn new(found: RunFindingEntry, texts: Option<&Finding>) -> RunFindingView {
+    /// Creates a view of a finding, with its texts and its code in the run if they are known.
+    fn new(found: RunFindingEntry, kept: Option<&KeptFinding<'_>>) -> RunFindingView {
+        let texts = kept.map(|kept| kept.finding);
+        let context = kept.and_then(|kept| kept.context);
+        let code = context.iter().flat_map(|context| &context.lines).map(CodeLineView::from);
         RunFindingView {
             outcome: found.outcome.as_str().to_owned(),
             finding: found.entry.into(),
             description: texts.map(|finding| finding.description.clone()),
             suggested_fix: texts.and_then(|finding| finding.suggested_fix.clone()),
             evidence: texts.map(|finding| finding.evidence.clone()).unwrap_or_default(),
+            code: code.collect(),
+            fix: context.and_then(|context| context.fix.as_ref()).map(FixView::from),
         }
+    }
+}
+
+/// A finding in the files of a run, with its code if the run kept it.
+struct KeptFinding<'r> {
+    finding: &'r Finding,
+    context: Option<&'r FindingContext>,
+}
+
+/// The files of a run.
+struct KeptRun {
+    synthesis: Synthesis,
+    context: Option<RunContext>,
+}
+
+impl KeptRun {
+    /// Returns all findings by their fingerprints.
+    fn by_fingerprint(&self) -> HashMap<&str, KeptFinding<'_>> {
+        let Synthesis { findings, pre_existing, held_back, dismissed, .. } = &self.synthesis;
+        let all = findings.iter().chain(pre_existing).chain(held_back).chain(dismissed);
+        let kept = all.map(|finding| {
+            let context = self.context.as_ref().and_then(|run| run.of_finding(&finding.id));
+            (finding.fingerprint.as_str(), KeptFinding { finding, context })
+        });
+        kept.collect()
     }
 }
 
@@ -160,29 +244,26 @@ impl Dashboard {
         })?;
         let has_more = findings.len() > MAX_FINDINGS;
         findings.truncate(MAX_FINDINGS);
-        let synthesis = self.synthesis(id)?;
-        let texts = synthesis.as_ref().map(texts_by_fingerprint).unwrap_or_default();
+        let kept = self.kept_run(id)?;
+        let texts = kept.as_ref().map(KeptRun::by_fingerprint).unwrap_or_default();
         let present = findings.into_iter().map(|found| {
-            let texts = texts.get(found.entry.fingerprint.as_str()).copied();
-            RunFindingView::new(found, texts)
+            let kept = texts.get(found.entry.fingerprint.as_str());
+            RunFindingView::new(found, kept)
         });
         Ok(RunDetailView { run: run.into(), present: present.collect(), has_more })
     }
 
-    /// Returns the result of a run; `None` if its files are gone, since only the newest runs are
-    /// kept. Fails if the files are not those that assay wrote.
-    fn synthesis(&self, id: &str) -> Result<Option<Synthesis>, DashboardError> {
+    /// Returns the files of a run; `None` if they are gone, since only the newest runs are kept.
+    /// Fails if the files are not those that assay wrote.
+    fn kept_run(&self, id: &str) -> Result<Option<KeptRun>, DashboardError> {
+        let failed = |error: RunError| DashboardError::Failed(error.into());
         match runs::find(&self.environment.state_of(&self.root), Some(id)) {
-            Ok(folder) => Ok(Some(runs::synthesis(&folder).map_err(anyhow::Error::from)?)),
+            Ok(folder) => Ok(Some(KeptRun {
+                synthesis: runs::synthesis(&folder).map_err(failed)?,
+                context: runs::context(&folder).map_err(failed)?,
+            })),
             Err(RunError::Unknown { .. } | RunError::NoneYet) => Ok(None),
-            Err(error) => Err(DashboardError::Failed(error.into())),
+            Err(error) => Err(failed(error)),
         }
     }
-}
-
-/// Returns all findings of a result by their fingerprints.
-fn texts_by_fingerprint(synthesis: &Synthesis) -> HashMap<&str, &Finding> {
-    let Synthesis { findings, pre_existing, held_back, dismissed, .. } = synthesis;
-    let all = findings.iter().chain(pre_existing).chain(held_back).chain(dismissed);
-    all.map(|finding| (finding.fingerprint.as_str(), finding)).collect()
 }
