@@ -97,7 +97,7 @@ impl HttpServer {
         dashboard.warm_up();
         let known = Arc::new(self.hooks)
             .routes()
-            .merge(dashboard.routes())
+            .merge(dashboard.routes(shutdown.clone()))
             .layer(middleware::from_fn_with_state(Arc::new(access), require_known_host));
         Router::new()
             .route("/healthz", get(|| async { "ok\n" }))

@@ -59,6 +59,11 @@ impl Token {
         }
     }
 
+    /// Returns the bytes of the token, as the key of signatures.
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        self.0.as_bytes()
+    }
+
     /// Reads the token from a file that only its owner can read. Creates a missing file with a
     /// random token.
     pub fn read_or_create(path: &Path) -> Result<Token, TokenError> {
@@ -80,7 +85,8 @@ impl Token {
         }
     }
 
-    fn random() -> Result<Token, TokenError> {
+    /// Returns a new random token.
+    pub(crate) fn random() -> Result<Token, TokenError> {
         let mut bytes = [0; 32];
         getrandom::fill(&mut bytes).map_err(|error| TokenError::Random(error.to_string()))?;
         Ok(Token(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))

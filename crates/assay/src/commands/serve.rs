@@ -66,7 +66,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let (queue, reviewer) = (Arc::clone(&setup.queue), setup.reviewer.clone());
     let user = process::user_name(&root);
     let dashboard = Dashboard::new(environment(), &root, Arc::clone(&queue), user)?;
-    let dashboard = DashboardService::new(dashboard, access.clone());
+    let dashboard = DashboardService::new(dashboard, access.clone(), process::clock())?;
     let hooks = Hooks::new(setup, access, &state.home_folder("serve")?.join("deliveries"));
     let hooks = hooks.context("cannot set up the triggers")?;
     let shutdown = Shutdown::default();

@@ -1,9 +1,9 @@
-//! Answers as JSON: results and errors.
+//! Answers: results and errors as JSON, and redirects.
 
 use assay_engine::dashboard::DashboardError;
 use assay_engine::queues;
 use assay_findings::write::escape::escape_json;
-use axum::http::{HeaderName, StatusCode, header};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -83,7 +83,7 @@ impl IntoResponse for ApiError {
         let value = serde_json::to_value(&self).unwrap_or_default();
         let mut response = json(status, &value);
         if status == StatusCode::UNAUTHORIZED {
-            let challenge = axum::http::HeaderValue::from_static("Bearer");
+            let challenge = HeaderValue::from_static("Bearer");
             response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
         }
         response
@@ -96,4 +96,16 @@ pub(super) fn json(status: StatusCode, value: &Value) -> Response {
     let text = escape_json(text) + "\n";
     let kind = [(header::CONTENT_TYPE, "application/json")];
     (status, PRIVATE_HEADERS, kind, text).into_response()
+}
+
+/// Redirects a browser to a path, which it reads by GET.
+pub(super) fn redirect(path: &str, cookie: Option<&str>) -> Response {
+    let mut response = (StatusCode::SEE_OTHER, PRIVATE_HEADERS).into_response();
+    let headers = response.headers_mut();
+    let path = HeaderValue::try_from(path).unwrap_or(HeaderValue::from_static("/"));
+    headers.insert(header::LOCATION, path);
+    if let Some(Ok(cookie)) = cookie.map(HeaderValue::try_from) {
+        headers.insert(header::SET_COOKIE, cookie);
+    }
+    response
 }

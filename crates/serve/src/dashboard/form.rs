@@ -1,16 +1,21 @@
-//! Queries: `a=1&b=x+y` as pairs, and pairs as a typed value.
+//! Queries and forms: `a=1&b=x+y` as pairs, and pairs as a typed value.
 
 use assay_base::percent;
 use assay_engine::dashboard::DashboardError;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// Parses the text of a query. Entries without a value are left out.
+/// Parses the text of a query or a form. Entries without a value are left out.
 pub(super) fn parse_pairs(text: &str) -> Vec<(String, String)> {
     let decode = |part: &str| percent::decode(&part.replace('+', " "));
     let pairs = text.split('&').filter_map(|pair| pair.split_once('='));
     let pairs = pairs.map(|(name, value)| (decode(name), decode(value)));
     pairs.filter(|(_, value)| !value.is_empty()).collect()
+}
+
+/// Returns the value of a name; `None` if there is none.
+pub(super) fn find<'p>(pairs: &'p [(String, String)], name: &str) -> Option<&'p str> {
+    pairs.iter().find(|(given, _)| given == name).map(|(_, value)| value.as_str())
 }
 
 /// Converts pairs to a type whose fields are texts. Fails for unknown and repeated names.
@@ -40,6 +45,7 @@ mod tests {
         let expected =
             [(text("after"), text("a/b c")), (text(""), text("y")), (text("limit"), text("7"))];
         assert_eq!(pairs, expected);
+        assert_eq!(find(&pairs, "limit"), Some("7"));
     }
 
     #[test]

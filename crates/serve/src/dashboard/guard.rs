@@ -1,14 +1,16 @@
-//! The checks of every request: [`require_same_origin`] and [`require_access`].
+//! The checks of every request: [`require_same_origin`], [`require_access`] for programs, and
+//! [`require_session`] for pages.
 
 use std::sync::Arc;
 
+use assay_base::percent::encode_segment;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
 use super::DashboardService;
-use super::answer::{ApiError, ApiErrorKind};
+use super::answer::{ApiError, ApiErrorKind, redirect};
 
 /// Refuses requests that scripts or forms of another origin send. The check does not depend on
 /// cookies or tokens.
@@ -34,18 +36,43 @@ fn is_same_origin(headers: &HeaderMap) -> bool {
     is_own && origins.next().is_none()
 }
 
-/// Lets requests through that carry the token.
+/// Lets requests through that carry the token. A request that only reads may have a session
+/// instead, so that scripts of the dashboard can send it.
 pub(super) async fn require_access(
     State(service): State<Arc<DashboardService>>,
     request: Request,
     next: Next,
 ) -> Response {
-    match service.access.is_authorized(request.headers()) {
+    let headers = request.headers();
+    let reads = matches!(*request.method(), Method::GET | Method::HEAD);
+    let has_session = || reads && service.sessions.find(headers).is_some();
+    match service.access.is_authorized(headers) || has_session() {
         true => next.run(request).await,
         false => {
             let message = "the header `Authorization: Bearer TOKEN` is missing or wrong";
             ApiError::new(ApiErrorKind::Unauthorized, message).into_response()
         }
+    }
+}
+
+/// Lets requests with a session, or with the token, through. A browser without a session is led to
+/// the page on which it signs in.
+pub(super) async fn require_session(
+    State(service): State<Arc<DashboardService>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let headers = request.headers();
+    if service.sessions.find(headers).is_some() || service.access.is_authorized(headers) {
+        return next.run(request).await;
+    }
+    match *request.method() {
+        Method::GET | Method::HEAD => {
+            let path = request.uri().path_and_query().map(ToString::to_string).unwrap_or_default();
+            redirect(&format!("/login?next={}", encode_segment(&path)), None)
+        }
+        _ => ApiError::new(ApiErrorKind::Unauthorized, "the session has ended; sign in again")
+            .into_response(),
     }
 }
 

@@ -1,15 +1,20 @@
 //! The dashboard and the HTTP API: [`DashboardService`] adds their routes to the server.
 //!
-//! `api` has the operations below `/api/v1`, from which `openapi` makes their description;
-//! `metrics` is `/metrics`. `guard` decides which requests are let through; `form` parses queries. All content comes from
-//! [`assay_engine::dashboard::Dashboard`], whose calls block and so run on threads of their own.
+//! `pages` has the pages for people, which `events` keeps up to date. `api` has the operations below
+//! `/api/v1`, from which `openapi` makes their description; `metrics` is `/metrics`. `guard` decides
+//! which requests are let through, by the token or a `session`; `form` parses queries and forms. All
+//! content comes from [`assay_engine::dashboard::Dashboard`], whose calls block and so run on threads
+//! of their own.
 
 mod answer;
 mod api;
+mod events;
 mod form;
 mod guard;
 mod metrics;
 mod openapi;
+mod pages;
+mod session;
 #[cfg(test)]
 pub(crate) mod tests;
 
@@ -17,6 +22,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::anyhow;
+use assay_base::clock::Clock;
+use assay_base::shutdown::Shutdown;
 use assay_engine::dashboard::{Dashboard, DashboardError};
 use axum::Router;
 use axum::middleware;
@@ -25,7 +32,10 @@ use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
+use self::events::EventStreams;
+use self::session::Sessions;
 use crate::auth::AccessPolicy;
+use crate::token::{Token, TokenError};
 
 /// The maximum number of requests that read at the same time; further ones wait.
 const MAX_CONCURRENT_READS: usize = 16;
@@ -37,25 +47,41 @@ const WAIT_TIMEOUT: Duration = Duration::from_secs(10);
 pub struct DashboardService {
     dashboard: Arc<Dashboard>,
     access: AccessPolicy,
+    sessions: Sessions,
     permits: Arc<Semaphore>,
 }
 
 impl DashboardService {
     /// Creates the part. Requests have to pass `access`.
-    pub fn new(dashboard: Dashboard, access: AccessPolicy) -> DashboardService {
-        let permits = Arc::new(Semaphore::new(MAX_CONCURRENT_READS));
-        DashboardService { dashboard: Arc::new(dashboard), access, permits }
+    pub fn new(
+        dashboard: Dashboard,
+        access: AccessPolicy,
+        clock: &Clock,
+    ) -> Result<DashboardService, TokenError> {
+        // Without a token, sessions are signed by a random key.
+        let key = access.token.clone().map_or_else(Token::random, Ok)?;
+        Ok(DashboardService {
+            dashboard: Arc::new(dashboard),
+            access,
+            sessions: Sessions::new(&key, clock),
+            permits: Arc::new(Semaphore::new(MAX_CONCURRENT_READS)),
+        })
     }
 
-    /// Returns the routes of the dashboard and the API.
-    pub(crate) fn routes(self: &Arc<DashboardService>) -> Router {
+    /// Returns the routes of the dashboard and the API. Open event streams end with `shutdown`.
+    pub(crate) fn routes(self: &Arc<DashboardService>, shutdown: Shutdown) -> Router {
         let service = Arc::clone(self);
+        let streams = (service.clone(), Arc::new(EventStreams::new(shutdown)));
+        let events = Router::new().route("/events", get(events::answer)).with_state(streams);
+        let access = middleware::from_fn_with_state(service.clone(), guard::require_access);
         api::routes()
             .route("/api/v1/openapi.json", get(openapi::answer))
             .route("/metrics", get(metrics::answer))
-            .layer(middleware::from_fn_with_state(service.clone(), guard::require_access))
+            .with_state(service.clone())
+            .merge(events)
+            .layer(access)
+            .merge(pages::routes(&service).with_state(service))
             .layer(middleware::from_fn(guard::require_same_origin))
-            .with_state(service)
     }
 
     /// Computes the statistics of the ledger in the background, so that the first page need not

@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::thread::{self, JoinHandle};
 
-use assay_base::clock::Clock;
 use assay_base::shutdown::Shutdown;
 use assay_engine::config::agents::AgentSettings;
 use assay_engine::environment::Environment;
@@ -17,7 +16,8 @@ use tempfile::TempDir;
 use super::*;
 use crate::hooks::{HookContext, Hooks};
 use crate::http_server::{HttpListener, HttpServer};
-use crate::token::Token;
+
+mod pages;
 
 const TOKEN: &str = "0123456789abcdef";
 
@@ -27,16 +27,21 @@ pub(crate) fn service(
     queue: &Arc<FileQueue>,
     access: &AccessPolicy,
 ) -> DashboardService {
-    let (root, home) = (folder.join("tree"), folder.join("state"));
+    let root = folder.join("tree");
     std::fs::create_dir_all(&root).unwrap();
-    let home = ("XDG_STATE_HOME".to_owned(), home.to_str().unwrap().to_owned());
-    let environment = Environment::new([home], &Clock::system(), Vec::new);
+    let environment = environment(folder);
     let dashboard = Dashboard::new(&environment, &root, queue.clone(), "Ann".to_owned()).unwrap();
-    DashboardService::new(dashboard, access.clone())
+    DashboardService::new(dashboard, access.clone(), &Clock::system()).unwrap()
+}
+
+/// Returns an environment whose state home is in a folder, beside the work tree.
+fn environment(folder: &Path) -> Environment {
+    let home = folder.join("state").to_str().unwrap().to_owned();
+    Environment::new([("XDG_STATE_HOME".to_owned(), home)], &Clock::system(), Vec::new)
 }
 
 struct DashboardServer {
-    _folder: TempDir,
+    folder: TempDir,
     queue: Arc<FileQueue>,
     address: String,
     shutdown: Shutdown,
@@ -64,7 +69,7 @@ impl DashboardServer {
         let shutdown = Shutdown::default();
         let requested = shutdown.clone();
         let thread = Some(thread::spawn(move || listener.serve(server, &requested).unwrap()));
-        DashboardServer { _folder: folder, queue, address, shutdown, thread }
+        DashboardServer { folder, queue, address, shutdown, thread }
     }
 
     fn push(&self, id: &str, title: &str) {
@@ -85,12 +90,18 @@ impl DashboardServer {
     }
 }
 
-impl Drop for DashboardServer {
-    fn drop(&mut self) {
+impl DashboardServer {
+    fn stop(&mut self) {
         self.shutdown.request();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
+    }
+}
+
+impl Drop for DashboardServer {
+    fn drop(&mut self) {
+        self.stop();
     }
 }
 

@@ -1,0 +1,111 @@
+//! The cost of models: in total, by model, by budget and by run.
+
+use assay_engine::dashboard::run_views::RunListQuery;
+use assay_engine::dashboard::{Dashboard, DashboardError};
+use assay_engine::finding_statistics::{BudgetScope, BudgetUnit, BudgetUse, CostStatistics};
+use assay_html::chart::{BarChart, ChartBar, bar_of};
+use assay_html::section::{section, tile};
+use assay_html::table::{HtmlTable, TableColumn};
+use maud::{Markup, html};
+
+use super::PageRequest;
+use super::frame::{PageContent, empty, percent, usd};
+use super::runs::run_table;
+
+/// The number of runs on the page.
+const MAX_RUNS: &str = "20";
+
+pub(super) fn content(
+    dashboard: &Dashboard,
+    _: &PageRequest,
+) -> Result<PageContent, DashboardError> {
+    let mark = dashboard.mark()?;
+    let statistics = dashboard.statistics()?;
+    let query = RunListQuery { limit: Some(MAX_RUNS.into()), ..RunListQuery::default() };
+    let runs = dashboard.runs(&query)?.runs;
+    let overview = statistics.overview.overview.as_ref();
+    let budgets = overview.map(|overview| overview.budgets.as_slice()).unwrap_or_default();
+    let models = overview.map(|overview| overview.models.as_slice()).unwrap_or_default();
+    let bars: Vec<ChartBar<'_>> = models
+        .iter()
+        .filter_map(|model| {
+            let tokens = model.cost.as_ref()?.tokens;
+            Some(ChartBar { name: model.name.as_deref()?, value: tokens, tone: None })
+        })
+        .collect();
+    let main = html! {
+        h1.hidden-text { "Spend" }
+        div.stack #spend data-live {
+            @if let Some(cost) = &statistics.overview.total.cost { (tiles(cost)) }
+            (section("budgets", "Budgets", &budget_table(budgets)))
+            @if !bars.is_empty() {
+                (section("tokens", "Tokens by model",
+                    &BarChart { label: "Tokens by model", bars: &bars }.render()))
+            }
+            (section("newest-runs", "Newest runs", &run_table(&runs)))
+        }
+    };
+    Ok(PageContent { title: "Spend".to_owned(), mark: Some(mark.0), main })
+}
+
+fn tiles(cost: &CostStatistics) -> Markup {
+    let total = if cost.at_most { format!("≤ {}", usd(cost.usd)) } else { usd(cost.usd) };
+    html! {
+        div.tiles {
+            (tile("Total", &total, &html! {
+                (cost.runs) " reviews"
+                @if cost.unpriced_runs > 0 { ", " (cost.unpriced_runs) " with unknown prices" }
+            }))
+            (tile("Per accepted finding", &cost.usd_per_accepted.map_or_else(|| "–".to_owned(), usd),
+                &html! { "accepted: the code was changed after the report" }))
+            (tile("Calls of models", &cost.calls.to_string(), &html! {
+                (cost.kept_answers) " answers came from the cache"
+            }))
+            (tile("Tokens", &cost.tokens.to_string(), &html! { "input and output" }))
+        }
+    }
+}
+
+fn budget_table(budgets: &[BudgetUse]) -> Markup {
+    if budgets.is_empty() {
+        return empty("No limit is configured; see `models.budget` in the configuration.");
+    }
+    let columns = [
+        TableColumn::text("Limit"),
+        TableColumn::number("Amount"),
+        TableColumn::number("Highest use"),
+        TableColumn::text("At"),
+        TableColumn::number("Share"),
+        TableColumn::text("Use"),
+    ];
+    let rows = budgets.iter().map(|budget| {
+        let share = budget.share.unwrap_or_default();
+        vec![
+            html! { (name(budget)) },
+            html! { (amount(budget.unit, budget.limit)) },
+            html! { (amount(budget.unit, budget.highest)) },
+            html! { (budget.highest_at.as_deref().unwrap_or("–")) },
+            html! { (percent(budget.share)) },
+            bar_of((share * 1000.0) as u64, 1000, None),
+        ]
+    });
+    HtmlTable { caption: "Budgets", columns: &columns, rows: rows.collect() }.render()
+}
+
+fn name(budget: &BudgetUse) -> &'static str {
+    match (budget.scope, budget.unit) {
+        (BudgetScope::Run, BudgetUnit::Usd) => "Dollars of a review",
+        (BudgetScope::Run, BudgetUnit::Tokens) => "Tokens of a review",
+        (BudgetScope::Run, BudgetUnit::Calls) => "Calls of a review",
+        (BudgetScope::Day, BudgetUnit::Usd) => "Dollars of a day",
+        (BudgetScope::Day, BudgetUnit::Tokens) => "Tokens of a day",
+        (BudgetScope::Day, BudgetUnit::Calls) => "Calls of a day",
+    }
+}
+
+fn amount(unit: BudgetUnit, value: f64) -> String {
+    match unit {
+        BudgetUnit::Usd => usd(value),
+        BudgetUnit::Tokens | BudgetUnit::Calls => format!("{value:.0}"),
+    }
+}
