@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::path::RepoPath;
 
-/// One step of a value through the code.
+/// A step of a value through the code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TraceStep {
     /// The role of the step.

@@ -44,7 +44,7 @@ pub fn sparkline(label: &str, values: &[u64]) -> Markup {
     }
 }
 
-/// One bar of a chart.
+/// A bar of a chart.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChartBar<'a> {
     /// The name.

@@ -30,7 +30,7 @@ impl NavigationLink {
 /// The requests that a page may send.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum PageRequests {
-    /// None: a page that is a file.
+    /// No requests: the page is a file.
     #[default]
     Forbidden,
     /// Requests and forms to the server of the page.

@@ -292,7 +292,7 @@ impl Rulebook {
     }
 }
 
-/// Gives the traces of matches to the structural matches for the same defect at the same place or
+/// Adds the traces of matches to the structural matches for the same defect at the same place or
 /// on the way of the data. Returns the other matches.
 fn add_traces<'r>(
     path: &RepoPath,

@@ -79,7 +79,7 @@ fn run_install_script(folder: &Path, packages: &Path) -> anyhow::Result<()> {
     review_with(&place.join("assay"), folder)
 }
 
-/// Gives the install script an archive that is not the one of its checksum.
+/// Runs the install script with an archive that is not the one of its checksum.
 fn refuse_exchanged(folder: &Path, packages: &Path) -> anyhow::Result<()> {
     let (server, place) = (folder.join("server"), folder.join("refused"));
     fs::create_dir_all(&server)?;

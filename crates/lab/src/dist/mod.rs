@@ -29,7 +29,7 @@ use crate::workspace::output;
 /// The name of the packages in registries; the program in them is `assay`.
 const PACKAGE: &str = "assay-gate";
 
-/// One sentence about the program, for registries.
+/// The description of the program for registries, in one sentence.
 const SUMMARY: &str = "The quality gate for code that agents and people write";
 
 /// The licence of the program, as an SPDX expression.

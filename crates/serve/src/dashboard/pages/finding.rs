@@ -1,4 +1,4 @@
-//! One finding with its history and the decisions on it.
+//! The page of a finding, with its history and the decisions on it.
 
 use assay_engine::dashboard::finding_views::{DecisionView, FindingDetailView, LookView};
 use assay_engine::dashboard::{Dashboard, DashboardError};

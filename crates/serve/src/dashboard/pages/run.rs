@@ -1,4 +1,4 @@
-//! One run with its findings.
+//! The page of a run, with its findings.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! One task with its attempts.
+//! The page of a task, with its attempts.
 
 use assay_engine::dashboard::task_views::{AttemptView, TaskDetailView};
 use assay_engine::dashboard::{Dashboard, DashboardError};
