@@ -112,7 +112,7 @@ enum Command {
     Mcp(commands::mcp::Args),
     /// Manage tasks for agents
     Queue(commands::queue::Args),
-    /// Listen for webhooks and builds that request reviews of pull requests
+    /// Serve the dashboard and the HTTP API, and listen for webhooks and builds that request reviews
     Serve(commands::serve::Args),
     /// Poll for open pull requests, and queue their reviews
     WatchPrs(commands::watch_prs::Args),

@@ -2,6 +2,7 @@
 
 use assay_findings::finding::{Finding, FindingStatus, GroundingMark, Validation};
 use assay_findings::identity::ResolvedFinding;
+use assay_findings::trace::TraceStep;
 use assay_findings::vote::AutofixClass;
 use assay_html::code::{CodeExcerpt, CodeLine, CodeLineKind, LineReplacement};
 use assay_html::filter::ListFilter;
@@ -90,6 +91,7 @@ fn entry(run: &ReviewedRun, finding: &Finding) -> Markup {
             @if let Some(reason) = &finding.dismissal { p.note { "Dismissed: " (prose(reason)) } }
             @if finding.description != finding.title { p.prose { (prose(&finding.description)) } }
             (code(run, finding, context))
+            (trace(&finding.trace))
             (doubts(finding))
             @if let Some(look) = &finding.validation { (second_look(look)) }
             (fix(run, finding, context))
@@ -142,6 +144,24 @@ fn code(run: &ReviewedRun, finding: &Finding, context: Option<&FindingContext>) 
         })
         .collect();
     CodeExcerpt { caption: &place, lines: &lines }.render()
+}
+
+/// Renders the way of a value through the code, from its source to its sink.
+fn trace(steps: &[TraceStep]) -> Markup {
+    html! {
+        @if !steps.is_empty() {
+            p.by { "Way of the value" }
+            ol {
+                @for step in steps {
+                    li {
+                        (step.role.as_str()) " "
+                        span.mono { (step.file) ":" (step.line) } " "
+                        code { (step.code) }
+                    }
+                }
+            }
+        }
+    }
 }
 
 fn code_line(line: &ContextLine) -> CodeLine {

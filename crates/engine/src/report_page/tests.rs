@@ -2,6 +2,7 @@ use assay_findings::grade::Grade;
 use assay_findings::path::RepoPath;
 use assay_findings::report::{Report, Reviewer, ReviewerKind};
 use assay_findings::synthesis::{SynthesisInputs, synthesize};
+use assay_findings::trace::{TraceRole, TraceStep};
 use assay_findings::vote::{Confidence, LineRange, Vote};
 use assay_review::run_context::{ContextLine, ContextLineKind, FindingContext};
 
@@ -66,6 +67,25 @@ fn a_removed_line_is_marked_only_in_a_deleted_file() {
     }
     let page = findings::sections(&with_lines(run(), &[Same, Removed, Same])).0;
     assert!(!page.contains(" hit\">"), "{page}");
+}
+
+#[test]
+fn the_way_of_a_value_is_listed_from_source_to_sink() {
+    let step = |role, line, code: &str| TraceStep {
+        role,
+        file: RepoPath::exact("a.py").unwrap(),
+        line,
+        code: code.to_owned(),
+    };
+    let mut vote = vote("A defect", Confidence::CERTAIN);
+    vote.trace = vec![
+        step(TraceRole::Source, 1, "request.args"),
+        step(TraceRole::Sink, 2, "execute(\"<b>\")"),
+    ];
+    let page = findings::sections(&run_of(vec![vote])).0;
+    let place = "source <span class=\"mono\">a.py:1</span> <code>request.args</code>";
+    assert!(page.contains(place), "{page}");
+    assert!(page.contains("<code>execute(&quot;&lt;b&gt;&quot;)</code>"), "{page}");
 }
 
 #[test]

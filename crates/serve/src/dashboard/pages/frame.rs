@@ -6,6 +6,7 @@ use assay_base::percent::encode_segment;
 use assay_engine::dashboard::DashboardError;
 use assay_html::filter::FILTER_SCRIPT;
 use assay_html::page::{HtmlPage, NavigationLink, PageRequests};
+use assay_html::section::prose;
 use assay_html::severity::{SeverityTone, badge};
 use axum::extract::Request;
 use axum::http::{HeaderName, StatusCode, header};
@@ -179,7 +180,7 @@ pub(super) fn usd(amount: f64) -> String {
 
 /// Renders a sentence in place of an empty list.
 pub(super) fn empty(text: &str) -> Markup {
-    html! { p.empty { (text) } }
+    html! { p.empty { (prose(text)) } }
 }
 
 /// Renders the link to the next page of a list.

@@ -6,7 +6,7 @@ use assay_engine::dashboard::run_views::{CodeLineView, FixView, RunDetailView, R
 use assay_engine::dashboard::{Dashboard, DashboardError};
 use assay_html::code::{CodeExcerpt, CodeLine, CodeLineKind, LineReplacement};
 use assay_html::filter::ListFilter;
-use assay_html::section::{anchor, facts, folded, section};
+use assay_html::section::{anchor, facts, folded, prose, section};
 use assay_html::severity::SeverityTone;
 use maud::{Markup, html};
 
@@ -81,8 +81,8 @@ fn entry(found: &RunFindingView) -> Markup {
                 span.dim { (finding.state) }
             }
             (code(found))
-            @if let Some(description) = &found.description { p.prose { (description) } }
-            @if let Some(fix) = &found.suggested_fix { p.prose { strong { "Fix: " } (fix) } }
+            @if let Some(description) = &found.description { p.prose { (prose(description)) } }
+            @if let Some(fix) = &found.suggested_fix { p.prose { strong { "Fix: " } (prose(fix)) } }
             @if let Some(fix) = &found.fix { (hunk(fix)) }
             p.by {
                 span.mono { (finding.place()) } span { (finding.category) }
