@@ -112,7 +112,7 @@ fn a_state_folder_copied_from_another_clone_is_not_used() {
     assert!(copied.unwrap().success());
     let ran = run(&other, &["fix"]);
     assert_eq!(ran.code, 2, "{}", ran.stderr);
-    assert!(ran.stderr.contains("is not used: this version of assay did not"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("is not used: assay did not write the state"), "{}", ran.stderr);
 }
 
 #[test]

@@ -175,7 +175,7 @@ fn state_copied_from_another_tree_is_refused() {
     );
     assert_eq!(
         error.to_string(),
-        "`.assay/runs/one` is not used: this version of assay did not write the state on this \
+        "`.assay/runs/one` is not used: assay did not write the state on this \
          machine at this path; check its content, and delete it with `rm -r .assay/runs/one`"
     );
 }

@@ -4,7 +4,7 @@
 //! Calls of functions whose code is known are run with their arguments. Every run has a budget of
 //! steps and of nested calls, so that it ends.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -72,6 +72,8 @@ pub(super) struct FlowInterpreter<'a> {
     /// The expressions of the reviewed file that build text, and whether the text was always
     /// constant.
     pub(super) built_texts: HashMap<Range<usize>, bool>,
+    /// The calls and element accesses of the reviewed file.
+    pub(super) opaque_spans: HashSet<Range<usize>>,
     steps: usize,
     depth: usize,
     calls: Vec<CodeSite>,
@@ -141,6 +143,7 @@ impl<'a> FlowInterpreter<'a> {
             program,
             hits: Vec::new(),
             built_texts: HashMap::new(),
+            opaque_spans: HashSet::new(),
             steps: 0,
             depth: 0,
             calls: Vec::new(),
@@ -486,14 +489,17 @@ impl<'a> FlowInterpreter<'a> {
             Expr::This => state.this.clone(),
             Expr::Field(object, name) => self.field(node, object, name, state, frame),
             Expr::Index(collection, index) => {
+                self.record_opaque(node, frame);
                 let collection = self.eval(collection, state, frame);
                 let index = self.eval(index, state, frame);
                 element_at(&collection, &index)
             }
             Expr::Call { receiver, name, arguments } => {
+                self.record_opaque(node, frame);
                 self.call(node, receiver.as_deref(), name, arguments, state, frame)
             }
             Expr::New { type_name, arguments } => {
+                self.record_opaque(node, frame);
                 self.construct(node, type_name, arguments, state, frame)
             }
             Expr::Binary(operator, left, right) => {
@@ -522,7 +528,10 @@ impl<'a> FlowInterpreter<'a> {
             Expr::Map(items) => self.map(items, state, frame),
             Expr::Text(parts) => {
                 let value = self.text(parts, state, frame);
-                self.record_text(node, &value, frame);
+                // A literal builds no text.
+                if !parts.iter().all(|part| matches!(part.expr, Expr::Constant(_))) {
+                    self.record_text(node, &value, frame);
+                }
                 value
             }
             Expr::Assign(target, value) => {
@@ -910,6 +919,12 @@ impl<'a> FlowInterpreter<'a> {
         if frame.file == 0 {
             let is_constant = self.built_texts.entry(node.span.clone()).or_insert(true);
             *is_constant &= value.constants.is_some();
+        }
+    }
+
+    fn record_opaque(&mut self, node: &Node, frame: &Frame) {
+        if frame.file == 0 {
+            self.opaque_spans.insert(node.span.clone());
         }
     }
 

@@ -58,13 +58,25 @@ pub(crate) struct FollowedData<'r> {
     pub(crate) not_covered: Vec<String>,
     /// The expressions that build text, and whether the text is always constant.
     built_texts: Vec<(Range<usize>, bool)>,
+    /// The calls and element accesses: text inside of one of them is not the value of the code
+    /// around it.
+    opaque_spans: Vec<Range<usize>>,
 }
 
 impl FollowedData<'_> {
-    /// Returns true if a piece of code builds text, and all of this text is constant.
+    /// Returns true if a piece of code builds text, and all of this text is constant. Text that is
+    /// built for a call or an element access within the code does not count: the value of
+    /// `request.args["a" + "b"]` is not constant.
     pub(crate) fn builds_constants_only(&self, code: &Range<usize>) -> bool {
-        let is_inside = |inner: &Range<usize>| code.start <= inner.start && inner.end <= code.end;
-        let mut inside = self.built_texts.iter().filter(|(span, _)| is_inside(span)).peekable();
+        let contains = |outer: &Range<usize>, inner: &Range<usize>| {
+            outer.start <= inner.start && inner.end <= outer.end
+        };
+        let opaque: Vec<&Range<usize>> =
+            self.opaque_spans.iter().filter(|span| *span != code && contains(code, span)).collect();
+        let is_value = |span: &Range<usize>| {
+            contains(code, span) && !opaque.iter().any(|outer| contains(outer, span))
+        };
+        let mut inside = self.built_texts.iter().filter(|(span, _)| is_value(span)).peekable();
         inside.peek().is_some() && inside.all(|(_, is_constant)| *is_constant)
     }
 }
@@ -134,15 +146,21 @@ fn follow_here<'r>(
     let entries = entries(&own, file.touched);
     let program = Program::new(file.syntax.language(), own, lookup);
     let mut interpreter = FlowInterpreter::new(rules, concerned, program);
+    let mut is_complete = true;
     for function in &entries {
         if !interpreter.run_entry(function) {
+            is_complete = false;
             let name = &function.name;
             let why = "its data was not followed to the end: the function is too large";
             followed.not_covered.push(format!("`{name}` in {} ({why})", file.path));
         }
     }
     followed.not_covered.append(&mut interpreter.program.missing);
-    followed.built_texts = interpreter.built_texts.drain().collect();
+    // In a function that was not followed to its end, no text is known to be constant.
+    if is_complete {
+        followed.built_texts = interpreter.built_texts.drain().collect();
+        followed.opaque_spans = interpreter.opaque_spans.drain().collect();
+    }
     let matches = interpreter.hits.iter().filter_map(|hit| {
         Some((&rules.rules[hit.rule], rule_match(hit, &interpreter, file.touched)?))
     });

@@ -67,6 +67,26 @@ fn data_is_followed_through_a_class_of_another_file() {
 }
 
 #[test]
+fn a_pattern_is_silent_only_if_the_suspected_text_is_constant() {
+    for (code, expected) in [
+        ("eval(request.args[\"a\"])", Some("python/eval-of-input")),
+        ("eval(request.args[\"a\" + \"b\"])", Some("python/eval-of-input")),
+        ("eval(request.args.get(\"a\" + \"b\"))", Some("python/eval-of-input")),
+        ("db.execute(\"SELECT * FROM t WHERE a = '\" + a + \"'\")", Some("python/sql-injection")),
+        (
+            "db.execute(\"SELECT * FROM t WHERE n = \" + lookup(\"a\" + \"b\"))",
+            Some("python/sql-injection"),
+        ),
+        ("db.execute(\"SELECT * FROM t WHERE n = \" + \"1\")", None),
+    ] {
+        let text = format!("def f(a):\n    return {code}\n");
+        let votes = review(&[], &[("src/a.py", &text)]).report.votes;
+        let rules: Vec<&str> = votes.iter().filter_map(|vote| vote.rule.as_deref()).collect();
+        assert_eq!(rules, expected.into_iter().collect::<Vec<_>>(), "{code}");
+    }
+}
+
+#[test]
 fn a_helper_that_returns_a_constant_carries_no_data() {
     let harmless = READER.replace("request.getParameter(name)", "\"none\"");
     let reader = ("src/Reader.java", harmless.as_str());
