@@ -353,7 +353,7 @@ mod tests {
             let id = &rule.id;
             assert!(!rule.bad.is_empty() && !rule.good.is_empty(), "{id} has no examples");
             assert!(rule.advice.as_deref().is_some_and(|text| !text.is_empty()), "{id}");
-            assert_eq!(rule.kind == RuleKind::Structural, !rule.languages.is_empty(), "{id}");
+            assert_eq!(rule.kind.is_from_file(), !rule.languages.is_empty(), "{id}");
         }
     }
 

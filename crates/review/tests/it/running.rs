@@ -234,7 +234,7 @@ fn a_run_changed_by_another_program_is_refused_and_not_skipped() {
     );
     fs::create_dir(first.with_file_name("3")).unwrap();
     let told = runs::find(&state(&repository), None).unwrap_err().to_string();
-    assert!(told.starts_with("`.assay/runs/3` is not used: this version of assay"), "{told}");
+    assert!(told.starts_with("`.assay/runs/3` is not used: assay did not write"), "{told}");
     assert_eq!(runs::find(&state(&repository), Some("1")).unwrap(), first);
 }
 
