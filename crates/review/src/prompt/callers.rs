@@ -64,8 +64,9 @@ pub(crate) fn find(change: &Change, excerpts: &[Excerpt], tree: &dyn Tree) -> Ve
         let wanted =
             wanted.filter(|(name, count)| **count < MAX_PER_NAME && raw.contains(name.as_str()));
         let wanted: Vec<(&String, &mut usize)> = wanted.collect();
-        // Only the files that are shown need redaction.
-        let text = if wanted.is_empty() { None } else { tree.read(&path).ok().flatten() };
+        // Only the files that are shown need redaction. Excluded files are not sent.
+        let is_shown = !wanted.is_empty() && !change.excludes(&path);
+        let text = if is_shown { tree.read(&path).ok().flatten() } else { None };
         let Some(text) = text.as_deref() else { continue };
         for (name, count) in wanted {
             let calls = assay_rules::calls(path.as_str(), text, name);

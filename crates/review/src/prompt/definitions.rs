@@ -132,7 +132,8 @@ fn definition_sites(
         let Ok(Some(text)) = change.tree().read(&path) else { continue };
         let Some(room) = left.checked_sub(text.len()) else { break };
         left = room;
-        if !may_define(&text, used) {
+        // Excluded files are not sent.
+        if !may_define(&text, used) || change.excludes(&path) {
             continue;
         }
         let shown = excerpts.iter().find(|excerpt| excerpt.path == path);

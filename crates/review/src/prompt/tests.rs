@@ -43,6 +43,29 @@ fn check(before: &[(&str, &str)], after: &[(&str, &str)], expected: Expect) {
 }
 
 #[test]
+fn callers_and_definitions_in_excluded_files_are_not_shown() {
+    let before = "def price(items):\n    return total(items)\n";
+    let after = "def price(items):\n    return total(items) + 1\n";
+    let repository = repository(
+        &[
+            ("shop.py", before),
+            ("private/till.py", "import shop\n\ndef pay(cart):\n    return shop.price(cart)\n"),
+            ("private/sums.py", "def total(items):\n    return sum(items)\n"),
+        ],
+        &[("shop.py", after)],
+        "makes it better",
+    );
+    let mut change = open(&repository);
+    for file in ["private/till.py", "private/sums.py"] {
+        assert!(prompt_text(&change).contains(file), "{file}");
+    }
+    change
+        .exclude(&assay_change::ExclusionRules::new(&["private/**".to_owned()], 1 << 20).unwrap());
+    let text = prompt_text(&change);
+    assert!(!text.contains("private/"), "{text}");
+}
+
+#[test]
 fn a_changed_function_is_shown_whole_with_its_diff_and_its_callers() {
     let before = "import os\n\n\ndef other():\n    return 1\n\n\ndef price(items):\n    total = 0\n    for item in items:\n        total += item.price\n    return total\n";
     let after = before.replace("total += item.price", "total += item.price * item.count");
