@@ -76,7 +76,7 @@ impl From<ColorArg> for ColorChoice {
 #[derive(Subcommand)]
 enum Command {
     /// Review a change and report whether it is ready
-    Review(commands::review::Args),
+    Review(Box<commands::review::Args>),
     /// Apply the safe fixes of a review, and nothing else
     Fix(commands::fix::Args),
     /// List and explain the rules, and test the rules of the repository

@@ -73,16 +73,16 @@ fn in_list(owner: &mut FlowValue, name: &str, parts: &[&FlowValue]) -> Option<Fl
     let ValueParts::List(items) = &mut owner.content else { return None };
     match (name, parts) {
         ("add" | "append" | "addElement" | "addLast" | "offer", [value]) => {
-            items.push((*value).clone().as_part());
+            items.push((*value).clone().into_part());
             Some(FlowValue::default())
         }
         ("push", [value]) => {
-            items.push((*value).clone().as_part());
+            items.push((*value).clone().into_part());
             Some(FlowValue::default())
         }
         ("add" | "insert", [at, value]) => {
             match position(at).filter(|at| *at <= items.len()) {
-                Some(at) => items.insert(at, (*value).clone().as_part()),
+                Some(at) => items.insert(at, (*value).clone().into_part()),
                 None => {
                     owner.forget_parts();
                     owner.taint(&value.all_taints());

@@ -522,7 +522,7 @@ impl<'a> FlowInterpreter<'a> {
             }
             Expr::List(items) => {
                 let items =
-                    items.iter().map(|item| self.eval(item, state, frame).as_part()).collect();
+                    items.iter().map(|item| self.eval(item, state, frame).into_part()).collect();
                 FlowValue { content: ValueParts::List(items), ..FlowValue::default() }
             }
             Expr::Map(items) => self.map(items, state, frame),
@@ -600,7 +600,7 @@ impl<'a> FlowInterpreter<'a> {
             let value = self.eval(value, state, frame);
             match key.only_constant() {
                 Some(key) => {
-                    known.insert(key.clone(), value.as_part());
+                    known.insert(key.clone(), value.into_part());
                 }
                 None => own.taint(&value.all_taints()),
             }
@@ -1119,13 +1119,13 @@ pub(super) fn element_at(collection: &FlowValue, index: &FlowValue) -> FlowValue
 pub(super) fn set_element(collection: &mut FlowValue, index: &FlowValue, value: &FlowValue) {
     match (&mut collection.content, index.only_constant()) {
         (ValueParts::Map(items), Some(key)) => {
-            items.insert(key.clone(), value.clone().as_part());
+            items.insert(key.clone(), value.clone().into_part());
         }
         (ValueParts::List(items), Some(index))
             if index.position().is_some_and(|at| at < items.len()) =>
         {
             if let Some(item) = index.position().and_then(|at| items.get_mut(at)) {
-                *item = value.clone().as_part();
+                *item = value.clone().into_part();
             }
         }
         _ => {
@@ -1140,6 +1140,6 @@ fn set_field(owner: &mut FlowValue, name: &str, value: &FlowValue) {
         owner.content = ValueParts::Object(BTreeMap::new());
     }
     if let ValueParts::Object(fields) = &mut owner.content {
-        fields.insert(name.to_owned(), value.clone().as_part());
+        fields.insert(name.to_owned(), value.clone().into_part());
     }
 }

@@ -131,7 +131,7 @@ impl FlowValue {
     }
 
     /// Returns the value as a part of another value, without parts that are nested too deeply.
-    pub(super) fn as_part(mut self) -> FlowValue {
+    pub(super) fn into_part(mut self) -> FlowValue {
         if self.nesting() + 1 >= MAX_NESTING {
             self.forget_parts();
         }
