@@ -6,7 +6,8 @@ use std::rc::Rc;
 
 use super::collection_calls;
 use super::form::{Argument, Expr, FlowClass, FlowFunction, Node};
-use super::interpreter::{FlowInterpreter, Frame, State};
+use super::frame::{Frame, State};
+use super::interpreter::FlowInterpreter;
 use super::pattern::{CallFacts, CallPattern};
 use super::text_calls;
 use super::value::{FlowValue, Taint, ValueParts};
@@ -28,6 +29,25 @@ const NEUTRAL_METHODS: [&str; 44] = [
 /// The evaluated arguments of a call, each with its name.
 type Values = [(Option<String>, FlowValue)];
 
+/// A call of a method or a function with the values of its parts.
+pub(super) struct EvaluatedCall {
+    receiver: Option<FlowValue>,
+    pub(super) name: String,
+    pub(super) arguments: Vec<(Option<String>, FlowValue)>,
+}
+
+impl EvaluatedCall {
+    /// Returns the call as patterns see the call.
+    pub(super) fn facts(&self) -> CallFacts<'_> {
+        CallFacts {
+            is_new: false,
+            receiver: self.receiver.as_ref(),
+            name: &self.name,
+            arguments: Some(&self.arguments),
+        }
+    }
+}
+
 impl FlowInterpreter<'_> {
     /// Evaluates a call.
     pub(super) fn call(
@@ -39,39 +59,42 @@ impl FlowInterpreter<'_> {
         state: &mut State,
         frame: &mut Frame,
     ) -> FlowValue {
-        let owner = receiver.map(|receiver| self.eval(receiver, state, frame));
-        let (owner, name) = match owner {
-            Some(owner) => (Some(owner), name.to_owned()),
-            None => self.imported(name, frame),
-        };
-        let values = self.arguments(arguments, state, frame);
-        let facts = CallFacts {
-            is_new: false,
-            receiver: owner.as_ref(),
-            name: &name,
-            arguments: Some(&values),
-        };
+        let call = self.evaluate_call(receiver, name, arguments, state, frame);
+        let facts = call.facts();
         self.check_sinks(node, &facts, frame);
         self.fill_arguments(arguments, &facts, state);
         let closure_result = self.run_closures(arguments, &facts, state, frame);
         let mut result = self.result(node, receiver, &facts, state, frame);
         result.taint(&closure_result.all_taints());
-        let named = self.rules.types().named(&name).find(|(pattern, _)| pattern.matches(&facts));
+        let named =
+            self.rules.types().named(&call.name).find(|(pattern, _)| pattern.matches(&facts));
         if let Some((_, name)) = named {
             result.types = vec![Rc::from(name.as_str())];
         }
         result
     }
 
+    /// Evaluates the receiver and the arguments of a call.
+    pub(super) fn evaluate_call(
+        &mut self,
+        receiver: Option<&Node>,
+        name: &str,
+        arguments: &[Argument],
+        state: &mut State,
+        frame: &mut Frame,
+    ) -> EvaluatedCall {
+        let (receiver, name) = match receiver {
+            Some(receiver) => (Some(self.eval(receiver, state, frame)), name.to_owned()),
+            None => self.imported(name, frame),
+        };
+        EvaluatedCall { receiver, name, arguments: self.arguments(arguments, state, frame) }
+    }
+
     /// Returns the module and the name of an imported function.
     fn imported(&self, name: &str, frame: &Frame) -> (Option<FlowValue>, String) {
         let dotted = self.program.files[frame.file].imports.get(name);
         match dotted.and_then(|dotted| dotted.rsplit_once('.')) {
-            Some((module, name)) => {
-                let mut owner = FlowValue::of_type(module);
-                owner.is_static = true;
-                (Some(owner), name.to_owned())
-            }
+            Some((module, name)) => (Some(FlowValue::static_of(module)), name.to_owned()),
             None => (None, name.to_owned()),
         }
     }
@@ -329,11 +352,11 @@ impl FlowInterpreter<'_> {
             if let Some((file, class)) = self.class_by_call(facts.name, frame) {
                 return Some(self.instantiate(file, &class, node, values, frame));
             }
-            let class = FlowInterpreter::class_of(frame).to_owned();
+            let class = frame.class.clone();
             let functions = self.functions_in_scope(&class, facts.name, values, frame.file);
-            let this = FlowInterpreter::this_of(state);
+            let this = state.this.clone();
             let (value, this) = self.run_functions(&functions, node, this, values, frame)?;
-            FlowInterpreter::set_this(state, this);
+            state.this = this;
             return Some(value);
         };
         let mut functions: Vec<(usize, Rc<FlowFunction>)> = Vec::new();
@@ -438,94 +461,6 @@ impl FlowInterpreter<'_> {
             result.taint(&returned.all_taints());
         }
         result
-    }
-
-    /// Applies the outcome of a condition to the variables that it checks.
-    pub(super) fn refine(
-        &mut self,
-        condition: &Node,
-        outcome: bool,
-        state: &mut State,
-        frame: &mut Frame,
-    ) {
-        use super::form::BinaryOperator as Op;
-        match &condition.expr {
-            Expr::Not(inner) => self.refine(inner, !outcome, state, frame),
-            Expr::Binary(Op::And, left, right) if outcome => {
-                self.refine(left, true, state, frame);
-                self.refine(right, true, state, frame);
-            }
-            Expr::Binary(Op::Or, left, right) if !outcome => {
-                self.refine(left, false, state, frame);
-                self.refine(right, false, state, frame);
-            }
-            Expr::Binary(Op::Equal, left, right) if outcome => {
-                self.refine_equal(left, right, state, frame);
-                self.refine_equal(right, left, state, frame);
-            }
-            Expr::Binary(Op::NotEqual, left, right) if !outcome => {
-                self.refine_equal(left, right, state, frame);
-                self.refine_equal(right, left, state, frame);
-            }
-            Expr::Binary(Op::In, left, right) if outcome => {
-                let allowed = self.eval(right, state, frame);
-                if let Expr::Name(name) = &left.expr
-                    && allowed.all_taints().is_empty()
-                {
-                    FlowInterpreter::trust_variable(state, name);
-                }
-            }
-            Expr::Call { receiver, name, arguments } if outcome => {
-                self.refine_call(receiver.as_deref(), name, arguments, state, frame);
-            }
-            _ => {}
-        }
-    }
-
-    fn refine_equal(&mut self, checked: &Node, other: &Node, state: &mut State, frame: &mut Frame) {
-        let Expr::Name(name) = &checked.expr else { return };
-        let other = self.eval(other, state, frame);
-        let is_text = matches!(other.only_constant(), Some(super::form::Constant::Text(_)));
-        if is_text {
-            FlowInterpreter::set_variable(state, name, other);
-        }
-    }
-
-    fn refine_call(
-        &mut self,
-        receiver: Option<&Node>,
-        name: &str,
-        arguments: &[Argument],
-        state: &mut State,
-        frame: &mut Frame,
-    ) {
-        if let (Some(receiver), "equals", [argument]) = (receiver, name, arguments) {
-            self.refine_equal(receiver, &argument.value, state, frame);
-            self.refine_equal(&argument.value, receiver, state, frame);
-            return;
-        }
-        let owner = receiver.map(|receiver| self.eval(receiver, state, frame));
-        let (owner, name) = match owner {
-            Some(owner) => (Some(owner), name.to_owned()),
-            None => self.imported(name, frame),
-        };
-        let values = self.arguments(arguments, state, frame);
-        let facts = CallFacts {
-            is_new: false,
-            receiver: owner.as_ref(),
-            name: &name,
-            arguments: Some(&values),
-        };
-        let patterns = self.rules.validators().named(&name);
-        for (pattern, ()) in patterns.filter(|(pattern, ())| pattern.matches(&facts)) {
-            let of_arguments = pattern.marked(&values).into_iter().map(|at| &arguments[at].value);
-            let of_receiver = receiver.filter(|_| pattern.marks_receiver);
-            for checked in of_arguments.chain(of_receiver) {
-                if let Expr::Name(name) = &checked.expr {
-                    FlowInterpreter::trust_variable(state, name);
-                }
-            }
-        }
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use super::interpreter::{element_at, set_element};
 use super::value::{FlowValue, ValueParts};
 
 /// The maximum number of parts that are known one by one.
@@ -57,7 +56,7 @@ fn is_lookup(name: &str) -> bool {
 
 /// Returns the value of a lookup with a default. The default is likely, and others are possible.
 fn lookup(owner: &FlowValue, key: &FlowValue, default: &FlowValue) -> FlowValue {
-    let mut value = element_at(owner, key);
+    let mut value = owner.element_at(key);
     if matches!(owner.content, ValueParts::Map(_)) {
         return value.join(default);
     }
@@ -108,11 +107,11 @@ fn in_list(owner: &mut FlowValue, name: &str, parts: &[&FlowValue]) -> Option<Fl
                 element
             }
         }),
-        ("get" | "elementAt", [at]) => Some(element_at(owner, at)),
+        ("get" | "elementAt", [at]) => Some(owner.element_at(at)),
         ("getFirst" | "firstElement", []) => Some(items.first().cloned().unwrap_or_default()),
         ("getLast" | "lastElement", []) => Some(items.last().cloned().unwrap_or_default()),
         ("set", [at, value]) => {
-            set_element(owner, at, value);
+            owner.set_element(at, value);
             Some(FlowValue::default())
         }
         ("clear", []) => {
@@ -128,11 +127,11 @@ fn in_list(owner: &mut FlowValue, name: &str, parts: &[&FlowValue]) -> Option<Fl
 fn in_map(owner: &mut FlowValue, name: &str, parts: &[&FlowValue]) -> Option<FlowValue> {
     match (name, parts) {
         ("put" | "setProperty" | "putIfAbsent", [key, value]) => {
-            set_element(owner, key, value);
+            owner.set_element(key, value);
             Some(FlowValue::default())
         }
-        ("get" | "getProperty", [key]) => Some(element_at(owner, key)),
-        ("get", [key, default]) => Some(element_at(owner, key).join(default)),
+        ("get" | "getProperty", [key]) => Some(owner.element_at(key)),
+        ("get", [key, default]) => Some(owner.element_at(key).join(default)),
         ("values" | "entrySet", []) => Some(owner.any_element()),
         ("clear", []) => {
             owner.content = ValueParts::Map(BTreeMap::new());

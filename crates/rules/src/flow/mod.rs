@@ -6,7 +6,9 @@
 //!   language.
 //! - `program`: the reviewed file and the files that it needs.
 //! - `value`, `constants`: abstract values with their taint, and the folding of constants.
-//! - `interpreter`, `calls`, `text_calls`, `collection_calls`, `loops`: the abstract interpreter.
+//! - `interpreter`: the abstract interpreter, with `statements`, `expressions`, `assignments`,
+//!   `conditions`, `loops` and `frame` (variables and exits); `calls`, `function_calls`, `text_calls` and
+//!   `collection_calls` for calls.
 //!
 //! Only functions that the change touches are run, and the functions of the same file that call
 //! them. A function whose analysis exceeds its budget is reported as not covered.
@@ -14,11 +16,16 @@
 //! Limits: two names for one object are two values; the order of threads, reflection and values
 //! that are stored outside of the program are not followed.
 
+mod assignments;
 mod calls;
 mod collection_calls;
+mod conditions;
 mod constants;
+mod expressions;
 mod flow_rule;
 mod form;
+mod frame;
+mod function_calls;
 mod interpreter;
 mod java;
 mod loops;
@@ -27,6 +34,7 @@ mod pattern;
 mod program;
 mod python;
 mod rule_set;
+mod statements;
 mod text_calls;
 mod value;
 

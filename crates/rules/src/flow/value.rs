@@ -11,6 +11,15 @@ const MAX_ALTERNATIVES: usize = 8;
 /// The maximum nesting of contents; deeper parts are not known one by one.
 const MAX_NESTING: usize = 4;
 
+/// The label of the sanitizers that turn text into numbers.
+const NUMBER: &str = "number";
+
+/// The types whose values carry no text of a request.
+const PLAIN_TYPES: [&str; 17] = [
+    "int", "long", "short", "byte", "boolean", "double", "float", "char", "Integer", "Long",
+    "Short", "Boolean", "Double", "Float", "UUID", "BigDecimal", "bool",
+];
+
 /// The facts about a value at a point of a function.
 #[derive(Debug, Clone, Default)]
 pub(super) struct FlowValue {
@@ -78,6 +87,11 @@ impl FlowValue {
 
     pub(super) fn of_type(name: &str) -> FlowValue {
         FlowValue { types: vec![Rc::from(name)], ..FlowValue::default() }
+    }
+
+    /// Returns a class or a module.
+    pub(super) fn static_of(name: &str) -> FlowValue {
+        FlowValue { is_static: true, ..FlowValue::of_type(name) }
     }
 
     pub(super) fn with_taints(taints: Vec<Taint>) -> FlowValue {
@@ -164,6 +178,21 @@ impl FlowValue {
         }
     }
 
+    /// Returns the value as a number, whose data holds no text.
+    pub(super) fn into_number(mut self) -> FlowValue {
+        self.clear(&Rc::from(NUMBER));
+        self
+    }
+
+    /// Returns the value without its taint.
+    pub(super) fn into_trusted(mut self) -> FlowValue {
+        if !self.all_taints().is_empty() {
+            self.content = ValueParts::Unknown;
+            self.taints.clear();
+        }
+        self
+    }
+
     fn forget_parts_of_collections(&mut self) {
         if !matches!(self.content, ValueParts::Unknown) && !self.all_taints().is_empty() {
             self.forget_parts();
@@ -193,6 +222,48 @@ impl FlowValue {
         element
     }
 
+    /// Returns an element of a collection.
+    pub(super) fn element_at(&self, index: &FlowValue) -> FlowValue {
+        let known = index.only_constant().and_then(|index| match &self.content {
+            ValueParts::List(items) => items.get(index.position()?).cloned(),
+            ValueParts::Map(items) => Some(items.get(index).cloned().unwrap_or_default()),
+            _ => None,
+        });
+        let Some(mut value) = known else { return self.any_element() };
+        value.taint(&self.taints);
+        value
+    }
+
+    /// Writes an element of a collection.
+    pub(super) fn set_element(&mut self, index: &FlowValue, value: &FlowValue) {
+        match (&mut self.content, index.only_constant()) {
+            (ValueParts::Map(items), Some(key)) => {
+                items.insert(key.clone(), value.clone().into_part());
+            }
+            (ValueParts::List(items), Some(index))
+                if index.position().is_some_and(|at| at < items.len()) =>
+            {
+                if let Some(item) = index.position().and_then(|at| items.get_mut(at)) {
+                    *item = value.clone().into_part();
+                }
+            }
+            _ => {
+                self.forget_parts();
+                self.taint(&value.all_taints());
+            }
+        }
+    }
+
+    /// Writes a field of an object.
+    pub(super) fn set_field(&mut self, name: &str, value: &FlowValue) {
+        if let ValueParts::Unknown = self.content {
+            self.content = ValueParts::Object(BTreeMap::new());
+        }
+        if let ValueParts::Object(fields) = &mut self.content {
+            fields.insert(name.to_owned(), value.clone().into_part());
+        }
+    }
+
     /// Returns the facts that hold if either value is possible.
     pub(super) fn join(&self, other: &FlowValue) -> FlowValue {
         let mut taints = self.taints.clone();
@@ -220,6 +291,11 @@ impl FlowValue {
         }
         joined
     }
+}
+
+/// Returns true if the values of a type carry no text of a request.
+pub(super) fn is_plain_type(name: Option<&str>) -> bool {
+    name.is_some_and(|name| PLAIN_TYPES.contains(&name))
 }
 
 fn join_constants(a: Option<&[Constant]>, b: Option<&[Constant]>) -> Option<Vec<Constant>> {

@@ -1,0 +1,86 @@
+//! Conditions: [`FlowInterpreter::refine`] applies the outcome of a condition to the variables that
+//! the condition checks.
+
+use super::form::{Argument, BinaryOperator as Op, Constant, Expr, Node};
+use super::frame::{Frame, State};
+use super::interpreter::FlowInterpreter;
+
+impl FlowInterpreter<'_> {
+    /// Applies the outcome of a condition to the variables that it checks.
+    pub(super) fn refine(
+        &mut self,
+        condition: &Node,
+        outcome: bool,
+        state: &mut State,
+        frame: &mut Frame,
+    ) {
+        match &condition.expr {
+            Expr::Not(inner) => self.refine(inner, !outcome, state, frame),
+            Expr::Binary(Op::And, left, right) if outcome => {
+                self.refine(left, true, state, frame);
+                self.refine(right, true, state, frame);
+            }
+            Expr::Binary(Op::Or, left, right) if !outcome => {
+                self.refine(left, false, state, frame);
+                self.refine(right, false, state, frame);
+            }
+            Expr::Binary(Op::Equal, left, right) if outcome => {
+                self.refine_equal(left, right, state, frame);
+                self.refine_equal(right, left, state, frame);
+            }
+            Expr::Binary(Op::NotEqual, left, right) if !outcome => {
+                self.refine_equal(left, right, state, frame);
+                self.refine_equal(right, left, state, frame);
+            }
+            Expr::Binary(Op::In, left, right) if outcome => {
+                let allowed = self.eval(right, state, frame);
+                if let Expr::Name(name) = &left.expr
+                    && allowed.all_taints().is_empty()
+                {
+                    state.trust_variable(name);
+                }
+            }
+            Expr::Call { receiver, name, arguments } if outcome => {
+                self.refine_call(receiver.as_deref(), name, arguments, state, frame);
+            }
+            _ => {}
+        }
+    }
+
+    fn refine_equal(&mut self, checked: &Node, other: &Node, state: &mut State, frame: &mut Frame) {
+        let Expr::Name(name) = &checked.expr else { return };
+        let other = self.eval(other, state, frame);
+        let is_text = matches!(other.only_constant(), Some(Constant::Text(_)));
+        if is_text {
+            state.set_variable(name, other);
+        }
+    }
+
+    fn refine_call(
+        &mut self,
+        receiver: Option<&Node>,
+        name: &str,
+        arguments: &[Argument],
+        state: &mut State,
+        frame: &mut Frame,
+    ) {
+        if let (Some(receiver), "equals", [argument]) = (receiver, name, arguments) {
+            self.refine_equal(receiver, &argument.value, state, frame);
+            self.refine_equal(&argument.value, receiver, state, frame);
+            return;
+        }
+        let call = self.evaluate_call(receiver, name, arguments, state, frame);
+        let facts = call.facts();
+        let patterns = self.rules.validators().named(&call.name);
+        for (pattern, ()) in patterns.filter(|(pattern, ())| pattern.matches(&facts)) {
+            let of_arguments =
+                pattern.marked(&call.arguments).into_iter().map(|at| &arguments[at].value);
+            let of_receiver = receiver.filter(|_| pattern.marks_receiver);
+            for checked in of_arguments.chain(of_receiver) {
+                if let Expr::Name(name) = &checked.expr {
+                    state.trust_variable(name);
+                }
+            }
+        }
+    }
+}
