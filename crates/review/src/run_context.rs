@@ -275,8 +275,8 @@ fn is_in(ranges: &[LineRange], number: u32) -> bool {
     ranges.iter().any(|lines| (lines.start()..=lines.end()).contains(&number))
 }
 
-/// Returns the first line of a span, and the line after the last. An empty span has the line before
-/// it as its start.
+/// Returns the first line of a span, and the line after the last. The start of an empty span is the
+/// number of the line before the span, so the first line is one after the start.
 fn bounds(span: Span) -> (u32, u32) {
     let start = if span.count == 0 { span.start.saturating_add(1) } else { span.start };
     (start, start.saturating_add(span.count))
