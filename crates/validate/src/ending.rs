@@ -1,4 +1,5 @@
-//! Endings of a loop ([`Ending`]) and the limits that cause them ([`Limits`]).
+//! Endings of a validation loop, also called fixing loop ([`Ending`]), and the limits that cause them
+//! ([`Limits`]). `LoopState::next_step` in `step.rs` decides when a loop ends.
 
 use assay_findings::title_similarity;
 use serde::{Deserialize, Serialize};

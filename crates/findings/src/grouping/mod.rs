@@ -1,4 +1,5 @@
-//! Votes on one defect: [`group`] joins votes whose claims are alike.
+//! Votes on one defect: [`group`] joins votes of several reviewers that report the same finding
+//! (duplicates), which are the votes whose claims are alike.
 //!
 //! A vote is compared with all votes of a group. The two groups with the greatest mean link are
 //! joined first, and no groups whose mean is below [`MIN_MEAN_STRENGTH`]. Links are whole numbers,
