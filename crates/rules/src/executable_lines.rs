@@ -46,7 +46,7 @@ fn comment_lines(lines: &[&str], comments: &[(LineRange, String)]) -> HashSet<u3
     whole.map(|(number, _)| number).collect()
 }
 
-fn looks_like_comment(line: &str) -> bool {
+pub(crate) fn looks_like_comment(line: &str) -> bool {
     ["//", "#", "*", "/*", "--", ";", "<!--"].iter().any(|start| line.starts_with(start))
 }
 

@@ -128,6 +128,15 @@ const TEST_FOLDERS: [&str; 11] = [
     "__mocks__", "integration-tests",
 ];
 
+/// The folders of code that tests of the repository do not cover: documentation, examples,
+/// translations, and code of others.
+const UNTESTED_FOLDERS: [&str; 26] = [
+    "doc", "docs", "documentation", "example", "examples", "sample", "samples", "demo", "demos",
+    "i18n", "l10n", "lang", "langs", "locale", "locales", "translation", "translations", "vendor",
+    "vendored", "third_party", "third-party", "thirdparty", "extern", "node_modules", "dist",
+    "benchmarks",
+];
+
 fn is_below(path: &str, names: &[&str]) -> bool {
     let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders);
     folders.split('/').any(|folder| names.contains(&folder))
@@ -136,6 +145,11 @@ fn is_below(path: &str, names: &[&str]) -> bool {
 /// Returns true if a file is an input of tests.
 pub(crate) fn is_fixture(path: &str) -> bool {
     is_below(path, &FIXTURE_FOLDERS)
+}
+
+/// Returns true if a file is in a folder of code that usually has no tests, such as translations.
+pub(crate) fn is_usually_untested(path: &str) -> bool {
+    is_below(&path.to_ascii_lowercase(), &UNTESTED_FOLDERS)
 }
 
 /// Returns true if a file contains tests, by the conventions of common runners.

@@ -1,5 +1,7 @@
 //! Functions that grow too long or too deep.
 
+use std::collections::BTreeMap;
+
 use assay_findings::grounding::Symbol;
 use assay_findings::vote::LineRange;
 
@@ -7,6 +9,7 @@ use super::{ChangedFile, CheckMatch, FileCheck};
 use crate::language;
 use crate::rule_text::RuleText;
 use crate::syntax::{LineSet, Syntax};
+use crate::tree_facts::Branch;
 
 /// The maximum number of lines of a function.
 const MAX_LINES: u32 = 150;
@@ -56,8 +59,19 @@ fn long_functions(view: &ChangedFile<'_>) -> Vec<CheckMatch> {
     let before = before.unwrap_or_default();
     let was_long =
         |name: &str| before.iter().any(|old| old.name == name && length(old) > MAX_LINES);
-    let grown = long.into_iter().filter(|function| !was_long(&function.name));
+    // A function that is long because of a long function inside it is not reported as well.
+    let own_length = |function: &Symbol| {
+        let inner = long.iter().filter(|inner| is_inside(inner.lines, function.lines));
+        length(function).saturating_sub(inner.map(|inner| length(inner)).max().unwrap_or(0))
+    };
+    let is_grown =
+        |function: &&&Symbol| !was_long(&function.name) && own_length(function) > MAX_LINES;
+    let grown = long.iter().filter(is_grown);
     grown.filter_map(|function| long_function(view, function)).collect()
+}
+
+fn is_inside(inner: LineRange, outer: LineRange) -> bool {
+    inner != outer && outer.start() <= inner.start() && inner.end() <= outer.end()
 }
 
 fn length(function: &Symbol) -> u32 {
@@ -73,18 +87,40 @@ fn long_function(view: &ChangedFile<'_>, function: &Symbol) -> Option<CheckMatch
     })
 }
 
+/// Reports each function once, at its first place that is nested too deep.
 fn deep_nesting(view: &ChangedFile<'_>) -> Vec<CheckMatch> {
-    let tree_facts = view.tree_facts.filter(|_| !language::is_test(view.file.path()));
-    let branches = tree_facts.map_or(&[][..], |tree_facts| &tree_facts.branches);
-    // Each place is reported once, at the level that exceeds the limit.
-    let deep = branches.iter().filter(|branch| branch.depth == MAX_DEPTH + 1);
-    let seen = deep.filter_map(|branch| {
-        Some(CheckMatch {
-            file: view.file.new_path.clone(),
-            lines: Some(LineRange::at(view.first_added(branch.lines)?)?),
-            note: format!("This stands in {MAX_DEPTH} branches and loops."),
-            subject: branch.head.clone(),
-        })
-    });
-    seen.collect()
+    let Some(tree_facts) = view.tree_facts.filter(|_| !language::is_test(view.file.path())) else {
+        return Vec::new();
+    };
+    // A place counts at the level that exceeds the limit, not again at each level below.
+    let deep = tree_facts.branches.iter().filter(|branch| branch.depth == MAX_DEPTH + 1);
+    let mut places: BTreeMap<Option<&str>, Vec<(u32, &Branch)>> = BTreeMap::new();
+    for branch in deep {
+        if let Some(line) = view.first_added(branch.lines) {
+            let function = enclosing_function(&tree_facts.functions, branch.lines);
+            places.entry(function).or_default().push((line, branch));
+        }
+    }
+    places.into_values().filter_map(|places| deep_function(view, &places)).collect()
+}
+
+/// Returns the name of the innermost function around some lines.
+fn enclosing_function(functions: &[Symbol], lines: LineRange) -> Option<&str> {
+    let around = functions.iter().filter(|function| is_inside(lines, function.lines));
+    around.min_by_key(|function| length(function)).map(|function| function.name.as_str())
+}
+
+fn deep_function(view: &ChangedFile<'_>, places: &[(u32, &Branch)]) -> Option<CheckMatch> {
+    let (line, branch) = places.first()?;
+    let others = match places.len() - 1 {
+        0 => String::new(),
+        1 => " Another place of the function is as deep.".to_owned(),
+        count => format!(" {count} other places of the function are as deep."),
+    };
+    Some(CheckMatch {
+        file: view.file.new_path.clone(),
+        lines: Some(LineRange::at(*line)?),
+        note: format!("This stands in {MAX_DEPTH} branches and loops.{others}"),
+        subject: branch.head.clone(),
+    })
 }

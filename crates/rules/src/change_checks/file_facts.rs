@@ -48,8 +48,10 @@ pub(crate) struct FileFacts {
     pub(super) tests_before: BTreeSet<String>,
     /// The names of the tests after the change.
     pub(super) tests_after: BTreeSet<String>,
-    /// True if the head of the file marked it as generated before the change.
+    /// True if the head of the file marks it as generated, before and after the change.
     pub(super) was_generated: bool,
+    /// True if the head of the file marks it as generated after the change.
+    pub(super) is_generated: bool,
     /// The added lines of code with content: their numbers, and hashes of their texts.
     pub(super) added_lines: Vec<(u32, u64)>,
 }
@@ -83,7 +85,8 @@ impl FileFacts {
             tests_before: names(view.before().filter(|_| has_tests)),
             tests_after: names(view.after),
             was_generated: was_generated(view),
-            added_lines: after.map(|text| added_lines(text, &touched)).unwrap_or_default(),
+            is_generated: view.after.is_some_and(is_marked_generated),
+            added_lines: after.map(|text| lines_with_content(text, &touched)).unwrap_or_default(),
         }
     }
 }
@@ -127,7 +130,8 @@ pub(super) fn test_names(text: &str) -> BTreeSet<String> {
         .collect()
 }
 
-fn added_lines(text: &str, touched: &LineSet) -> Vec<(u32, u64)> {
+/// Returns the touched lines with content: their numbers, and hashes of their texts.
+pub(super) fn lines_with_content(text: &str, touched: &LineSet) -> Vec<(u32, u64)> {
     let lines: Vec<&str> = text.lines().collect();
     let numbers = touched.numbers().take_while(|number| *number as usize <= lines.len());
     numbers
