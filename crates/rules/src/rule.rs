@@ -41,6 +41,7 @@ pub(crate) struct Rule {
     pub(crate) about: RuleInfo,
     pub(crate) language: Language,
     pub(crate) fix: Option<FixClass>,
+    pub(crate) unit: ReportUnit,
     pub(crate) scope: RuleScope,
     pub(crate) config: RuleConfig<Language>,
 }
@@ -72,6 +73,17 @@ pub(crate) enum FixClass {
     Gated,
 }
 
+/// The unit of code that gets one finding of a rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum ReportUnit {
+    /// Each place that matches.
+    #[default]
+    Place,
+    /// Each function: its places have one cause.
+    Function,
+}
+
 /// The files that a rule applies to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -95,6 +107,7 @@ pub(crate) struct Metadata {
     /// Further languages with equal syntax trees.
     pub(crate) also: Vec<Language>,
     r#in: FileSelection,
+    once: ReportUnit,
 }
 
 impl Rule {
@@ -113,7 +126,7 @@ impl Rule {
         let config = RuleConfig::try_from(stored, &GlobalRules::default())
             .map_err(|error| with_causes(&error))?;
         let fix = (!config.fixer.is_empty()).then(|| metadata.fix.unwrap_or(FixClass::Gated));
-        Ok(Rule { about, language, fix, scope, config })
+        Ok(Rule { about, language, fix, unit: metadata.once, scope, config })
     }
 }
 

@@ -4,13 +4,17 @@
 //! comments of the change and visits the whole file; [`scan`] visits the nodes that touch added
 //! lines, so that the cost depends on the size of the change.
 
+use std::collections::HashMap;
+use std::ops::Range;
+
 use assay_findings::vote::{LineRange, Replacement};
 use ast_grep_core::NodeMatch;
 use ast_grep_core::matcher::MatcherExt;
 use ast_grep_core::tree_sitter::StrDoc;
 
 use crate::language::Language;
-use crate::rule::{FixClass, Rule};
+use crate::node_kinds::NodeKinds;
+use crate::rule::{FixClass, ReportUnit, Rule};
 use crate::rule_match::RuleMatch;
 use crate::rule_timer::RuleTimer;
 use crate::rulebook::LanguageRules;
@@ -27,7 +31,8 @@ pub(crate) fn scan<'r>(
     concerned: &[bool],
     touched: &LineSet,
 ) -> (Vec<(&'r Rule, RuleMatch)>, TreeFacts) {
-    let mut hits = Vec::new();
+    let mut hits: Vec<(&Rule, RuleMatch)> = Vec::new();
+    let mut functions: HashMap<_, (usize, usize)> = HashMap::new();
     let mut timer = RuleTimer::new(path, rules.rules.len());
     let wanted = |kind: u16| rules.of_kind(kind).iter().any(|at| concerned[*at]);
     let tree_facts = syntax.collect_facts(touched, wanted, |node| {
@@ -35,13 +40,32 @@ pub(crate) fn scan<'r>(
             let rule = &rules.rules[*at];
             let found = timer.time(*at, || rule.config.matcher.match_node(node.clone()));
             let Some(found) = found else { continue };
-            if touched.overlaps(lines_of(&found)) {
-                hits.push((rule, hit(rule, &found, text)));
+            if !touched.overlaps(lines_of(&found)) {
+                continue;
             }
+            if rule.unit == ReportUnit::Function {
+                let function = (*at, function_around(&found));
+                let (_, places) = functions.entry(function).or_insert((hits.len(), 0));
+                *places += 1;
+                if *places > 1 {
+                    continue;
+                }
+            }
+            hits.push((rule, hit(rule, &found, text)));
         }
     });
+    for (first, places) in functions.into_values().filter(|(_, places)| *places > 1) {
+        hits[first].1.note = Some(format!("The function has {places} such places."));
+    }
     timer.report(&rules.rules);
     (hits, tree_facts)
+}
+
+/// Returns the code of the innermost function around a match.
+fn function_around(found: &NodeMatch<'_, StrDoc<Language>>) -> Option<Range<usize>> {
+    let kinds = NodeKinds::of(*found.lang());
+    let function = found.ancestors().find(|node| kinds.is_scope(node.kind_id()))?;
+    Some(function.range())
 }
 
 fn hit(rule: &Rule, found: &NodeMatch<'_, StrDoc<Language>>, text: &str) -> RuleMatch {

@@ -97,17 +97,18 @@ fn deep_nesting(view: &ChangedFile<'_>) -> Vec<CheckMatch> {
     let mut places: BTreeMap<Option<&str>, Vec<(u32, &Branch)>> = BTreeMap::new();
     for branch in deep {
         if let Some(line) = view.first_added(branch.lines) {
-            let function = enclosing_function(&tree_facts.functions, branch.lines);
+            let function = enclosing_symbol(&tree_facts.symbols, branch.lines);
             places.entry(function).or_default().push((line, branch));
         }
     }
     places.into_values().filter_map(|places| deep_function(view, &places)).collect()
 }
 
-/// Returns the name of the innermost function around some lines.
-fn enclosing_function(functions: &[Symbol], lines: LineRange) -> Option<&str> {
-    let around = functions.iter().filter(|function| is_inside(lines, function.lines));
-    around.min_by_key(|function| length(function)).map(|function| function.name.as_str())
+/// Returns the name of the innermost definition around some lines, which may be a variable that
+/// holds a function.
+fn enclosing_symbol(symbols: &[Symbol], lines: LineRange) -> Option<&str> {
+    let around = symbols.iter().filter(|symbol| is_inside(lines, symbol.lines));
+    around.min_by_key(|symbol| length(symbol)).map(|symbol| symbol.name.as_str())
 }
 
 fn deep_function(view: &ChangedFile<'_>, places: &[(u32, &Branch)]) -> Option<CheckMatch> {

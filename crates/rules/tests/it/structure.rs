@@ -83,3 +83,29 @@ fn a_line_is_assigned_to_its_enclosing_function_in_every_language() {
         assert_eq!(symbol.map(|symbol| symbol.name).as_deref(), Some(name), "{path}");
     }
 }
+
+#[test]
+fn hooks_behind_one_return_are_one_finding_with_the_number_of_places() {
+    let hooks =
+        "  const [a, setA] = useState(0);\n  const [b, setB] = useState(0);\n  useEffect(load);\n";
+    let panel = format!(
+        "function Panel({{ open }}) {{\n  if (!open) return null;\n{hooks}  return a;\n}}\n"
+    );
+    let reviewed =
+        review(&[], &[("src/panel.jsx", &format!("{panel}\n{}", panel.replace("Panel", "Row")))]);
+    let hook_votes = reviewed
+        .report
+        .votes
+        .iter()
+        .filter(|vote| vote.rule.as_deref() == Some("javascript/conditional-hook"));
+    let shown: Vec<String> = hook_votes
+        .map(|vote| {
+            let first = vote.description.split('.').next().unwrap_or_default();
+            format!("{:?} {first}", vote.line())
+        })
+        .collect();
+    expect![[r#"
+        Some(3) The function has 3 such places
+        Some(11) The function has 3 such places"#]]
+    .assert_eq(&shown.join("\n"));
+}
