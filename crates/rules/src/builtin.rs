@@ -4,7 +4,7 @@
 //! Compiling the Unicode tables for each pattern would take longer than a small review.
 
 use crate::flow::FlowLibrary;
-use crate::language::Language;
+use crate::language::{Language, is_javascript};
 
 macro_rules! rules {
     ($($name:literal),* $(,)?) => {
@@ -97,6 +97,8 @@ rules![
     "javascript/async-foreach",
     "javascript/async-predicate",
     "javascript/async-promise-executor",
+    "javascript/code-from-request",
+    "javascript/command-from-request",
     "javascript/command-injection",
     "javascript/comparison-with-new-object",
     "javascript/conditional-hook",
@@ -114,6 +116,8 @@ rules![
     "javascript/fast-password-hash",
     "javascript/floating-promise-all",
     "javascript/focused-test",
+    "javascript/html-from-page-address",
+    "javascript/html-from-request",
     "javascript/html-injection",
     "javascript/index-as-condition",
     "javascript/invalid-typeof",
@@ -123,26 +127,33 @@ rules![
     "javascript/mass-assignment",
     "javascript/nan-comparison",
     "javascript/nosql-injection",
+    "javascript/objects-from-request",
     "javascript/open-redirect",
+    "javascript/path-from-request",
     "javascript/path-traversal",
     "javascript/predictable-secret",
     "javascript/query-in-loop",
     "javascript/readable-session-cookie",
+    "javascript/redirect-from-request",
     "javascript/reflected-html",
+    "javascript/regex-from-request",
     "javascript/repeated-condition",
     "javascript/secret-to-any-window",
     "javascript/setter-in-render",
     "javascript/shell-string",
     "javascript/skipped-test",
+    "javascript/sql-from-request",
     "javascript/sql-injection",
     "javascript/ssrf",
     "javascript/state-mutation",
+    "javascript/template-text-from-request",
     "javascript/thrown-string",
     "javascript/tls-verification-off",
     "javascript/unawaited-expect",
     "javascript/unexplained-ts-ignore",
     "javascript/unsanitised-react-html",
     "javascript/unverified-jwt",
+    "javascript/url-from-request",
     "json/dependency-any-version",
     "json/dependency-from-git",
     "json/install-script-downloads",
@@ -272,11 +283,15 @@ const LIBRARIES: &[(Language, &str)] = &[
     (Language::Python, include_str!("../libraries/python/flask.yml")),
     (Language::Python, include_str!("../libraries/python/django.yml")),
     (Language::Python, include_str!("../libraries/python/fastapi.yml")),
+    (Language::JavaScript, include_str!("../libraries/javascript/language.yml")),
+    (Language::JavaScript, include_str!("../libraries/javascript/servers.yml")),
+    (Language::JavaScript, include_str!("../libraries/javascript/browser.yml")),
 ];
 
 /// Returns the built-in lists of the rules that follow data in a language.
 pub(crate) fn libraries(language: Language) -> Vec<FlowLibrary> {
-    let of_language = LIBRARIES.iter().filter(|(own, _)| *own == language);
+    let first = if is_javascript(language) { Language::JavaScript } else { language };
+    let of_language = LIBRARIES.iter().filter(|(own, _)| *own == first);
     let read = |yaml: &str| FlowLibrary::read(yaml).expect("a test reads every built-in list");
     of_language.map(|(_, yaml)| read(yaml)).collect()
 }

@@ -20,6 +20,11 @@ pub(crate) const WITH_GRAMMAR: [Language; 14] = [
     Language::Json,
 ];
 
+/// Returns true for JavaScript and the languages that extend JavaScript.
+pub(crate) fn is_javascript(language: Language) -> bool {
+    matches!(language, Language::JavaScript | Language::TypeScript | Language::Tsx)
+}
+
 /// Returns true if rules can be written for a language.
 pub(crate) fn has_grammar(language: Language) -> bool {
     WITH_GRAMMAR.contains(&language)

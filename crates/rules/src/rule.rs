@@ -47,7 +47,7 @@ pub(crate) struct Rule {
 }
 
 /// The files that a rule is limited to.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct RuleScope {
     selection: FileSelection,
     files: Option<GlobSet>,

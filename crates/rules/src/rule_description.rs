@@ -211,7 +211,7 @@ fn of_file(entry: RuleEntry) -> Option<RuleDescription> {
         RuleEntry::Structure { about, languages, fix } => {
             (about, RuleKind::Structural, languages, fix)
         }
-        RuleEntry::Flow { about, language } => (about, RuleKind::Flow, vec![language], None),
+        RuleEntry::Flow { about, languages } => (about, RuleKind::Flow, languages, None),
     };
     let fix = fix.map(|class| match class {
         FixClass::Safe => RuleFix::Safe,

@@ -79,8 +79,8 @@ impl RuleFile {
         for (kind, text) in documents(yaml) {
             match kind {
                 DocumentKind::Flow => {
-                    let rule = FlowRule::read(&text).map_err(fail)?;
-                    file.flow_rules.extend(Some(rule).filter(|rule| is_wanted(rule.language)));
+                    let rules = FlowRule::read(&text).map_err(fail)?.into_iter();
+                    file.flow_rules.extend(rules.filter(|rule| is_wanted(rule.language)));
                 }
                 DocumentKind::Library => {
                     file.libraries.push(FlowLibrary::read(&text).map_err(fail)?);
@@ -118,7 +118,7 @@ pub(crate) enum RuleEntry {
     /// A rule on the structure of the code.
     Structure { about: RuleInfo, languages: Vec<Language>, fix: Option<FixClass> },
     /// A rule that follows data.
-    Flow { about: RuleInfo, language: Language },
+    Flow { about: RuleInfo, languages: Vec<Language> },
 }
 
 impl RuleEntry {
@@ -127,8 +127,10 @@ impl RuleEntry {
         let fail = |message: String| RuleError { name: name.to_owned(), message };
         let mut entries = Vec::new();
         for (_, text) in documents(yaml).iter().filter(|(kind, _)| *kind == DocumentKind::Flow) {
-            let FlowRule { about, language, .. } = FlowRule::read(text).map_err(fail)?;
-            entries.push(RuleEntry::Flow { about, language });
+            let rules = FlowRule::read(text).map_err(fail)?;
+            let languages = rules.iter().map(|rule| rule.language).collect();
+            let about = rules.into_iter().next().map(|rule| rule.about);
+            entries.extend(about.map(|about| RuleEntry::Flow { about, languages }));
         }
         let yaml = structural(yaml);
         if yaml.trim().is_empty() {
@@ -181,7 +183,8 @@ impl RuleDefinition {
         }
         let flow_rules =
             documents(yaml).into_iter().filter(|(kind, _)| *kind == DocumentKind::Flow);
-        let mut flow_rules = flow_rules.filter_map(|(_, text)| FlowRule::read(&text).ok());
+        let flow_rules = flow_rules.filter_map(|(_, text)| FlowRule::read(&text).ok());
+        let mut flow_rules = flow_rules.filter_map(|rules| rules.into_iter().next());
         if let Some(rule) = flow_rules.rfind(|rule| rule.about.id == id) {
             let language = rule.language.to_string();
             return Some(RuleDefinition { file: file.to_owned(), language, is_off: false });

@@ -5,25 +5,34 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::collection_calls;
+use super::flow_rule::FlowRule;
 use super::form::{Argument, Expr, FlowClass, FlowFunction, Node};
 use super::frame::{Frame, State};
-use super::interpreter::FlowInterpreter;
+use super::interpreter::{CodeSite, FlowInterpreter};
 use super::pattern::{CallFacts, CallPattern};
 use super::text_calls;
 use super::value::{FlowValue, Taint, ValueParts};
+use crate::language::{Language, is_javascript};
 
 /// The maximum depth of supertypes that are searched for a method.
 const MAX_SUPERTYPES: usize = 4;
 
 /// The methods whose results carry no text of their receiver.
-const NEUTRAL_METHODS: [&str; 44] = [
+const NEUTRAL_METHODS: [&str; 50] = [
     "length", "size", "isEmpty", "isBlank", "equals", "equalsIgnoreCase", "contains",
     "containsKey", "containsValue", "indexOf", "lastIndexOf", "hashCode", "compareTo",
     "compareToIgnoreCase", "startsWith", "endsWith", "matches", "getClass", "hasNext",
     "hasMoreElements", "hasMoreTokens", "exists", "isFile", "isDirectory", "canRead", "canWrite",
     "delete", "close", "flush", "available", "intValue", "longValue", "isdigit", "isalnum",
     "isalpha", "isnumeric", "isidentifier", "startswith", "endswith", "find", "count", "index",
-    "ordinal", "is_valid",
+    "ordinal", "is_valid", "test", "localeCompare", "charCodeAt", "search", "findIndex",
+    "hasOwnProperty",
+];
+
+/// The methods of JavaScript that call a closure with the elements or the result of the receiver.
+const ELEMENT_METHODS: [&str; 12] = [
+    "map", "forEach", "filter", "flatMap", "find", "findLast", "some", "every", "reduce", "sort",
+    "then", "finally",
 ];
 
 /// The evaluated arguments of a call, each with its name.
@@ -230,10 +239,41 @@ impl FlowInterpreter<'_> {
                         .iter()
                         .any(|label| rule.labels.iter().any(|own| **own == **label))
             };
-            if let Some(taint) = marked.iter().find(is_harmful) {
+            let has_text =
+                |taint: &&Taint| rule.text.is_none() || self.has_text(rule, &site, taint);
+            if let Some(taint) = marked.iter().filter(is_harmful).find(has_text) {
                 self.hit(*at, site, Some(Rc::clone(&taint.place)));
             }
         }
+    }
+
+    /// Returns true if the code of a sink, or of a place on the way to the sink, has the text that
+    /// a rule demands.
+    fn has_text(&self, rule: &FlowRule, sink: &CodeSite, taint: &Taint) -> bool {
+        let Some(text) = &rule.text else { return true };
+        let mut places = std::iter::successors(Some(&taint.place), |own| own.before.as_ref());
+        text.is_match(&self.code(sink)) || places.any(|place| text.is_match(&place.code))
+    }
+
+    /// Checks an assignment to a field as a call of `field=` with the value.
+    pub(super) fn check_assignment(
+        &mut self,
+        node: &Node,
+        target: &Node,
+        value: &FlowValue,
+        state: &mut State,
+        frame: &mut Frame,
+    ) {
+        let Expr::Field(object, field) = &target.expr else { return };
+        let name = format!("{field}=");
+        if self.rules.sinks().named(&name).next().is_none() {
+            return;
+        }
+        let owner = self.eval(object, state, frame);
+        let values = [(None, value.clone())];
+        let receiver = Some(&owner);
+        let facts = CallFacts { is_new: false, receiver, name: &name, arguments: Some(&values) };
+        self.check_sinks(node, &facts, frame);
     }
 
     fn source(&self, node: &Node, facts: &CallFacts<'_>, frame: &Frame) -> Option<FlowValue> {
@@ -374,7 +414,7 @@ impl FlowInterpreter<'_> {
 
     /// Returns the class that a call without a receiver creates, in languages without `new`.
     fn class_by_call(&mut self, name: &str, frame: &Frame) -> Option<(usize, Rc<FlowClass>)> {
-        let has_new = self.program.language == crate::language::Language::Java;
+        let has_new = self.program.language != Language::Python;
         if has_new || !name.starts_with(|c: char| c.is_ascii_uppercase()) {
             return None;
         }
@@ -434,7 +474,7 @@ impl FlowInterpreter<'_> {
         if let Some(found) = self.program.class(name, from) {
             return Some(found);
         }
-        if self.program.language != crate::language::Language::Python {
+        if self.program.language == Language::Java {
             return None;
         }
         let file = self.program.file_of(name)?;
@@ -454,13 +494,25 @@ impl FlowInterpreter<'_> {
         let mut result = FlowValue::default();
         for argument in arguments {
             let Expr::Lambda(parameters, body) = &argument.value.expr else { continue };
-            let mut data = facts.receiver.map(FlowValue::any_element).unwrap_or_default();
-            let values = facts.arguments.unwrap_or_default();
-            values.iter().for_each(|(_, value)| data.taint(&value.all_taints()));
+            let data = self.closure_data(facts);
             let returned = self.run_lambda(parameters, body, &data, state, frame);
             result.taint(&returned.all_taints());
         }
         result
+    }
+
+    /// Returns the data that the parameters of a closure may hold.
+    fn closure_data(&self, facts: &CallFacts<'_>) -> FlowValue {
+        let of_receiver = || facts.receiver.map(FlowValue::any_element).unwrap_or_default();
+        if is_javascript(self.program.language) {
+            // Other closures are callbacks: their parameters are results of the call.
+            let is_given = ELEMENT_METHODS.contains(&facts.name);
+            return if is_given { of_receiver() } else { FlowValue::default() };
+        }
+        let mut data = of_receiver();
+        let values = facts.arguments.unwrap_or_default();
+        values.iter().for_each(|(_, value)| data.taint(&value.all_taints()));
+        data
     }
 }
 
@@ -468,7 +520,11 @@ impl FlowInterpreter<'_> {
 fn marked_taints(pattern: &CallPattern, facts: &CallFacts<'_>, values: &Values) -> Vec<Taint> {
     let mut all = FlowValue::default();
     for at in pattern.marked(values) {
-        all.taint(&values[at].1.all_taints());
+        let value = &values[at].1;
+        match pattern.marks_own_data {
+            true => all.taint(&value.taints),
+            false => all.taint(&value.all_taints()),
+        }
     }
     if let Some(owner) = facts.receiver.filter(|_| pattern.marks_receiver) {
         all.taint(&owner.all_taints());

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use super::address;
 use super::constants;
 use super::form::{Argument, BinaryOperator, Constant, Expr, FlowClass, Node};
 use super::frame::{Frame, State};
@@ -93,6 +94,7 @@ impl FlowInterpreter<'_> {
             Expr::Assign(target, value) => {
                 let mut own = self.eval(value, state, frame);
                 self.pass(&mut own, value, frame);
+                self.check_assignment(node, target, &own, state, frame);
                 self.assign(target, own.clone(), state, frame);
                 own
             }
@@ -260,7 +262,12 @@ impl FlowInterpreter<'_> {
         {
             return value.clone();
         }
-        if name == "length" && matches!(owner.content, ValueParts::List(_)) {
+        if let ValueParts::Map(items) = &owner.content
+            && let Some(value) = items.get(&Constant::Text(name.to_owned()))
+        {
+            return value.clone();
+        }
+        if name == "length" {
             return FlowValue::default();
         }
         for class in owner.types.clone() {
@@ -337,7 +344,11 @@ fn binary(operator: BinaryOperator, left: &FlowValue, right: &FlowValue) -> Flow
         }
         Op::Add | Op::Remainder | Op::Other | Op::Divide | Op::Or | Op::And => {
             own.taint(&left.all_taints());
-            own.taint(&right.all_taints());
+            let mut after = right.all_taints();
+            if operator == Op::Add && address::has_fixed_host(left) {
+                after.iter_mut().for_each(|taint| taint.clear(&Rc::from(address::FIXED_HOST)));
+            }
+            own.taint(&after);
             if operator == Op::Add && [left, right].iter().any(|value| value.has_type("String")) {
                 own.types = vec![Rc::from("String")];
             }

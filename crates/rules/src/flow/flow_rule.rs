@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use regex::Regex;
 use serde::Deserialize;
 
 use super::pattern::CallPattern;
@@ -9,7 +10,7 @@ use crate::language::Language;
 use crate::rule::{Metadata, RuleHead, RuleInfo, RuleScope};
 
 /// A rule that follows data from sources to sinks.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct FlowRule {
     pub(crate) about: RuleInfo,
     pub(crate) language: Language,
@@ -22,6 +23,8 @@ pub(crate) struct FlowRule {
     pub(super) labels: Vec<String>,
     pub(super) own_sanitizers: Vec<CallPattern>,
     pub(super) own_propagators: Vec<CallPattern>,
+    /// The text that the code of the sink, or of a place on the way to it, must have.
+    pub(super) text: Option<Regex>,
     /// The structural rules for the same defect. If one of them fires at the same place, its
     /// finding gets the trace, and this rule adds no second finding.
     pub(crate) covers: Vec<String>,
@@ -30,7 +33,7 @@ pub(crate) struct FlowRule {
 /// The shared lists of a framework.
 #[derive(Debug)]
 pub(crate) struct FlowLibrary {
-    pub(super) language: Language,
+    pub(super) languages: Vec<Language>,
     pub(super) sources: BTreeMap<String, Vec<SourcePattern>>,
     pub(super) sanitizers: BTreeMap<String, Vec<CallPattern>>,
     pub(super) validators: Vec<CallPattern>,
@@ -76,6 +79,7 @@ struct FlowSection {
     sanitizers: Vec<String>,
     #[serde(default)]
     propagators: Vec<String>,
+    text: Option<String>,
     #[serde(default)]
     covers: Vec<String>,
 }
@@ -87,6 +91,9 @@ struct FlowLibraryDocument {
     #[serde(rename = "library")]
     _name: String,
     language: Language,
+    /// Further languages with the same lists.
+    #[serde(default)]
+    also: Vec<Language>,
     #[serde(default)]
     sources: BTreeMap<String, Vec<String>>,
     #[serde(default)]
@@ -100,12 +107,14 @@ struct FlowLibraryDocument {
 }
 
 impl FlowRule {
-    /// Parses a rule.
-    pub(crate) fn read(yaml: &str) -> Result<FlowRule, String> {
+    /// Parses a rule. Returns the rule for each of its languages.
+    pub(crate) fn read(yaml: &str) -> Result<Vec<FlowRule>, String> {
         let stored: FlowRuleDocument =
             ast_grep_config::from_str(yaml).map_err(|error| error.to_string())?;
-        if !super::is_followed(stored.language) {
-            return Err(format!("assay follows no data in {}", stored.language));
+        let languages: Vec<Language> =
+            [stored.language].into_iter().chain(stored.metadata.also.iter().copied()).collect();
+        if let Some(language) = languages.iter().find(|own| !super::is_followed(**own)) {
+            return Err(format!("assay follows no data in {language}"));
         }
         let about = RuleInfo::new(
             &RuleHead {
@@ -129,7 +138,8 @@ impl FlowRule {
         }
         kinds.push(stored.id.clone());
         labels.push(stored.id);
-        Ok(FlowRule {
+        let text = flow.text.as_deref().map(Regex::new).transpose();
+        let rule = FlowRule {
             about,
             language: stored.language,
             scope,
@@ -139,8 +149,11 @@ impl FlowRule {
             labels,
             own_sanitizers: patterns(&sanitizers)?,
             own_propagators: patterns(&flow.propagators)?,
+            text: text.map_err(|error| format!("`text`: {error}"))?,
             covers: flow.covers,
-        })
+        };
+        let of = |language: &Language| FlowRule { language: *language, ..rule.clone() };
+        Ok(languages.iter().map(of).collect())
     }
 }
 
@@ -161,7 +174,7 @@ impl FlowLibrary {
         let types = stored.types.into_iter();
         let types = types.map(|(text, name)| Ok((CallPattern::parse(&text)?, name)));
         Ok(FlowLibrary {
-            language: stored.language,
+            languages: [stored.language].into_iter().chain(stored.also).collect(),
             sources,
             sanitizers,
             validators: patterns(&stored.validators)?,

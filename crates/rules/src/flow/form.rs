@@ -56,6 +56,21 @@ pub(super) struct FlowParameter {
     pub(super) span: Range<usize>,
 }
 
+/// A parameter of a closure.
+#[derive(Debug)]
+pub(super) struct ClosureParameter {
+    pub(super) name: String,
+    /// The type; `None` if a value without a type has none.
+    pub(super) type_name: Option<String>,
+}
+
+impl ClosureParameter {
+    /// Creates a parameter without a type.
+    pub(super) fn untyped(name: String) -> ClosureParameter {
+        ClosureParameter { name, type_name: None }
+    }
+}
+
 /// A statement.
 #[derive(Debug)]
 pub(super) enum Step {
@@ -130,7 +145,7 @@ pub(super) enum Expr {
     /// An assignment that keeps the old value as a part, such as `+=`.
     Extend(Box<Node>, Box<Node>),
     Cast(Option<String>, Box<Node>),
-    Lambda(Vec<String>, Vec<Step>),
+    Lambda(Vec<ClosureParameter>, Vec<Step>),
     /// A value that carries no data of its parts, such as a comparison of types.
     Opaque(Vec<Node>),
     /// A value that may carry the data of its parts.

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::form::{FlowFunction, Node, Step};
+use super::form::{ClosureParameter, FlowFunction, Node, Step};
 use super::frame::{Frame, State, Variable, join_states};
 use super::interpreter::{CodeSite, FlowInterpreter};
 use super::value::{FlowValue, is_plain_type};
@@ -88,22 +88,26 @@ impl FlowInterpreter<'_> {
     /// Runs the body of a closure; its parameters may hold `data`.
     pub(super) fn run_lambda(
         &mut self,
-        parameters: &[String],
+        parameters: &[ClosureParameter],
         body: &[Step],
         data: &FlowValue,
         state: &mut State,
         frame: &mut Frame,
     ) -> FlowValue {
         let mut inner = state.clone();
-        for name in parameters {
-            let variable = Variable { value: data.clone(), is_plain: false };
-            inner.variables.insert(name.clone(), variable);
+        for parameter in parameters {
+            let mut value = data.clone();
+            if let Some(name) = parameter.type_name.as_deref().filter(|_| value.types.is_empty()) {
+                value.types.push(Rc::from(name));
+            }
+            let variable = Variable { value, is_plain: false };
+            inner.variables.insert(parameter.name.clone(), variable);
         }
         let mut own = Frame::new(frame.file, &frame.class);
         let end = self.block(body, Some(inner), &mut own);
         // A closure may change the variables around it.
         if let Some(mut end) = end {
-            end.variables.retain(|name, _| !parameters.contains(name));
+            end.variables.retain(|name, _| parameters.iter().all(|own| own.name != *name));
             if let Some(joined) = join_states(Some(state.clone()), Some(end)) {
                 *state = joined;
             }

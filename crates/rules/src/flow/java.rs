@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use super::form::{
-    Argument, BinaryOperator, Case, Constant, Expr, FlowClass, FlowField, FlowFunction,
-    FlowParameter, LoopForm, Node, Step,
+    Argument, BinaryOperator, Case, ClosureParameter, Constant, Expr, FlowClass, FlowField,
+    FlowFunction, FlowParameter, LoopForm, Node, Step,
 };
 use super::lowering::{MAX_LOWERING_DEPTH, calls_in, line_of, named_children, node, text_of};
 use crate::syntax::{Syntax, SyntaxNode, lines_of};
@@ -471,7 +471,8 @@ fn lower_lambda(expr: &SyntaxNode<'_>, level: usize) -> Expr {
         "block" => lower_block(&body, level + 1),
         _ => vec![Step::Return(Some(lower_expr(&body, level + 1)))],
     });
-    Expr::Lambda(parameters.unwrap_or_default(), body.unwrap_or_default())
+    let parameters = parameters.unwrap_or_default().into_iter().map(ClosureParameter::untyped);
+    Expr::Lambda(parameters.collect(), body.unwrap_or_default())
 }
 
 fn integer(text: &str) -> Expr {

@@ -2,10 +2,11 @@
 //!
 //! - `flow_rule`, `pattern`, `rule_set`: rules and shared lists, read from YAML; patterns of calls;
 //!   all patterns of a language by name.
-//! - `form`, `lowering`, `java`, `python`: the common form of functions, and the lowering of each
-//!   language.
+//! - `form`, `lowering`, `java`, `javascript`, `python`: the common form of functions, and the
+//!   lowering of each language.
 //! - `program`: the reviewed file and the files that it needs.
-//! - `value`, `constants`: abstract values with their taint, and the folding of constants.
+//! - `value`, `constants`, `address`: abstract values with their taint, the folding of constants, and
+//!   addresses that are built from text.
 //! - `interpreter`: the abstract interpreter, with `statements`, `expressions`, `assignments`,
 //!   `conditions`, `loops` and `frame` (variables and exits); `calls`, `function_calls`, `text_calls` and
 //!   `collection_calls` for calls.
@@ -16,6 +17,7 @@
 //! Limits: two names for one object are two values; the order of threads, reflection and values
 //! that are stored outside of the program are not followed.
 
+mod address;
 mod assignments;
 mod calls;
 mod collection_calls;
@@ -28,6 +30,7 @@ mod frame;
 mod function_calls;
 mod interpreter;
 mod java;
+mod javascript;
 mod loops;
 mod lowering;
 mod pattern;
@@ -53,7 +56,7 @@ pub(crate) use self::program::FileLookup;
 use self::program::{Program, ProgramFile};
 pub(crate) use self::rule_set::FlowRules;
 use self::value::TaintPlace;
-use crate::language::Language;
+use crate::language::{Language, is_javascript};
 use crate::rule_match::RuleMatch;
 use crate::syntax::{LineSet, Syntax};
 
@@ -106,14 +109,15 @@ impl FlowRules {
 
 /// Returns true if data is followed in a language.
 pub(crate) fn is_followed(language: Language) -> bool {
-    matches!(language, Language::Java | Language::Python)
+    matches!(language, Language::Java | Language::Python) || is_javascript(language)
 }
 
 /// Lowers a file: its classes, and the dotted names of its imports.
-fn lower(syntax: &Syntax) -> (Vec<FlowClass>, HashMap<String, String>) {
+fn lower(syntax: &Syntax, path: &RepoPath) -> (Vec<FlowClass>, HashMap<String, String>) {
     match syntax.language() {
         Language::Java => (java::lower(syntax), HashMap::new()),
         Language::Python => python::lower(syntax),
+        language if is_javascript(language) => javascript::lower(syntax, path.as_str()),
         _ => (Vec::new(), HashMap::new()),
     }
 }

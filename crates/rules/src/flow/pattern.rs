@@ -2,8 +2,8 @@
 //!
 //! `Type.method(…)` matches a call on a value of the type, or on the class or module itself;
 //! `new Type(…)` matches a constructor, `name(…)` a function, and `a.b` without parentheses an
-//! attribute. `|` separates alternatives of types and names, `*` matches any. An argument is `_`
-//! (any), `$` (the data that the pattern is about), `$...` (this and all further ones), `...` (any
+//! attribute; `a.b=($)` matches an assignment to an attribute. `|` separates alternatives of types and names, `*` matches any. An argument is `_`
+//! (any), `$` (the data that the pattern is about), `$own` (this without the parts of a list or a map), `$...` (this and all further ones), `...` (any
 //! further ones), `/regex/` (a constant text), a constant, or `name=argument`. `$Type.method()`
 //! marks the receiver. ` -> this` at the end sends the marked data into the receiver, and
 //! ` -> arguments` into the arguments.
@@ -22,6 +22,8 @@ pub(super) struct CallPattern {
     /// The arguments; `None` for an attribute.
     arguments: Option<Vec<ArgumentPattern>>,
     pub(super) marks_receiver: bool,
+    /// True if the parts of a marked list or map are not marked.
+    pub(super) marks_own_data: bool,
     pub(super) goes_to_receiver: bool,
     pub(super) goes_to_arguments: bool,
 }
@@ -30,6 +32,7 @@ pub(super) struct CallPattern {
 enum ArgumentPattern {
     Any,
     Marked,
+    MarkedOwn,
     MarkedRest,
     Rest,
     Matching(Regex),
@@ -81,12 +84,15 @@ impl CallPattern {
         if names.is_empty() || names.iter().any(|name| !is_name(name)) {
             return Err(fail("expected a name such as `Type.method(…)`"));
         }
+        let is_own = |argument: &ArgumentPattern| matches!(argument, ArgumentPattern::MarkedOwn);
+        let marks_own_data = arguments.iter().flatten().any(is_own);
         Ok(CallPattern {
             is_new,
             types: alternatives(types),
             names,
             arguments,
             marks_receiver,
+            marks_own_data,
             goes_to_receiver: target == "this",
             goes_to_arguments: target == "arguments",
         })
@@ -131,7 +137,7 @@ impl CallPattern {
                 }
                 ArgumentPattern::MarkedRest => marked.extend(at..arguments.len()),
                 ArgumentPattern::Rest => {}
-                ArgumentPattern::Marked => {
+                ArgumentPattern::Marked | ArgumentPattern::MarkedOwn => {
                     marked.push(at);
                     at += 1;
                 }
@@ -146,7 +152,9 @@ impl CallPattern {
 impl ArgumentPattern {
     fn is_mark(&self) -> bool {
         match self {
-            ArgumentPattern::Marked | ArgumentPattern::MarkedRest => true,
+            ArgumentPattern::Marked | ArgumentPattern::MarkedOwn | ArgumentPattern::MarkedRest => {
+                true
+            }
             ArgumentPattern::Named(_, inner) => inner.is_mark(),
             _ => false,
         }
@@ -199,7 +207,7 @@ fn alternatives(text: &str) -> Vec<String> {
 }
 
 fn is_name(text: &str) -> bool {
-    text == "*" || text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | '$'))
+    text == "*" || text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | '$' | '='))
 }
 
 fn parse_arguments(text: &str) -> Result<Vec<ArgumentPattern>, String> {
@@ -232,6 +240,7 @@ fn parse_argument(text: &str) -> Result<ArgumentPattern, String> {
     Ok(match text {
         "_" => ArgumentPattern::Any,
         "$" => ArgumentPattern::Marked,
+        "$own" => ArgumentPattern::MarkedOwn,
         "$..." => ArgumentPattern::MarkedRest,
         "..." => ArgumentPattern::Rest,
         "true" | "True" => ArgumentPattern::Constant(Constant::Boolean(true)),

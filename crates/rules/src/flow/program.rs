@@ -41,7 +41,7 @@ pub(super) struct ProgramFile {
 impl ProgramFile {
     /// Lowers a file.
     pub(super) fn new(path: RepoPath, text: String, syntax: &Syntax) -> ProgramFile {
-        let (classes, imports) = super::lower(syntax);
+        let (classes, imports) = super::lower(syntax, &path);
         let classes = classes.into_iter().map(Rc::new).collect();
         ProgramFile { path, text, classes, imports }
     }
@@ -68,8 +68,20 @@ impl<'a> Program<'a> {
         if let Some(class) = in_file(&self.files[from]) {
             return Some((from, class));
         }
+        if let Some((module, own)) = self.repository_import(name, from) {
+            let at = self.file_of(&module)?;
+            let class = self.files[at].classes.iter().find(|class| class.name == own)?;
+            return Some((at, Rc::clone(class)));
+        }
         let at = self.file_of(name)?;
         in_file(&self.files[at]).map(|class| (at, class))
+    }
+
+    /// Returns the module and the name of a class that a file imports by the path of its module.
+    fn repository_import(&self, name: &str, from: usize) -> Option<(String, String)> {
+        let dotted = self.files[from].imports.get(name).filter(|own| own.starts_with('/'))?;
+        let (module, own) = dotted.rsplit_once('.')?;
+        Some((module.to_owned(), own.to_owned()))
     }
 
     /// Returns the file of a class or a module, which is read on first use.

@@ -8,8 +8,8 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::form::{
-    Argument, BinaryOperator, Case, Constant, Expr, FlowClass, FlowField, FlowFunction,
-    FlowParameter, LoopForm, Node, Step,
+    Argument, BinaryOperator, Case, ClosureParameter, Constant, Expr, FlowClass, FlowField,
+    FlowFunction, FlowParameter, LoopForm, Node, Step,
 };
 use super::lowering::{MAX_LOWERING_DEPTH, calls_in, line_of, named_children, node, text_of};
 use crate::syntax::{Syntax, SyntaxNode, lines_of};
@@ -417,9 +417,11 @@ fn lower_expr(expr: &SyntaxNode<'_>, level: usize) -> Node {
         "dictionary" => lower_dictionary(&children, level),
         "lambda" => {
             let names = expr.field("parameters").map(|list| named_children(&list));
-            let names = names.unwrap_or_default().iter().map(text_of).collect();
+            let names = names.unwrap_or_default();
+            let parameters = names.iter().map(|own| ClosureParameter::untyped(text_of(own)));
+            let parameters = parameters.collect();
             let body = inner("body").map(|body| Step::Return(Some(*body)));
-            Some(Expr::Lambda(names, body.into_iter().collect()))
+            Some(Expr::Lambda(parameters, body.into_iter().collect()))
         }
         "list_comprehension" | "set_comprehension" | "generator_expression" => {
             Some(lower_comprehension(expr, &children, level))

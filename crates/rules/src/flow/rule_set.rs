@@ -57,7 +57,7 @@ impl FlowRules {
         libraries: &[FlowLibrary],
     ) -> FlowRules {
         let mut own = FlowRules::default();
-        for library in libraries.iter().filter(|library| library.language == language) {
+        for library in libraries.iter().filter(|library| library.languages.contains(&language)) {
             own.add_library(library);
         }
         for (at, rule) in rules.iter().enumerate() {

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::form::{Case, LoopForm, Node, Step};
+use super::form::{BinaryOperator, Case, Expr, LoopForm, Node, Step};
 use super::frame::{Frame, State, Variable, join_states};
 use super::interpreter::{FlowInterpreter, MAX_STEPS};
 use super::loops;
@@ -52,7 +52,7 @@ impl FlowInterpreter<'_> {
                 return self.run_try(body, handlers, finally, state, frame);
             }
             Step::Return(value) => {
-                let value = value.as_ref().map(|node| self.eval(node, &mut state, frame));
+                let value = value.as_ref().map(|node| self.returned(node, &mut state, frame));
                 frame.returns(value.unwrap_or_default(), &state.this);
                 return None;
             }
@@ -77,6 +77,15 @@ impl FlowInterpreter<'_> {
             Step::Block(steps) => return self.block(steps, Some(state), frame),
         }
         Some(state)
+    }
+
+    /// Evaluates a returned expression. Text that is built here is a step of its data.
+    fn returned(&mut self, node: &Node, state: &mut State, frame: &mut Frame) -> FlowValue {
+        let mut value = self.eval(node, state, frame);
+        if matches!(node.expr, Expr::Text(_) | Expr::Binary(BinaryOperator::Add, ..)) {
+            self.pass(&mut value, node, frame);
+        }
+        value
     }
 
     fn declare(

@@ -259,8 +259,14 @@ impl FlowValue {
         if let ValueParts::Unknown = self.content {
             self.content = ValueParts::Object(BTreeMap::new());
         }
-        if let ValueParts::Object(fields) = &mut self.content {
-            fields.insert(name.to_owned(), value.clone().into_part());
+        match &mut self.content {
+            ValueParts::Object(fields) => {
+                fields.insert(name.to_owned(), value.clone().into_part());
+            }
+            ValueParts::Map(items) => {
+                items.insert(Constant::Text(name.to_owned()), value.clone().into_part());
+            }
+            _ => {}
         }
     }
 

@@ -198,3 +198,37 @@ fn a_wrong_pattern_is_refused_with_its_text() {
     expect!["the rule `house.yml` cannot be used: invalid pattern `house.log($`: missing `)`"]
         .assert_eq(&error.to_string());
 }
+
+#[test]
+fn data_is_followed_into_modules_of_javascript_by_their_paths() {
+    let query = "exports.find = (name) => `SELECT id FROM users WHERE name = '${name}'`;\n";
+    let class = "export class Store {\n  constructor(pool) {\n    this.pool = pool;\n  }\n  find(name: string) {\n    return this.pool.query(\"SELECT 1 FROM t WHERE n = '\" + name + \"'\");\n  }\n}\n";
+    let routes = "const users = require('../lib/users');\nmodule.exports = (app, db) => {\n  app.get('/users', async (req, res) => {\n    res.json(await db.query(users.find(req.query.name)));\n  });\n};\n";
+    let typed = "import { Store } from './store.js';\nexport async function list(req: Request, res: Response) {\n  const store = new Store(pool);\n  res.json(await store.find(req.query.name));\n}\n";
+    let before = [("src/lib/users.js", query), ("src/api/store.ts", class)];
+    let after = [
+        before[0],
+        before[1],
+        ("src/routes/users.js", routes),
+        ("src/api/list.ts", typed),
+        // Another file with the same name is not the module.
+        ("src/other/users.js", "exports.find = (name) => 'SELECT 1';\n"),
+    ];
+    let reviewed = review(&before, &after);
+    let traces: Vec<String> = reviewed
+        .report
+        .votes
+        .iter()
+        .filter(|vote| vote.rule.as_deref() == Some("javascript/sql-from-request"))
+        .map(|vote| shown(&vote.trace))
+        .collect();
+    expect![[r#"
+        source src/api/list.ts:4 req.query
+        sink src/api/store.ts:6 this.pool.query("SELECT 1 FROM t WHERE n = '" + name + "'")
+
+        source src/routes/users.js:4 req.query
+        step src/lib/users.js:1 `SELECT id FROM users WHERE name = '${name}'`
+        sink src/routes/users.js:4 db.query(users.find(req.query.name))
+    "#]]
+    .assert_eq(&traces.join("\n"));
+}
