@@ -6,8 +6,8 @@
 //! - [`files`]: the store of plain files that a person can read and edit. [`postgres`]: the store
 //!   for several machines.
 //! - [`pulls`]: the task that reviews a pull request. [`reports`]: reports that agents submit.
-//! - [`ledger`]: the findings of all reviews and their history. [`outbox`]: messages to other
-//!   services, stored until they are delivered.
+//! - [`ledger`]: the findings of all reviews and their history, in a file or in PostgreSQL.
+//!   [`outbox`]: messages to other services, stored until they are delivered.
 //! - [`durable_fs`]: durable writes, also for other crates.
 //!
 //! This crate does not know the meaning of a task: it knows no change, no finding and no model.

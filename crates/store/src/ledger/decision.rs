@@ -3,6 +3,7 @@
 use rusqlite::params;
 use serde::Serialize;
 
+use super::sql::{SqlConnection, SqlResult};
 use super::{FindingKey, Ledger, LedgerError};
 use crate::task::Moment;
 
@@ -98,7 +99,7 @@ impl Ledger {
                  FROM dismissals JOIN findings ON findings.key = dismissals.finding
                  WHERE ended IS NULL ORDER BY dismissals.key",
             )?;
-            let rows = statement.query_map([], |row| {
+            let rows = statement.query_map(params![], |row| {
                 Ok(ActiveDismissal {
                     fingerprint: row.get(0)?,
                     file: row.get(1)?,
@@ -112,12 +113,7 @@ impl Ledger {
     }
 }
 
-fn end(
-    transaction: &rusqlite::Transaction<'_>,
-    key: FindingKey,
-    by: &str,
-    at: Moment,
-) -> rusqlite::Result<usize> {
+fn end(transaction: &SqlConnection, key: FindingKey, by: &str, at: Moment) -> SqlResult<usize> {
     transaction.execute(
         "UPDATE dismissals SET ended = ?2, ended_by = ?3 WHERE finding = ?1 AND ended IS NULL",
         params![key, at, by],

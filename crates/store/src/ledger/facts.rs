@@ -6,10 +6,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use rusqlite::{Connection, Row, named_params};
+use rusqlite::{named_params, params};
 
 use super::query::STATE;
 use super::record::RunCost;
+use super::sql::{SqlConnection, SqlResult, SqlRow};
 use super::{AbsenceEvidence, FindingKey, FindingOutcome, FindingState, Ledger, LedgerError};
 use crate::task::Moment;
 
@@ -161,7 +162,7 @@ impl Ledger {
     }
 }
 
-fn runs(connection: &Connection, from: i64) -> rusqlite::Result<Vec<RunFacts>> {
+fn runs(connection: &SqlConnection, from: i64) -> SqlResult<Vec<RunFacts>> {
     let mut statement = connection.prepare("SELECT * FROM runs WHERE at >= ?1 ORDER BY at, id")?;
     let rows = statement.query_map([from], |row| {
         Ok(RunFacts { at: row.get("at")?, is_complete: row.get("complete")?, cost: cost(row)? })
@@ -169,7 +170,7 @@ fn runs(connection: &Connection, from: i64) -> rusqlite::Result<Vec<RunFacts>> {
     rows.collect()
 }
 
-pub(super) fn cost(row: &Row<'_>) -> rusqlite::Result<RunCost> {
+pub(super) fn cost(row: &SqlRow<'_>) -> SqlResult<RunCost> {
     let count = |column| row.get::<_, i64>(column).map(i64::unsigned_abs);
     Ok(RunCost {
         calls: count("calls")?,
@@ -181,11 +182,11 @@ pub(super) fn cost(row: &Row<'_>) -> rusqlite::Result<RunCost> {
 }
 
 fn costs(
-    connection: &Connection,
+    connection: &SqlConnection,
     column: &str,
     table: &str,
     from: i64,
-) -> rusqlite::Result<BTreeMap<String, CostSum>> {
+) -> SqlResult<BTreeMap<String, CostSum>> {
     let sql = format!(
         "SELECT {column} AS name, {table}.* FROM runs CROSS JOIN {table} ON {table}.run = runs.id
          WHERE runs.at >= ?1"
@@ -194,12 +195,12 @@ fn costs(
     let mut rows = statement.query([from])?;
     let mut sums: BTreeMap<String, CostSum> = BTreeMap::new();
     while let Some(row) = rows.next()? {
-        sums.entry(row.get("name")?).or_default().add(&cost(row)?);
+        sums.entry(row.get("name")?).or_default().add(&cost(&row)?);
     }
     Ok(sums)
 }
 
-fn unattributed_runs(connection: &Connection, from: i64) -> rusqlite::Result<u64> {
+fn unattributed_runs(connection: &SqlConnection, from: i64) -> SqlResult<u64> {
     let sql = "SELECT count(*) FROM runs WHERE at >= ?1 AND calls + kept_answers > 0
                AND NOT EXISTS (SELECT 1 FROM model_costs WHERE run = runs.id)";
     connection.query_row(sql, [from], |row| row.get::<_, i64>(0)).map(i64::unsigned_abs)
@@ -207,11 +208,11 @@ fn unattributed_runs(connection: &Connection, from: i64) -> rusqlite::Result<u64
 
 /// Returns the keys of a query that is sorted by name.
 fn keys_by_name(
-    connection: &Connection,
+    connection: &SqlConnection,
     sql: &str,
-) -> rusqlite::Result<BTreeMap<String, Vec<FindingKey>>> {
+) -> SqlResult<BTreeMap<String, Vec<FindingKey>>> {
     let mut statement = connection.prepare(sql)?;
-    let mut rows = statement.query([])?;
+    let mut rows = statement.query(params![])?;
     let mut groups: Vec<(String, Vec<FindingKey>)> = Vec::new();
     while let Some(row) = rows.next()? {
         let name = row.get_ref(0)?.as_str()?;
@@ -223,11 +224,7 @@ fn keys_by_name(
     Ok(groups.into_iter().collect())
 }
 
-fn findings(
-    connection: &Connection,
-    from: i64,
-    today: &str,
-) -> rusqlite::Result<Vec<FindingFacts>> {
+fn findings(connection: &SqlConnection, from: i64, today: &str) -> SqlResult<Vec<FindingFacts>> {
     let absences = absences(connection, from)?;
     let dismissals = dismissals(connection)?;
     let columns = "key, impact, category, rule, file, first_seen, last_look";
@@ -263,10 +260,7 @@ struct AbsenceFacts {
     was_left_alone: bool,
 }
 
-fn absences(
-    connection: &Connection,
-    from: i64,
-) -> rusqlite::Result<HashMap<FindingKey, AbsenceFacts>> {
+fn absences(connection: &SqlConnection, from: i64) -> SqlResult<HashMap<FindingKey, AbsenceFacts>> {
     let mut statement = connection.prepare(ABSENCES)?;
     let mut rows = statement.query(named_params! { ":from": from })?;
     let mut absences = HashMap::new();
@@ -300,11 +294,9 @@ impl DismissalPeriod {
     }
 }
 
-fn dismissals(
-    connection: &Connection,
-) -> rusqlite::Result<HashMap<FindingKey, Vec<DismissalPeriod>>> {
+fn dismissals(connection: &SqlConnection) -> SqlResult<HashMap<FindingKey, Vec<DismissalPeriod>>> {
     let mut statement = connection.prepare("SELECT finding, at, until, ended FROM dismissals")?;
-    let mut rows = statement.query([])?;
+    let mut rows = statement.query(params![])?;
     let mut dismissals: HashMap<FindingKey, Vec<DismissalPeriod>> = HashMap::new();
     while let Some(row) = rows.next()? {
         let period = DismissalPeriod { at: row.get(1)?, until: row.get(2)?, ended: row.get(3)? };

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use rusqlite::{Row, named_params};
+use rusqlite::named_params;
 
 use super::query::{ENTRY, FindingEntry, STATE, entry};
+use super::sql::{SqlResult, SqlRow};
 use super::{FindingState, Ledger, LedgerError};
 use crate::task::Moment;
 
@@ -24,7 +25,7 @@ pub struct KnownFinding {
 /// The outcomes that count as reported, without those of the excluded runs.
 const RAISED: &str = "FROM looks JOIN runs ON runs.id = looks.run
     WHERE looks.finding = findings.key AND looks.outcome IN ('raised', 'left_alone')
-      AND looks.run NOT IN (SELECT value FROM json_each(:but))";
+      AND looks.run NOT IN (SELECT value FROM json_each(CAST(:but AS TEXT)))";
 
 impl Ledger {
     /// Returns the known findings of files, the newest of each file first and at most `most` of
@@ -45,14 +46,15 @@ impl Ledger {
                          WHERE finding = findings.key AND ended IS NULL) AS reason,
                         (SELECT why FROM looks
                          WHERE finding = findings.key AND run = findings.looked_by) AS left_for
-                 FROM findings WHERE file = :file)
+                 FROM findings WHERE file = :file) AS known
              WHERE raised > 0 ORDER BY last_raised DESC, impact, key LIMIT :most"
         );
+        let files: Vec<&str> = files.into_iter().collect();
         let but = serde_json::to_string(but).expect("names are text");
         self.query(|connection| {
             let mut statement = connection.prepare(&sql)?;
             let mut all = Vec::new();
-            for file in files {
+            for file in &files {
                 let asked = named_params! {
                     ":today": today, ":file": file, ":but": but, ":most": most,
                 };
@@ -66,7 +68,7 @@ impl Ledger {
     }
 }
 
-fn known(row: &Row<'_>) -> rusqlite::Result<KnownFinding> {
+fn known(row: &SqlRow<'_>) -> SqlResult<KnownFinding> {
     let entry = entry(row)?;
     let why = match entry.state {
         FindingState::Open | FindingState::Gone => None,

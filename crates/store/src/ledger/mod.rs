@@ -1,19 +1,22 @@
-//! The findings of all reviews and their history: [`Ledger`], an SQLite database in one file.
+//! The findings of all reviews and their history: [`Ledger`], an SQLite database in one file, or
+//! tables in PostgreSQL, which several machines share.
 //!
 //! [`record`] adds a review, [`query`] lists findings and their history, [`page`] lists runs and
 //! findings page by page, [`known_finding`] returns the findings of given files, [`facts`] returns
-//! the facts for statistics, and [`decision`] stores dismissals. Only facts are written (a run
-//! reported a finding, a run checked and the finding was absent, a user dismissed the finding). The
-//! [`FindingState`] of a finding is derived from the newest fact, so neither the order nor the
-//! repetition of runs matters. The newest fact is the one with the latest time of its run, not of
-//! its writing.
+//! the facts for statistics, and [`decision`] stores dismissals. Only facts are written (a run reported a finding, a run checked
+//! and the finding was absent, a user dismissed the finding). The [`FindingState`] of a finding is
+//! derived from the newest fact, so neither the order nor the repetition of runs matters. The newest
+//! fact is the one with the latest time of its run, not of its writing.
 //!
 //! Callers decide on the identity of a finding, and which review may report that a finding is gone:
 //! the ledger gets a finding as a flat row and its JSON.
 //!
-//! Reading opens the ledger for writing: the readers of SQLite's write-ahead log share a file that
-//! only a writer may remove. On a read-only file system, a ledger whose log is empty is opened as
-//! an immutable file.
+//! The statements are the same for both databases; [`sql`] runs them, and [`schema`] creates the
+//! tables.
+//!
+//! Reading opens a ledger in a file for writing: the readers of SQLite's write-ahead log share a
+//! file that only a writer may remove. On a read-only file system, a ledger whose log is empty is
+//! opened as an immutable file.
 
 pub mod decision;
 pub mod facts;
@@ -22,6 +25,7 @@ pub mod page;
 pub mod query;
 pub mod record;
 mod schema;
+mod sql;
 
 use std::fs;
 use std::io;
@@ -30,11 +34,15 @@ use std::time::Duration;
 
 use assay_base::percent::encode_path;
 use jiff::Timestamp;
+use postgres::error::SqlState;
 use rusqlite::config::DbConfig;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
-use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 use serde::Serialize;
 
+pub use self::sql::SqlError;
+use self::sql::{PgConnection, SqlConnection, SqlResult};
+use crate::postgres::{RetryMode, Server, is_unreachable};
 use crate::task::Moment;
 
 /// The maximum time to wait for another process that writes.
@@ -49,11 +57,22 @@ pub enum LedgerError {
     /// The ledger cannot be opened, read or written.
     #[error("cannot access the ledger `{path}`")]
     Failed {
-        /// The path of the ledger.
+        /// The path of the ledger, or the address of its server.
         path: PathBuf,
-        /// The error of SQLite.
-        source: rusqlite::Error,
+        /// The error of the database.
+        source: SqlError,
     },
+    /// The server of the ledger cannot be reached.
+    #[error("cannot reach the ledger `{path}`: {message}; check the server and its address")]
+    Unreachable {
+        /// The address of the server.
+        path: PathBuf,
+        /// The error of the connection.
+        message: String,
+    },
+    /// The URL of the ledger is not valid.
+    #[error("cannot use the URL of the ledger: {0}")]
+    Url(String),
     /// The file of the ledger cannot be created.
     #[error("cannot create the ledger `{path}`")]
     Make {
@@ -85,6 +104,15 @@ pub enum LedgerError {
     )]
     Foreign {
         /// The path of the file.
+        path: PathBuf,
+    },
+    /// The schema in PostgreSQL has tables of another program.
+    #[error(
+        "the schema of the ledger `{path}` has tables of another program; name an own schema in \
+         the URL of the ledger, such as `?options=-csearch_path%3Dassay_ledger`"
+    )]
+    ForeignTables {
+        /// The address of the server.
         path: PathBuf,
     },
     /// An earlier version of assay wrote the ledger, and the ledger cannot be migrated because it
@@ -269,17 +297,57 @@ impl FromSql for Moment {
 /// Several processes may use a ledger at a time. Each write is one transaction.
 #[derive(Debug)]
 pub struct Ledger {
-    connection: Connection,
+    connection: SqlConnection,
+    /// The path of the file, or the address of the server without user and password.
     path: PathBuf,
 }
 
 impl Ledger {
+    /// Opens a ledger in PostgreSQL for writing, and creates its tables if they do not exist.
+    /// Retries while the server restarts.
+    pub fn open_database(url: &str) -> Result<Ledger, LedgerError> {
+        let ledger = Ledger::connect_database(url, RetryMode::UntilRestarted)?;
+        ledger.migrate()?;
+        Ok(ledger)
+    }
+
+    /// Opens a ledger in PostgreSQL for reading. Returns `None` if there are no tables.
+    pub fn open_database_to_read(url: &str) -> Result<Option<Ledger>, LedgerError> {
+        let ledger = Ledger::connect_database(url, RetryMode::Never)?;
+        match ledger.version()? {
+            0 => Ok(None),
+            _ => {
+                ledger.migrate()?;
+                Ok(Some(ledger))
+            }
+        }
+    }
+
+    fn connect_database(url: &str, mode: RetryMode) -> Result<Ledger, LedgerError> {
+        let server = Server::parse(url).map_err(|error| LedgerError::Url(error.to_string()))?;
+        let path = PathBuf::from(server.address());
+        let connected = PgConnection::connect(server, mode);
+        let connection = connected.map_err(|source| to_ledger_error(&path, source))?;
+        Ok(Ledger { connection: SqlConnection::Postgres(connection), path })
+    }
+
+    /// Returns the number of changes of a ledger in PostgreSQL; `None` for a ledger in a file.
+    pub fn revision(&self) -> Result<Option<i64>, LedgerError> {
+        match &self.connection {
+            SqlConnection::Sqlite(_) => Ok(None),
+            SqlConnection::Postgres(_) => self.query(|connection| {
+                let sql = "SELECT revision FROM assay_ledger";
+                connection.query_row(sql, rusqlite::params![], |row| row.get(0)).map(Some)
+            }),
+        }
+    }
+
     /// Opens a ledger for writing, and creates it if it does not exist.
     pub fn open(path: &Path) -> Result<Ledger, LedgerError> {
         if !path.exists() {
             create(path)?;
         }
-        let mut ledger = Ledger::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, BUSY_TIMEOUT)?;
+        let ledger = Ledger::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, BUSY_TIMEOUT)?;
         ledger.migrate()?;
         Ok(ledger)
     }
@@ -309,9 +377,12 @@ impl Ledger {
             return Ok(None);
         }
         let ledger = Ledger::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, BUSY_TIMEOUT)?;
-        ledger.query(|connection| {
-            connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-            connection.pragma_update(None, "query_only", true)
+        ledger.query(|connection| match connection {
+            SqlConnection::Sqlite(file) => {
+                file.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+                Ok(file.pragma_update(None, "query_only", true)?)
+            }
+            SqlConnection::Postgres(_) => Ok(()),
         })?;
         match ledger.version()? {
             schema::VERSION => Ok(Some(ledger)),
@@ -342,67 +413,54 @@ impl Ledger {
         busy_timeout: Duration,
     ) -> Result<Ledger, LedgerError> {
         let flags = mode | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let fail = |source| to_ledger_error(path, source);
+        let fail = |source: rusqlite::Error| to_ledger_error(path, source.into());
         let connection = Connection::open_with_flags(path, flags).map_err(fail)?;
         connection.busy_timeout(busy_timeout).map_err(fail)?;
         // Triggers and views in a manipulated file must not run.
         connection.pragma_update(None, "trusted_schema", false).map_err(fail)?;
         connection.pragma_update(None, "foreign_keys", true).map_err(fail)?;
-        let ledger = Ledger { connection, path: path.to_owned() };
-        ledger.check_owner()?;
-        Ok(ledger)
-    }
-
-    fn check_owner(&self) -> Result<(), LedgerError> {
-        let id = self.query(|connection| {
-            connection.pragma_query_value(None, "application_id", |row| row.get::<_, i64>(0))
-        })?;
-        match id {
-            schema::APPLICATION => Ok(()),
-            _ => Err(LedgerError::Foreign { path: self.path.clone() }),
+        let id = |row: &rusqlite::Row<'_>| row.get::<_, i64>(0);
+        match connection.pragma_query_value(None, "application_id", id).map_err(fail)? {
+            schema::APPLICATION => {
+                Ok(Ledger { connection: SqlConnection::Sqlite(connection), path: path.to_owned() })
+            }
+            _ => Err(LedgerError::Foreign { path: path.to_owned() }),
         }
     }
 
+    /// Returns the version of the tables; 0 if there are none. Fails if a later version of assay
+    /// wrote them.
     fn version(&self) -> Result<i64, LedgerError> {
-        let found = self.query(schema::version)?;
-        match found > schema::VERSION {
-            true => {
-                let (path, known) = (self.path.clone(), schema::VERSION);
-                Err(LedgerError::Newer { path, found, known })
-            }
+        let found = schema::version(&self.connection).map_err(|source| self.error(source))?;
+        let known = schema::latest_version(&self.connection);
+        match found > known {
+            true => Err(LedgerError::Newer { path: self.path.clone(), found, known }),
             false => Ok(found),
         }
     }
 
     /// Migrates an older ledger.
-    fn migrate(&mut self) -> Result<(), LedgerError> {
-        match self.version()? {
-            schema::VERSION => Ok(()),
-            _ => self.write(schema::migrate),
+    fn migrate(&self) -> Result<(), LedgerError> {
+        if self.version()? == schema::latest_version(&self.connection) {
+            return Ok(());
         }
+        schema::migrate(&self.connection).map_err(|source| self.error(source))
     }
 
-    fn query<T>(
-        &self,
-        query: impl FnOnce(&Connection) -> rusqlite::Result<T>,
-    ) -> Result<T, LedgerError> {
-        query(&self.connection).map_err(|source| to_ledger_error(&self.path, source))
+    fn error(&self, source: SqlError) -> LedgerError {
+        to_ledger_error(&self.path, source)
+    }
+
+    fn query<T>(&self, query: impl Fn(&SqlConnection) -> SqlResult<T>) -> Result<T, LedgerError> {
+        self.connection.read(query).map_err(|source| self.error(source))
     }
 
     /// Runs `work` in one transaction.
     fn write<T>(
         &mut self,
-        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
+        work: impl Fn(&SqlConnection) -> SqlResult<T>,
     ) -> Result<T, LedgerError> {
-        let all = || {
-            // A writer takes the write lock at the start, where waiting cannot cause a deadlock.
-            let begin = TransactionBehavior::Immediate;
-            let transaction = self.connection.transaction_with_behavior(begin)?;
-            let done = work(&transaction)?;
-            transaction.commit()?;
-            Ok(done)
-        };
-        all().map_err(|source| to_ledger_error(&self.path, source))
+        self.connection.write(work).map_err(|source| self.error(source))
     }
 }
 
@@ -420,7 +478,7 @@ fn create(path: &Path) -> Result<(), LedgerError> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let draft = tempfile::Builder::new().prefix(TEMP_PREFIX).tempdir_in(folder).map_err(fail)?;
     let file = draft.path().join("ledger.db");
-    schema::create(&file).map_err(|source| to_ledger_error(path, source))?;
+    schema::create(&file).map_err(|source| to_ledger_error(path, source.into()))?;
     match fs::hard_link(&file, path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         // Not every file system supports hard links.
@@ -429,17 +487,39 @@ fn create(path: &Path) -> Result<(), LedgerError> {
     }
 }
 
-fn to_ledger_error(path: &Path, source: rusqlite::Error) -> LedgerError {
-    let path = path.to_owned();
+fn to_ledger_error(path: &Path, source: SqlError) -> LedgerError {
+    match source {
+        SqlError::Sqlite(error) => file_error(path.to_owned(), error),
+        SqlError::Postgres(error) => server_error(path.to_owned(), error),
+        SqlError::Column { .. } | SqlError::Parameter(_) | SqlError::NoRow => {
+            LedgerError::Failed { path: path.to_owned(), source }
+        }
+    }
+}
+
+fn server_error(path: PathBuf, error: postgres::Error) -> LedgerError {
+    match error.code() {
+        Some(&SqlState::LOCK_NOT_AVAILABLE) => LedgerError::Busy { path },
+        Some(&SqlState::DUPLICATE_TABLE) => LedgerError::ForeignTables { path },
+        _ if is_unreachable(&error) => {
+            LedgerError::Unreachable { path, message: SqlError::from(error).to_string() }
+        }
+        _ => LedgerError::Failed { path, source: error.into() },
+    }
+}
+
+fn file_error(path: PathBuf, source: rusqlite::Error) -> LedgerError {
     match source.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => LedgerError::Busy { path },
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
             LedgerError::Damaged { path, message: source.to_string() }
         }
         None => LedgerError::Damaged { path, message: source.to_string() },
-        Some(_) => LedgerError::Failed { path, source },
+        Some(_) => LedgerError::Failed { path, source: source.into() },
     }
 }
 
+#[cfg(test)]
+mod server_tests;
 #[cfg(test)]
 mod tests;

@@ -8,11 +8,12 @@ use std::fmt;
 use std::str::FromStr;
 
 use jiff::Timestamp;
-use rusqlite::{OptionalExtension, Row, named_params, params};
+use rusqlite::{named_params, params};
 
 use super::facts::cost;
 use super::query::{ENTRY, FindingEntry, FindingFilter, STATE, entry};
 use super::record::RunCost;
+use super::sql::{OptionalRow, SqlResult, SqlRow};
 use super::{FindingKey, FindingOutcome, FindingState, Ledger, LedgerError};
 use crate::task::Moment;
 
@@ -229,7 +230,7 @@ impl Ledger {
                      WHERE looks.finding = findings.key AND looks.run = :run) AS seen
              FROM findings
              WHERE key IN (SELECT finding FROM looks WHERE run = :run AND outcome <> 'absent')
-             ORDER BY impact, file, line, key LIMIT :limit"
+             ORDER BY impact, file, line NULLS FIRST, key LIMIT :limit"
         );
         self.query(|connection| {
             let mut statement = connection.prepare_cached(&sql)?;
@@ -253,13 +254,13 @@ fn finding_page_sql(is_one_file: bool) -> String {
     format!(
         "SELECT {ENTRY}, {STATE} AS state FROM findings INDEXED BY {index}
          WHERE {file} AND (impact, first_seen, key) > (:after_impact, :after_seen, :after_key)
-           AND (:state IS NULL OR state = :state)
-           AND (:impact IS NULL OR impact <= :impact)
-           AND (:category IS NULL OR lower(category) = lower(:category))
-           AND (:reviewer IS NULL OR EXISTS (
+           AND (CAST(:state AS TEXT) IS NULL OR {STATE} = :state)
+           AND (CAST(:impact AS BIGINT) IS NULL OR impact <= :impact)
+           AND (CAST(:category AS TEXT) IS NULL OR lower(category) = lower(:category))
+           AND (CAST(:reviewer AS TEXT) IS NULL OR EXISTS (
                SELECT 1 FROM votes WHERE reviewer = :reviewer AND finding = findings.key))
-           AND (:from IS NULL OR first_seen >= :from)
-           AND (:until IS NULL OR first_seen <= :until)
+           AND (CAST(:from AS BIGINT) IS NULL OR first_seen >= :from)
+           AND (CAST(:until AS BIGINT) IS NULL OR first_seen <= :until)
          ORDER BY impact, first_seen, key LIMIT :limit"
     )
 }
@@ -269,7 +270,7 @@ fn one_more(limit: usize) -> i64 {
     i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1)
 }
 
-fn run_entry(row: &Row<'_>) -> rusqlite::Result<RunEntry> {
+fn run_entry(row: &SqlRow<'_>) -> SqlResult<RunEntry> {
     Ok(RunEntry {
         id: row.get("id")?,
         at: row.get("at")?,
@@ -287,8 +288,14 @@ fn run_entry(row: &Row<'_>) -> rusqlite::Result<RunEntry> {
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::super::tests::{TODAY, observation, run, sandbox};
+    use super::super::tests::{TODAY, also_on_postgres, observation, run, sandbox};
     use super::*;
+
+    also_on_postgres! {
+        every_finding_is_on_one_page_and_the_worst_come_first,
+        a_page_has_only_findings_that_match_the_filter,
+        runs_are_listed_from_the_newest_with_the_number_of_their_findings,
+    }
 
     /// Records one run for each number, each with findings of these impacts.
     fn record(ledger: &mut Ledger, runs: std::ops::Range<i64>, impacts: &[u8]) {
@@ -377,7 +384,7 @@ mod tests {
     fn pages_are_read_by_an_index() {
         let sandbox = sandbox();
         let plan = |sql: &str| -> String {
-            let connection = &sandbox.ledger.connection;
+            let connection = sandbox.ledger.connection.file();
             let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
             let values = vec![rusqlite::types::Null; statement.parameter_count()];
             let values = rusqlite::params_from_iter(values);
@@ -410,7 +417,7 @@ mod tests {
         };
         let before = bytes();
         assert!(!before.1.is_empty());
-        assert!(shared.connection.execute("DELETE FROM runs", []).is_err());
+        assert!(shared.connection.file().execute("DELETE FROM runs", []).is_err());
         drop(shared);
         assert!(bytes() == before);
     }

@@ -1,11 +1,12 @@
 //! Queries on a ledger: [`FindingEntry`] is the summary of a finding, [`History`] its full history.
 
-use rusqlite::{Connection, Row, named_params, params};
+use rusqlite::{named_params, params};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::decision::Decision;
 use super::record::RunCost;
+use super::sql::{SqlConnection, SqlError, SqlResult, SqlRow};
 use super::{FindingKey, FindingOutcome, FindingState, Ledger, LedgerError};
 use crate::task::Moment;
 
@@ -176,15 +177,15 @@ impl Ledger {
         today: &str,
     ) -> Result<Vec<FindingEntry>, LedgerError> {
         let sql = format!(
-            "SELECT * FROM (SELECT {ENTRY}, {STATE} AS state FROM findings)
-             WHERE (:state IS NULL OR state = :state)
-               AND (:impact IS NULL OR impact <= :impact)
-               AND (:category IS NULL OR lower(category) = lower(:category))
-               AND (:reviewer IS NULL OR EXISTS (
+            "SELECT * FROM (SELECT {ENTRY}, {STATE} AS state FROM findings) AS listed
+             WHERE (CAST(:state AS TEXT) IS NULL OR state = :state)
+               AND (CAST(:impact AS BIGINT) IS NULL OR impact <= :impact)
+               AND (CAST(:category AS TEXT) IS NULL OR lower(category) = lower(:category))
+               AND (CAST(:reviewer AS TEXT) IS NULL OR EXISTS (
                    SELECT 1 FROM votes WHERE reviewer = :reviewer AND finding = key))
-               AND (:from IS NULL OR first_seen >= :from)
-               AND (:until IS NULL OR first_seen <= :until)
-             ORDER BY impact, file, line, title, key"
+               AND (CAST(:from AS BIGINT) IS NULL OR first_seen >= :from)
+               AND (CAST(:until AS BIGINT) IS NULL OR first_seen <= :until)
+             ORDER BY impact, file, line NULLS FIRST, title, key"
         );
         self.query(|connection| {
             let mut statement = connection.prepare(&sql)?;
@@ -206,8 +207,8 @@ impl Ledger {
 
     /// Returns the number of runs.
     pub fn runs(&self) -> Result<u64, LedgerError> {
-        let count = |connection: &Connection| {
-            connection.query_row("SELECT count(*) FROM runs", [], |row| row.get::<_, i64>(0))
+        let count = |connection: &SqlConnection| {
+            connection.query_row("SELECT count(*) FROM runs", params![], |row| row.get::<_, i64>(0))
         };
         Ok(self.query(count)?.unsigned_abs())
     }
@@ -262,6 +263,7 @@ impl Ledger {
         &self,
         files: impl IntoIterator<Item = &'a str>,
     ) -> Result<Vec<OpenFinding>, LedgerError> {
+        let files: Vec<&str> = files.into_iter().collect();
         self.query(|connection| {
             let mut statement = connection.prepare(
                 "SELECT key, fingerprint, findings.file, findings.finding, before, branch, head,
@@ -273,7 +275,7 @@ impl Ledger {
                  WHERE findings.file = ?1 AND findings.outcome <> ?2",
             )?;
             let mut all = Vec::new();
-            for file in files {
+            for file in &files {
                 let rows =
                     statement.query_map(params![file, FindingOutcome::Absent], open_finding)?;
                 for row in rows {
@@ -295,7 +297,7 @@ impl Ledger {
     }
 }
 
-pub(super) fn entry(row: &Row<'_>) -> rusqlite::Result<FindingEntry> {
+pub(super) fn entry(row: &SqlRow<'_>) -> SqlResult<FindingEntry> {
     let file: String = row.get("file")?;
     Ok(FindingEntry {
         key: row.get("key")?,
@@ -316,7 +318,7 @@ pub(super) fn entry(row: &Row<'_>) -> rusqlite::Result<FindingEntry> {
     })
 }
 
-fn open_finding(row: &Row<'_>) -> rusqlite::Result<OpenFinding> {
+fn open_finding(row: &SqlRow<'_>) -> SqlResult<OpenFinding> {
     Ok(OpenFinding {
         key: row.get(0)?,
         fingerprint: row.get(1)?,
@@ -329,7 +331,7 @@ fn open_finding(row: &Row<'_>) -> rusqlite::Result<OpenFinding> {
     })
 }
 
-fn looks(connection: &Connection, key: FindingKey) -> rusqlite::Result<Vec<RunOutcome>> {
+fn looks(connection: &SqlConnection, key: FindingKey) -> SqlResult<Vec<RunOutcome>> {
     let mut statement = connection.prepare(
         "SELECT * FROM looks JOIN runs ON runs.id = looks.run
          WHERE finding = ?1 ORDER BY at, run",
@@ -360,11 +362,7 @@ fn looks(connection: &Connection, key: FindingKey) -> rusqlite::Result<Vec<RunOu
     rows.collect()
 }
 
-fn votes(
-    connection: &Connection,
-    key: FindingKey,
-    run: &str,
-) -> rusqlite::Result<Vec<ReviewerVote>> {
+fn votes(connection: &SqlConnection, key: FindingKey, run: &str) -> SqlResult<Vec<ReviewerVote>> {
     let mut statement = connection.prepare_cached(
         "SELECT reviewer, severity, confidence, vote FROM votes
          WHERE finding = ?1 AND run = ?2 ORDER BY reviewer, number",
@@ -380,7 +378,7 @@ fn votes(
     rows.collect()
 }
 
-fn decisions(connection: &Connection, key: FindingKey) -> rusqlite::Result<Vec<Decision>> {
+fn decisions(connection: &SqlConnection, key: FindingKey) -> SqlResult<Vec<Decision>> {
     let mut statement =
         connection.prepare("SELECT * FROM dismissals WHERE finding = ?1 ORDER BY at, key")?;
     let rows = statement.query_map([key], |row| {
@@ -396,15 +394,12 @@ fn decisions(connection: &Connection, key: FindingKey) -> rusqlite::Result<Vec<D
     rows.collect()
 }
 
-fn json<T: serde::de::DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<T> {
+fn json<T: serde::de::DeserializeOwned>(row: &SqlRow<'_>, column: &str) -> SqlResult<T> {
     let text: String = row.get(column)?;
-    serde_json::from_str(&text).map_err(|error| {
-        let at = row.as_ref().column_index(column).unwrap_or_default();
-        rusqlite::Error::FromSqlConversionFailure(at, rusqlite::types::Type::Text, error.into())
-    })
+    serde_json::from_str(&text).map_err(|error| SqlError::column(column, error))
 }
 
-fn names(row: &Row<'_>, column: &str) -> rusqlite::Result<Vec<String>> {
+fn names(row: &SqlRow<'_>, column: &str) -> SqlResult<Vec<String>> {
     let mut names: Vec<String> = json(row, column)?;
     names.sort();
     Ok(names)

@@ -1,8 +1,9 @@
 //! Adding a review to the ledger: [`RunRecord`], its findings, and the findings that are gone.
 
-use rusqlite::{OptionalExtension, Transaction, named_params, params};
+use rusqlite::{named_params, params};
 use serde::Serialize;
 
+use super::sql::{OptionalRow, SqlConnection, SqlResult};
 use super::{AbsenceEvidence, FindingKey, FindingOutcome, Ledger, LedgerError};
 use crate::task::Moment;
 
@@ -199,7 +200,7 @@ impl Ledger {
     }
 }
 
-fn add_run(transaction: &Transaction<'_>, run: &RunRecord) -> rusqlite::Result<bool> {
+fn add_run(transaction: &SqlConnection, run: &RunRecord) -> SqlResult<bool> {
     let added = transaction.execute(
         "INSERT INTO runs (id, at, change, branch, head, verdict, complete,
                            calls, kept_answers, tokens, usd, at_most)
@@ -224,7 +225,7 @@ fn add_run(transaction: &Transaction<'_>, run: &RunRecord) -> rusqlite::Result<b
 }
 
 /// Adds the costs of the reviewers and models of a run.
-fn add_costs(transaction: &Transaction<'_>, run: &RunRecord) -> rusqlite::Result<()> {
+fn add_costs(transaction: &SqlConnection, run: &RunRecord) -> SqlResult<()> {
     let mut add = transaction.prepare_cached(
         "INSERT INTO report_costs (run, reviewer, model, calls, kept_answers, tokens, usd, at_most)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO NOTHING",
@@ -256,10 +257,10 @@ fn to_sql_count(number: u64) -> i64 {
 
 /// Returns the key of a finding, and adds the finding if it was reported for the first time.
 fn find_or_add_key(
-    transaction: &Transaction<'_>,
+    transaction: &SqlConnection,
     run: &RunRecord,
     observation: &Observation,
-) -> rusqlite::Result<Option<FindingKey>> {
+) -> SqlResult<Option<FindingKey>> {
     let find = "SELECT key FROM findings WHERE fingerprint = ?1 AND file = ?2";
     let mut find = transaction.prepare_cached(find)?;
     let mut at = |file: &str| {
@@ -285,17 +286,18 @@ fn find_or_add_key(
 }
 
 fn add_finding(
-    transaction: &Transaction<'_>,
+    transaction: &SqlConnection,
     run: &RunRecord,
     observation: &Observation,
-) -> rusqlite::Result<FindingKey> {
+) -> SqlResult<FindingKey> {
     let mut add = transaction.prepare_cached(
         "INSERT INTO findings (id, fingerprint, file, line, title, severity, impact, category, rule,
                                finding, first_seen, last_seen, seen_by, last_look, looked_by, outcome)
          VALUES (:id, :fingerprint, :file, :line, :title, :severity, :impact, :category, :rule,
-                 :finding, :at, :at, :run, :at, :run, :outcome)",
+                 :finding, :at, :at, :run, :at, :run, :outcome)
+         RETURNING key",
     )?;
-    add.execute(named_params! {
+    let values = named_params! {
         ":id": observation.id,
         ":fingerprint": observation.fingerprint,
         ":file": observation.file,
@@ -309,16 +311,16 @@ fn add_finding(
         ":at": run.at,
         ":run": run.id,
         ":outcome": observation.outcome,
-    })?;
-    Ok(FindingKey(transaction.last_insert_rowid()))
+    };
+    add.query_row(values, |row| row.get(0))
 }
 
 fn add_observation(
-    transaction: &Transaction<'_>,
+    transaction: &SqlConnection,
     run: &RunRecord,
     key: FindingKey,
     observation: &Observation,
-) -> rusqlite::Result<()> {
+) -> SqlResult<()> {
     let mut add = transaction.prepare_cached(
         "INSERT INTO looks (run, finding, outcome, called, file, line, before, why)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO NOTHING",
@@ -331,7 +333,7 @@ fn add_observation(
     for vote_record in &observation.votes {
         add_vote(transaction, run, key, vote_record)?;
     }
-    let earlier = "UPDATE findings SET first_seen = min(first_seen, ?2) WHERE key = ?1";
+    let earlier = "UPDATE findings SET first_seen = ?2 WHERE key = ?1 AND first_seen > ?2";
     transaction.prepare_cached(earlier)?.execute(params![key, run.at])?;
     // An older run that is recorded late must not hide the result of a newer one.
     let mut newest = transaction.prepare_cached(
@@ -357,11 +359,11 @@ fn add_observation(
 }
 
 fn add_vote(
-    transaction: &Transaction<'_>,
+    transaction: &SqlConnection,
     run: &RunRecord,
     key: FindingKey,
     vote_record: &VoteRecord,
-) -> rusqlite::Result<()> {
+) -> SqlResult<()> {
     let mut add = transaction.prepare_cached(
         "INSERT INTO votes (run, finding, reviewer, number, severity, confidence, vote)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO NOTHING",
@@ -373,10 +375,10 @@ fn add_vote(
 }
 
 fn add_absence(
-    transaction: &Transaction<'_>,
+    transaction: &SqlConnection,
     run: &RunRecord,
     Absence { finding, evidence }: Absence,
-) -> rusqlite::Result<()> {
+) -> SqlResult<()> {
     let mut add = transaction.prepare_cached(
         "INSERT INTO looks (run, finding, outcome, evidence) VALUES (?1, ?2, ?3, ?4)
          ON CONFLICT DO NOTHING",
@@ -390,11 +392,11 @@ fn add_absence(
 
 /// Updates the state of a finding, if this run is the newest that checked it.
 fn update_state(
-    transaction: &Transaction<'_>,
+    transaction: &SqlConnection,
     run: &RunRecord,
     key: FindingKey,
     outcome: FindingOutcome,
-) -> rusqlite::Result<()> {
+) -> SqlResult<()> {
     let mut newest = transaction.prepare_cached(
         "UPDATE findings SET last_look = ?2, looked_by = ?3, outcome = ?4
          WHERE key = ?1 AND (last_look, looked_by) <= (?2, ?3)",

@@ -1,8 +1,10 @@
+use std::cell::Cell;
 use std::fmt::Write;
 use std::thread;
 
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
+use rusqlite::{Transaction, TransactionBehavior};
 use tempfile::TempDir;
 
 use super::decision::{ActiveDismissal, Decision, DismissalTerms};
@@ -19,10 +21,60 @@ pub(super) struct LedgerFixture {
     pub(super) _folder: TempDir,
 }
 
+thread_local! {
+    /// True if the ledgers of this test are in PostgreSQL.
+    static USES_POSTGRES: Cell<bool> = const { Cell::new(false) };
+}
+
 pub(super) fn sandbox() -> LedgerFixture {
     let folder = tempfile::tempdir().unwrap();
-    let ledger = Ledger::open(&folder.path().join("ledger.db")).unwrap();
+    let ledger = match USES_POSTGRES.get() {
+        true => Ledger::open_database(&assay_testenv::postgres::schema()).unwrap(),
+        false => Ledger::open(&folder.path().join("ledger.db")).unwrap(),
+    };
     LedgerFixture { ledger, _folder: folder }
+}
+
+/// Runs a test with ledgers in PostgreSQL.
+pub(super) fn use_postgres(test: fn()) {
+    USES_POSTGRES.set(true);
+    test();
+}
+
+/// Defines tests that run those of the same names with ledgers in PostgreSQL.
+macro_rules! also_on_postgres {
+    ($($test:ident,)*) => {
+        mod on_postgres {
+            $(
+                #[test]
+                fn $test() {
+                    $crate::ledger::tests::use_postgres(super::$test);
+                }
+            )*
+        }
+    };
+}
+pub(super) use also_on_postgres;
+
+also_on_postgres! {
+    a_finding_is_open_until_a_run_reports_it_absent,
+    a_finding_that_reappears_is_open_again_and_keeps_its_first_time,
+    an_older_run_that_is_recorded_late_does_not_override_newer_runs,
+    the_same_code_in_two_files_is_two_findings_and_code_that_moved_is_one,
+    a_held_back_observation_neither_adds_nor_ends_a_finding,
+    a_dismissal_lasts_until_its_last_day_or_until_the_finding_is_reopened,
+    a_dismissed_finding_is_gone_when_absent_and_dismissed_when_it_reappears,
+    a_finding_is_found_by_a_prefix_of_its_id_and_a_current_id_wins_over_an_earlier_one,
+    the_filter_selects_by_state_impact_category_reviewer_and_time,
+    the_history_of_a_finding_lists_its_looks_and_decisions,
+    open_findings_of_a_file_are_listed_with_branch_and_reviewers,
+    an_externally_dismissed_finding_stays_dismissed_until_a_run_raises_it,
+    a_dismissal_follows_code_that_moves_to_another_file,
+    a_run_is_recorded_completely_or_not_at_all,
+    neither_order_nor_repetition_of_runs_matters,
+    the_known_findings_of_a_file_have_their_count_and_state,
+    findings_of_excluded_runs_are_not_known,
+    the_known_findings_of_a_file_are_limited_to_the_newest,
 }
 
 pub(super) fn moment(number: i64) -> Moment {
@@ -429,7 +481,7 @@ fn damaged_foreign_and_newer_ledgers_give_different_errors() {
     Connection::open(&path).unwrap().execute_batch("CREATE TABLE runs (id)").unwrap();
     assert!(matches!(why(), LedgerError::Foreign { .. }), "{:?}", why());
     fs::remove_file(&path).unwrap();
-    Ledger::open(&path).unwrap().connection.pragma_update(None, "user_version", 99).unwrap();
+    Ledger::open(&path).unwrap().connection.file().pragma_update(None, "user_version", 99).unwrap();
     assert!(matches!(why(), LedgerError::Newer { found: 99, .. }), "{:?}", why());
     fs::remove_file(&path).unwrap();
     fs::create_dir(&path).unwrap();
@@ -440,8 +492,9 @@ fn damaged_foreign_and_newer_ledgers_give_different_errors() {
 fn a_write_to_a_locked_ledger_reports_busy_and_reading_still_works() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("ledger.db");
-    let mut holder = Ledger::open(&path).unwrap();
-    let held = holder.connection.transaction_with_behavior(TransactionBehavior::Immediate).unwrap();
+    let holder = Ledger::open(&path).unwrap();
+    let immediate = TransactionBehavior::Immediate;
+    let held = Transaction::new_unchecked(holder.connection.file(), immediate).unwrap();
     let write = OpenFlags::SQLITE_OPEN_READ_WRITE;
     let mut other = Ledger::connect(&path, write, Duration::ZERO).unwrap();
     let refused = other.record(&run(1), &[], &[]).unwrap_err();

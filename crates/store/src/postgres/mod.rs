@@ -33,9 +33,8 @@ use assay_base::clock::Clock;
 
 use self::agents::LocalAgents;
 use self::claim::{ClaimCache, ExpiryTimer};
-use self::pool::{Pool, RetryMode};
+use self::pool::Pool;
 use self::push::CapacityCache;
-use self::server::Server;
 use self::watch::NotifySender;
 use crate::queue::{
     AgentHealth, ClaimedTask, Heartbeat, Lease, LeaseKind, ListedTask, PauseTarget, Policy, Queue,
@@ -43,6 +42,10 @@ use crate::queue::{
     TaskResult, Watch,
 };
 use crate::task::{AgentId, QueueName, TaskId};
+
+pub(crate) use self::pool::{CONNECT_BACKOFF, RETRY_TIMEOUT, RetryMode, is_unreachable};
+pub(crate) use self::schema::create_schema;
+pub(crate) use self::server::Server;
 
 /// A queue in a PostgreSQL database.
 pub struct PgQueue {

@@ -21,10 +21,11 @@ const MAX_IDLE: usize = 16;
 
 /// The time after which an operation fails whose server cannot be reached, or whose transaction
 /// conflicts with another one in each attempt.
-const RETRY_TIMEOUT: Duration = Duration::from_secs(20);
+pub(crate) const RETRY_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Delays between attempts to reach a server.
-const CONNECT_BACKOFF: Backoff = Backoff::new(Duration::from_millis(50), Duration::from_secs(2));
+pub(crate) const CONNECT_BACKOFF: Backoff =
+    Backoff::new(Duration::from_millis(50), Duration::from_secs(2));
 
 /// The error codes of a server that accepts no writes for a while: it is a standby, its disk is
 /// full, or an operator limits the duration of statements.
@@ -54,7 +55,7 @@ impl From<QueueError> for OperationError {
 /// The retry mode for a server that cannot be reached. Conflicts of transactions are retried in
 /// both modes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum RetryMode {
+pub(crate) enum RetryMode {
     /// Retries for as long as a restart of the server may take.
     UntilRestarted,
     /// No retries, except for an idle connection that turns out to be broken.
@@ -256,7 +257,7 @@ fn is_conflict(error: &postgres::Error) -> bool {
 
 /// Returns true if the server cannot be reached or is shutting down; false if it rejected the
 /// statement.
-fn is_unreachable(error: &postgres::Error) -> bool {
+pub(crate) fn is_unreachable(error: &postgres::Error) -> bool {
     let Some(code) = error.code() else {
         // An error that is neither from the server nor from the connection is a bug of this
         // program.

@@ -59,7 +59,8 @@ fn run_migrations(client: &mut Client) -> Result<Option<usize>, postgres::Error>
     Ok(Some(taken))
 }
 
-fn create_schema(client: &mut Client) -> Result<(), postgres::Error> {
+/// Creates the first schema of the search path if none of them exists.
+pub(crate) fn create_schema(client: &mut Client) -> Result<(), postgres::Error> {
     let there: Option<String> = client.query_one("SELECT current_schema()::text", &[])?.get(0);
     if there.is_some() {
         return Ok(());

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use assay_base::percent;
-use postgres::config::SslMode;
+use postgres::config::{Host, SslMode};
 use postgres::{Client, Config};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
@@ -31,8 +31,20 @@ const SESSION_SETTINGS: [&str; 7] = [
     "SET client_min_messages = warning",
 ];
 
+/// A URL that names no usable server. The message does not repeat the URL, which may contain a
+/// password.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct ServerUrlError(String);
+
+impl From<ServerUrlError> for QueueError {
+    fn from(error: ServerUrlError) -> QueueError {
+        QueueError::Database { message: error.to_string() }
+    }
+}
+
 /// The configuration of a server, parsed from its URL.
-pub(super) struct Server {
+pub(crate) struct Server {
     config: Config,
     tls: Option<MakeRustlsConnect>,
     /// True if a connection without TLS is acceptable when TLS fails.
@@ -44,7 +56,7 @@ impl Server {
     ///
     /// With `sslmode=require`, `verify-ca` or `verify-full` the certificate of the server must be
     /// valid for the authorities that browsers trust, or for those in the file `sslrootcert`.
-    pub(super) fn parse(url: &str) -> Result<Server, QueueError> {
+    pub(crate) fn parse(url: &str) -> Result<Server, ServerUrlError> {
         let (plain, options) = split_tls_options(url);
         let mut config: Config = plain.parse().map_err(|_| invalid_url())?;
         let mode = options.mode.as_deref().unwrap_or("prefer");
@@ -67,7 +79,21 @@ impl Server {
         Ok(Server { config, tls, allows_plain })
     }
 
-    /// Opens a connection and applies the settings.
+    /// Returns the address of the database without user, password and options, for messages.
+    pub(crate) fn address(&self) -> String {
+        let host = match self.config.get_hosts().first() {
+            Some(Host::Tcp(name)) => name.clone(),
+            #[cfg(unix)]
+            Some(Host::Unix(folder)) => folder.display().to_string(),
+            None => "localhost".to_owned(),
+        };
+        let port = self.config.get_ports().first().filter(|port| **port != 5432);
+        let port = port.map(|port| format!(":{port}")).unwrap_or_default();
+        let database = self.config.get_dbname().or(self.config.get_user()).unwrap_or_default();
+        format!("postgres://{host}{port}/{database}")
+    }
+
+    /// Opens a connection and applies the settings of queues.
     pub(super) fn connect(&self) -> Result<Client, postgres::Error> {
         let mut client = self.open()?;
         if client.batch_execute(&SESSION_SETTINGS.join(";")).is_err() {
@@ -82,7 +108,8 @@ impl Server {
         Ok(client)
     }
 
-    fn open(&self) -> Result<Client, postgres::Error> {
+    /// Opens a connection.
+    pub(crate) fn open(&self) -> Result<Client, postgres::Error> {
         let Some(tls) = &self.tls else {
             return self.config.connect(postgres::NoTls);
         };
@@ -126,13 +153,12 @@ fn split_tls_options(url: &str) -> (String, TlsOptions) {
     (plain, options)
 }
 
-fn tls_connector(roots: Option<&str>) -> Result<MakeRustlsConnect, QueueError> {
+fn tls_connector(roots: Option<&str>) -> Result<MakeRustlsConnect, ServerUrlError> {
     let Some(path) = roots else {
         return Ok(MakeRustlsConnect::with_webpki_roots());
     };
-    let unusable = |why: String| QueueError::Database {
-        message: format!("cannot use the certificates in `{path}`: {why}"),
-    };
+    let unusable =
+        |why: String| ServerUrlError(format!("cannot use the certificates in `{path}`: {why}"));
     let mut store = RootCertStore::empty();
     let certificates = CertificateDer::pem_file_iter(Path::new(path))
         .map_err(|error| unusable(error.to_string()))?;
@@ -144,15 +170,13 @@ fn tls_connector(roots: Option<&str>) -> Result<MakeRustlsConnect, QueueError> {
     Ok(MakeRustlsConnect::new(config))
 }
 
-/// Returns the error for an invalid URL. The message does not repeat the URL, which may contain a
-/// password.
-fn invalid_url() -> QueueError {
-    QueueError::Database {
-        message: "invalid database URL: expected \
-             `postgres://user:password@host:5432/database?sslmode=verify-full`, with `%40` for an \
-             `@` in a password"
+fn invalid_url() -> ServerUrlError {
+    ServerUrlError(
+        "invalid database URL: expected \
+         `postgres://user:password@host:5432/database?sslmode=verify-full`, with `%40` for an `@` \
+         in a password"
             .to_owned(),
-    }
+    )
 }
 
 #[cfg(test)]
@@ -170,6 +194,16 @@ mod tests {
             let error = Server::parse(url).err().expect("it is none").to_string();
             assert!(!error.contains("s3c"), "{error}");
         }
+    }
+
+    #[test]
+    fn the_address_for_messages_has_neither_user_nor_password() {
+        let address = |url: &str| Server::parse(url).unwrap().address();
+        assert_eq!(
+            address("postgres://me:s3cret@db:6000/team?sslmode=disable"),
+            "postgres://db:6000/team"
+        );
+        assert_eq!(address("postgres://me:s3cret@db"), "postgres://db/me");
     }
 
     #[test]

@@ -6,10 +6,20 @@ use rusqlite::{Connection, named_params};
 use super::super::record::{ModelCost, ReportCost, RunCost};
 use super::super::schema;
 use super::super::tests::{
-    LedgerFixture, TODAY, fingerprint, key, moment, observation, play, run, sandbox,
+    LedgerFixture, TODAY, also_on_postgres, fingerprint, key, moment, observation, play, run,
+    sandbox,
 };
 use super::super::{FindingOutcome, Ledger};
 use super::*;
+
+also_on_postgres! {
+    only_a_finding_whose_code_changed_is_accepted,
+    a_finding_that_came_back_is_resolved_at_its_last_absence,
+    a_dismissed_finding_is_rejected_even_if_its_code_changes_later,
+    a_dismissal_after_the_fix_rejects_nothing,
+    the_facts_begin_at_the_requested_time,
+    costs_are_summed_by_reviewer_and_by_model,
+}
 
 /// Returns the facts of each finding as `name state reception`, with the minutes of the first run
 /// and of the resolution.
@@ -148,7 +158,8 @@ fn a_run_without_models_has_a_known_cost_of_zero() {
 
 /// Returns the plan of a query, without the plans of its subqueries.
 fn plan(ledger: &Ledger, sql: &str, params: &[(&str, &dyn rusqlite::ToSql)]) -> String {
-    let mut statement = ledger.connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+    let mut statement =
+        ledger.connection.file().prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
     let rows = statement.query_map(params, |row| row.get::<_, String>("detail")).unwrap();
     rows.map(Result::unwrap).collect::<Vec<_>>().join("\n")
 }
