@@ -13,11 +13,14 @@
 //! write to the tree, and a message of the outbox is sent with the user's token. A journal of the
 //! validation loop, which people commit, is sealed by its chain instead
 //! (`assay_validate::journal`).
+//!
+//! A ledger in a database is not sealed: the user chooses the database, which decides who may write.
 
 mod folder;
 mod identity;
 mod seal;
 
+use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -151,6 +154,18 @@ pub struct State {
     real_root: PathBuf,
     /// The state home for all work trees of this user, or the reason that there is none.
     home: Result<PathBuf, String>,
+    /// The URL of the ledger's database; `None` if the ledger is a file.
+    ledger_url: Option<LedgerUrl>,
+}
+
+/// The URL of a ledger's database, which may contain a password.
+#[derive(Clone)]
+struct LedgerUrl(String);
+
+impl fmt::Debug for LedgerUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("LedgerUrl(…)")
+    }
 }
 
 impl State {
@@ -165,7 +180,19 @@ impl State {
                 false => Ok(home.to_owned()),
             },
         };
-        State { root: root.to_owned(), real_root, home }
+        State { root: root.to_owned(), real_root, home, ledger_url: None }
+    }
+
+    /// Returns the state with its ledger in a database; `None` for a ledger in a file.
+    pub fn with_ledger_url(mut self, url: Option<String>) -> State {
+        self.ledger_url = url.map(LedgerUrl);
+        self
+    }
+
+    /// Returns the URL of the ledger's database; `None` if the ledger is a file. The URL may
+    /// contain a password.
+    pub fn ledger_url(&self) -> Option<&str> {
+        self.ledger_url.as_ref().map(|url| url.0.as_str())
     }
 
     /// Returns the root of the work tree.

@@ -8,6 +8,10 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use assay_base::clock::Clock;
 use assay_change::state::State;
 
+/// The variable with the URL of the ledger's database. A repository cannot choose the database,
+/// since the dismissals in a ledger decide on reviews.
+pub const LEDGER_URL: &str = "ASSAY_LEDGER_URL";
+
 /// The variables, the clock and the output files of a process. A front end reads the variables once
 /// and passes the environment on. Clones share one state.
 #[derive(Clone, Default)]
@@ -77,13 +81,18 @@ impl Environment {
     }
 
     /// Returns the state of a work tree. Its seals are in the user's state home, or in the state
-    /// home of the work tree if one is set.
+    /// home of the work tree if one is set. The ledger is in the user's database if one is set,
+    /// except for a temporary work tree.
     pub fn state_of(&self, root: &Path) -> State {
         let own = {
             let homes = self.0.state_homes();
             (!homes.is_empty()).then(|| homes.get(&without_links(root)).cloned()).flatten()
         };
-        State::new(root, own.or_else(|| self.state_folder()).as_deref())
+        match own {
+            Some(home) => State::new(root, Some(&home)),
+            None => State::new(root, self.state_folder().as_deref())
+                .with_ledger_url(self.variable(LEDGER_URL)),
+        }
     }
 
     /// Sets the state home of a work tree until the result is dropped.
@@ -145,6 +154,16 @@ mod tests {
         let environment =
             Environment::new([pair("first"), pair("second")], &Clock::system(), Vec::new);
         assert_eq!(environment.variable("NAME").as_deref(), Some("first"));
+    }
+
+    #[test]
+    fn a_temporary_work_tree_does_not_use_the_database_of_the_user() {
+        let url = (LEDGER_URL.to_owned(), "postgres://db/team".to_owned());
+        let environment = Environment::new([url], &Clock::system(), Vec::new);
+        let (root, home) = (Path::new("/nonexistent/tree"), Path::new("/nonexistent/home"));
+        assert_eq!(environment.state_of(root).ledger_url(), Some("postgres://db/team"));
+        let _guard = environment.use_state_home(root, home);
+        assert_eq!(environment.state_of(root).ledger_url(), None);
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Reviews in the ledger: the file `.assay/ledger.db`.
+//! Reviews in the ledger: the file `.assay/ledger.db`, or the database that the state of the work
+//! tree names.
 //!
 //! [`StoredReview::record`] adds a review to the ledger, [`dismissals`] returns the dismissals of
 //! users for the gate, and [`memory()`] the history for models. [`LedgerReader`] is for servers. The
@@ -52,18 +53,21 @@ pub enum LedgerUseError {
     /// The ledger itself reports an error.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
+    /// The ledger is in a database, and a database has no seal.
+    #[error("the ledger is in a database, so there is no file to adopt")]
+    NoFile,
     /// Git could not determine the position of the change in the history.
     #[error(transparent)]
     Git(#[from] GitError),
 }
 
-/// A ledger, locked against other processes. It is sealed when it is dropped.
+/// A ledger. A ledger in a file is locked against other processes, and sealed when it is dropped.
 #[derive(Debug)]
 pub struct OpenLedger {
     // The order of the fields matters: the database is closed, and so complete, before it is
     // sealed.
     ledger: Ledger,
-    _held: UnitLock,
+    _held: Option<UnitLock>,
 }
 
 impl Deref for OpenLedger {
@@ -82,15 +86,22 @@ impl DerefMut for OpenLedger {
 
 /// Opens the ledger of a repository for writing, and creates it if there is none.
 pub fn open(state: &State) -> Result<OpenLedger, LedgerUseError> {
+    if let Some(url) = state.ledger_url() {
+        return Ok(OpenLedger { ledger: Ledger::open_database(url)?, _held: None });
+    }
     let mut held = state.open(STATE_KIND)?.lock_unit("")?;
     state.create()?;
     held.mark_changing()?;
     let ledger = Ledger::open(held.path())?;
-    Ok(OpenLedger { ledger, _held: held })
+    Ok(OpenLedger { ledger, _held: Some(held) })
 }
 
 /// Opens the ledger of a repository for reading; `None` if there is none.
 pub fn open_read_only(state: &State) -> Result<Option<OpenLedger>, LedgerUseError> {
+    if let Some(url) = state.ledger_url() {
+        let ledger = Ledger::open_database_to_read(url)?;
+        return Ok(ledger.map(|ledger| OpenLedger { ledger, _held: None }));
+    }
     let mut held = state.open(STATE_KIND)?.lock_unit("")?;
     if !held.has_existed() {
         return Ok(None);
@@ -99,12 +110,15 @@ pub fn open_read_only(state: &State) -> Result<Option<OpenLedger>, LedgerUseErro
     // written, neither can the database.
     let _ = held.mark_changing();
     let ledger = Ledger::open_to_read(held.path())?;
-    Ok(ledger.map(|ledger| OpenLedger { ledger, _held: held }))
+    Ok(ledger.map(|ledger| OpenLedger { ledger, _held: Some(held) }))
 }
 
 /// Adopts a ledger that assay did not write on this machine, for a user who vouches for it. Returns
 /// false if there is none.
 pub fn adopt(state: &State) -> Result<bool, LedgerUseError> {
+    if state.ledger_url().is_some() {
+        return Err(LedgerUseError::NoFile);
+    }
     Ok(state.open(STATE_KIND)?.adopt("")?)
 }
 

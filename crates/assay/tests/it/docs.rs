@@ -105,6 +105,7 @@ fn check_example(page: &Path, folder: &Path, example: &str) {
         .env("XDG_STATE_HOME", crate::state_home())
         .env_remove("ANTHROPIC_API_KEY")
         .env_remove("OPENAI_API_KEY")
+        .env_remove("ASSAY_LEDGER_URL")
         .output()
         .unwrap();
     let mut printed = String::from_utf8(output.stdout).unwrap();

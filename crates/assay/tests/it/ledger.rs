@@ -6,11 +6,23 @@ use assay_testkit::Repository;
 use rusqlite::Connection;
 use serde_json::Value;
 
-use crate::{AssayRun, assay_in};
+use crate::{AssayRun, also_on_postgres, assay_in};
 
 const SHELL: &str = "import os\n\n\ndef clean(name):\n    os.system(f\"rm -r {name}\")\n";
 
 const EVAL: &str = "def answer(text):\n    return eval(text)\n";
+
+also_on_postgres! {
+    a_fixed_finding_has_the_state_gone_and_reopens_if_the_code_returns,
+    a_review_that_did_not_cover_a_finding_leaves_it_open,
+    a_later_commit_that_removes_the_code_closes_its_finding,
+    a_dismissed_finding_is_not_raised_again_until_it_is_reopened_or_its_code_changes,
+    findings_in_the_baseline_are_dismissed_and_reopen_when_the_baseline_is_removed,
+    wrong_names_and_missing_reasons_are_refused_and_nothing_is_done,
+    each_filter_lists_only_matching_findings,
+    a_dismissal_ends_with_its_file_unless_the_file_is_renamed,
+    concurrent_reviews_are_all_recorded_in_the_ledger,
+}
 
 pub(crate) fn run(repository: &Repository, args: &[&str]) -> AssayRun {
     assay_in(repository.path(), args, b"")

@@ -38,12 +38,14 @@ mod review_output;
 mod rules;
 mod secrets;
 mod serve;
+mod shared_ledger;
 mod state;
 mod statistics;
 mod stdout;
 mod unreadable;
 mod watch_prs;
 
+use std::cell::RefCell;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -73,6 +75,32 @@ fn assay_in(folder: &Path, args: &[&str], input: &[u8]) -> AssayRun {
     assay_with(folder, args, input, &[])
 }
 
+thread_local! {
+    /// The database of the ledger in this test; `None` for a ledger in a file.
+    static LEDGER_URL: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Runs a test with its ledger in PostgreSQL.
+fn with_ledger_on_postgres(test: fn()) {
+    LEDGER_URL.set(Some(assay_testenv::postgres::schema()));
+    test();
+}
+
+/// Defines tests that run those of the same names with their ledger in PostgreSQL.
+macro_rules! also_on_postgres {
+    ($($test:ident,)*) => {
+        mod on_postgres {
+            $(
+                #[test]
+                fn $test() {
+                    crate::with_ledger_on_postgres(super::$test);
+                }
+            )*
+        }
+    };
+}
+use also_on_postgres;
+
 /// Prepares assay in a folder, without variables of the tester's environment that affect the
 /// result.
 fn command_in(folder: &Path, args: &[&str]) -> Command {
@@ -87,6 +115,10 @@ fn command_in(folder: &Path, args: &[&str]) -> Command {
     }
     command.env_remove("GRAPHITI_ENABLED").env_remove("GRAPHITI_MCP_URL");
     command.env_remove("GITHUB_TOKEN").env_remove("GITHUB_API_URL");
+    match LEDGER_URL.with_borrow(Clone::clone) {
+        Some(url) => command.env("ASSAY_LEDGER_URL", url),
+        None => command.env_remove("ASSAY_LEDGER_URL"),
+    };
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }

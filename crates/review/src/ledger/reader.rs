@@ -2,7 +2,8 @@
 //!
 //! A lock for the whole time would keep reviews from recording, and a check of the seal for each
 //! request would read the whole file each time. So the seal is checked when the ledger is opened,
-//! and again after each change of its files; between two changes, the open connection is used.
+//! and again after each change of its files; between two changes, the open connection is used. A
+//! ledger in a database has no seal, and counts its changes itself.
 
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
@@ -12,12 +13,15 @@ use assay_store::ledger::{Ledger, LedgerError};
 
 use super::{LedgerUseError, STATE_KIND, open};
 
-/// The size, identity and time of change of a ledger's files. A program that changes a file can
-/// reset the time of its modification, and not the time of its change.
+/// The size, identity and time of change of a ledger's files, or the number of changes of a ledger
+/// in a database. A program that changes a file can reset the time of its modification, and not the
+/// time of its change.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct LedgerStamp {
     database: Option<FileStamp>,
     log: Option<FileStamp>,
+    /// The number of changes; `None` for a ledger in a file.
+    revision: Option<i64>,
 }
 
 type FileStamp = (u64, u64, u64, i64, i64);
@@ -29,7 +33,8 @@ impl LedgerStamp {
         // An open connection leaves an empty log, which has no content.
         let log = fs::symlink_metadata(PathBuf::from(log)).ok().filter(|log| log.len() > 0);
         let database = fs::symlink_metadata(path).ok();
-        LedgerStamp { database: database.as_ref().map(stamp), log: log.as_ref().map(stamp) }
+        let (database, log) = (database.as_ref().map(stamp), log.as_ref().map(stamp));
+        LedgerStamp { database, log, revision: None }
     }
 }
 
@@ -66,15 +71,34 @@ impl LedgerReader {
         LedgerReader { state, open: None }
     }
 
-    /// Returns the stamp of the ledger's files now, without a check of their seal.
-    pub fn stamp(&self) -> LedgerStamp {
+    /// Returns the stamp of the ledger now, without a check of a seal. The stamp of a database that
+    /// cannot be read is that of an absent ledger.
+    pub fn stamp(&mut self) -> LedgerStamp {
+        if self.state.ledger_url().is_none() {
+            return self.file_stamp();
+        }
+        let revision = match self.ledger() {
+            Ok(Some(ledger)) => ledger.revision().ok().flatten(),
+            Ok(None) | Err(_) => None,
+        };
+        LedgerStamp { revision, ..LedgerStamp::default() }
+    }
+
+    fn file_stamp(&self) -> LedgerStamp {
         LedgerStamp::of(&self.state.path(STATE_KIND))
     }
 
     /// Returns the ledger, whose seal was checked after the last change of its files; `None` if
     /// there is no ledger. Waits while another process writes.
     pub fn ledger(&mut self) -> Result<Option<&Ledger>, LedgerUseError> {
-        let now = self.stamp();
+        if let Some(url) = self.state.ledger_url() {
+            if self.open.as_ref().is_none_or(|open| open.ledger.is_none()) {
+                let ledger = Ledger::open_database_to_read(url)?;
+                self.open = Some(OpenFile { stamp: LedgerStamp::default(), ledger });
+            }
+            return Ok(self.open.as_ref().and_then(|open| open.ledger.as_ref()));
+        }
+        let now = self.file_stamp();
         if self.open.as_ref().is_none_or(|open| open.stamp != now) {
             // The old connection is closed first, so that a failure does not leave it in use.
             self.open = None;
@@ -96,7 +120,7 @@ impl LedgerReader {
     /// Opens the ledger while no other process can write, and so as its seal describes it.
     fn open_locked(&self) -> Result<OpenFile, LedgerUseError> {
         let held = self.state.open(STATE_KIND)?.lock_unit("")?;
-        let stamp = self.stamp();
+        let stamp = self.file_stamp();
         let ledger = match held.has_existed() {
             true => Ledger::open_shared(held.path())?,
             false => None,
