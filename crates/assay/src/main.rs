@@ -106,6 +106,8 @@ enum Command {
     /// List and manage findings; low-level commands for scripts
     #[command(subcommand)]
     Findings(commands::findings::Step),
+    /// Copy, export and prune the ledger of findings
+    Ledger(commands::ledger_maintenance::Args),
     /// Shows findings in an editor over the Language Server Protocol
     Lsp(commands::lsp::Args),
     /// Serve tools to agents and editors over MCP
@@ -172,6 +174,7 @@ fn main() -> ExitCode {
         Command::Findings(step) => commands::findings::run(step),
         Command::Lsp(args) => commands::lsp::run(&args),
         Command::Mcp(args) => commands::mcp::run(&args),
+        Command::Ledger(args) => commands::ledger_maintenance::run(&args),
         Command::Queue(args) => commands::queue::run(args),
         Command::Serve(args) => commands::serve::run(&args),
         Command::WatchPrs(args) => commands::watch_prs::run(&args),

@@ -20,7 +20,7 @@
 //!   `ticket_update`: the text and the transition of each event on a ticket.
 //! - `purpose`, `memory`: the purpose of a change, and memories of earlier runs.
 //!   [`finding_ledger`]: decisions of users on findings. [`finding_statistics`]: statistics of the
-//!   ledger.
+//!   ledger. [`ledger_transfer`]: copies, exports and pruning of ledgers.
 //! - [`report_page`]: the HTML page of a stored review.
 //! - [`dashboard`]: the content and the actions of the dashboard and the HTTP API.
 //! - [`evaluation`], [`throwaway_repository`]: reviews of the cases of a set, each in a temporary
@@ -44,6 +44,7 @@ pub mod finding_ledger;
 pub mod finding_statistics;
 pub mod gate_run;
 pub mod gate_session;
+pub mod ledger_transfer;
 pub mod loop_session;
 mod memory;
 pub mod models;

@@ -115,13 +115,7 @@ pub fn open_at(
     place: &str,
     policy: Policy,
 ) -> anyhow::Result<Box<dyn Queue>> {
-    // An address may hold a password, which must not be among the arguments of a process.
-    let name = place.strip_prefix("${").and_then(|name| name.strip_suffix('}'));
-    let named = name.map(|name| {
-        let value = environment.variable(name);
-        value.with_context(|| format!("the variable `{name}` is not set"))
-    });
-    let place = named.transpose()?.unwrap_or_else(|| place.to_owned());
+    let place = place_value(environment, place)?;
     if is_database_url(&place) {
         return Ok(Box::new(PgQueue::open(&place, policy, environment.clock())?));
     }
@@ -139,6 +133,17 @@ pub fn open_at(
         );
     }
     Ok(Box::new(FileQueue::open(folder, policy, environment.clock())?))
+}
+
+/// Returns a place that the user names; a variable, as `${NAME}`, is replaced by its value. An
+/// address may hold a password, which must not be among the arguments of a process.
+pub(crate) fn place_value(environment: &Environment, place: &str) -> anyhow::Result<String> {
+    let name = place.strip_prefix("${").and_then(|name| name.strip_suffix('}'));
+    let named = name.map(|name| {
+        let value = environment.variable(name);
+        value.with_context(|| format!("the variable `{name}` is not set"))
+    });
+    Ok(named.transpose()?.unwrap_or_else(|| place.to_owned()))
 }
 
 /// Returns true if the queue cannot be reached now, and a retry may help.

@@ -11,6 +11,7 @@ mod resolution;
 
 use std::collections::HashMap;
 use std::ops::{Deref, DerefMut};
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use assay_change::diff::Renames;
@@ -111,6 +112,11 @@ pub fn open_read_only(state: &State) -> Result<Option<OpenLedger>, LedgerUseErro
     let _ = held.mark_changing();
     let ledger = Ledger::open_to_read(held.path())?;
     Ok(ledger.map(|ledger| OpenLedger { ledger, _held: Some(held) }))
+}
+
+/// Returns the path of the ledger of a repository, if the ledger is a file.
+pub fn file_path(state: &State) -> PathBuf {
+    state.path(STATE_KIND)
 }
 
 /// Adopts a ledger that assay did not write on this machine, for a user who vouches for it. Returns

@@ -10,6 +10,7 @@ pub(crate) mod fix;
 pub(crate) mod gate;
 pub(crate) mod init;
 mod ledger;
+pub(crate) mod ledger_maintenance;
 pub(crate) mod lsp;
 pub(crate) mod mcp;
 pub(crate) mod qa;

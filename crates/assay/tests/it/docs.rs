@@ -41,7 +41,7 @@ pages! {
     gates: "gates.md", 8;
     github: "github.md", 7;
     jira: "jira.md", 5;
-    ledger: "ledger.md", 16;
+    ledger: "ledger.md", 21;
     mcp: "mcp.md", 3;
     models: "models.md", 2;
     persona_reports: "persona-reports.md", 1;

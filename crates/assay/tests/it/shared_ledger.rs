@@ -154,4 +154,28 @@ mod on_postgres {
         assert_eq!(adopt.code, 2);
         assert!(adopt.stderr.contains("there is no file to adopt"), "{}", adopt.stderr);
     }
+
+    #[test]
+    fn a_ledger_is_copied_to_a_database_and_back_with_its_dismissals() {
+        let (_, repository) = five_runs();
+        let (in_file, expected) = (states(&repository), statistics(&repository));
+        let url = schema();
+        let copy = |from: &str, to: &str| {
+            let args = ["ledger", "copy", "--from", from, "--to", to];
+            let ran = assay_with(repository.path(), &args, b"", &[("TEAM_LEDGER", &url)]);
+            assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+            ran.stdout
+        };
+        let copied = copy(".assay/ledger.db", "${TEAM_LEDGER}");
+        let counts = "copied: 5 runs, 3 findings, 11 outcomes, 9 votes, 1 dismissal\n";
+        assert!(copied.starts_with(counts), "{copied}");
+        let again = copy(".assay/ledger.db", "${TEAM_LEDGER}");
+        assert!(again.starts_with("copied: 0 runs, 0 findings, 0 outcomes, 0 votes, 0 dismissals"));
+        LEDGER_URL.set(Some(url.clone()));
+        assert_eq!((states(&repository), statistics(&repository)), (in_file.clone(), expected));
+        LEDGER_URL.set(None);
+        std::fs::remove_file(repository.path().join(".assay/ledger.db")).unwrap();
+        copy("${TEAM_LEDGER}", ".assay/ledger.db");
+        assert_eq!(states(&repository), in_file, "the copy is sealed, so it is used");
+    }
 }

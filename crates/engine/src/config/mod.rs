@@ -29,7 +29,7 @@ mod value_schemas;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind::{NotADirectory, NotFound};
-use std::num::{NonZeroU64, NonZeroUsize};
+use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 use std::path::Path;
 use std::time::Duration;
 
@@ -106,6 +106,19 @@ pub struct Configuration {
     pub queue: QueueSettings,
     /// The workflow of agents: the follow-up of a review.
     pub workflow: Workflow,
+    /// The ledger of findings.
+    pub(crate) ledger: LedgerConfig,
+}
+
+/// The `ledger` section as written.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct LedgerConfig {
+    /// The age in days from which `assay ledger prune` removes findings that are gone and runs,
+    /// unless `--older-than` is given.
+    ///
+    /// Default: none; `--older-than` is required.
+    pub(crate) retention_days: Option<NonZeroU32>,
 }
 
 /// The `review` section as written.

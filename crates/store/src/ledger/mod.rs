@@ -3,7 +3,8 @@
 //!
 //! [`record`] adds a review, [`query`] lists findings and their history, [`page`] lists runs and
 //! findings page by page, [`known_finding`] returns the findings of given files, [`facts`] returns
-//! the facts for statistics, and [`decision`] stores dismissals. Only facts are written (a run reported a finding, a run checked
+//! the facts for statistics, [`decision`] stores dismissals, [`copy`] copies a ledger, and
+//! [`prune`] removes old findings. Only facts are written (a run reported a finding, a run checked
 //! and the finding was absent, a user dismissed the finding). The [`FindingState`] of a finding is
 //! derived from the newest fact, so neither the order nor the repetition of runs matters. The newest
 //! fact is the one with the latest time of its run, not of its writing.
@@ -18,10 +19,12 @@
 //! file that only a writer may remove. On a read-only file system, a ledger whose log is empty is
 //! opened as an immutable file.
 
+pub mod copy;
 pub mod decision;
 pub mod facts;
 pub mod known_finding;
 pub mod page;
+pub mod prune;
 pub mod query;
 pub mod record;
 mod schema;

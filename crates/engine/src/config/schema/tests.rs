@@ -11,7 +11,7 @@ use crate::config::PATH;
 use crate::environment::Environment;
 
 /// Files with every key, with sections and lists without content, and with variables.
-const RIGHT: [&str; 22] = [
+const RIGHT: [&str; 23] = [
     "",
     "# only a comment\n",
     "review:\n",
@@ -48,6 +48,7 @@ const RIGHT: [&str; 22] = [
     "task: {poll_interval: 1, max_retries: 0, timeout: 1, stop_grace: 0,\n\
      \x20 backoff: {initial: 0, multiplier: 1, max: 0}}\n\
      safeguards: {max_queue_size: 1, heartbeat_timeout: 1, watchdog_interval: 1}\n",
+    "ledger: {retention_days: 180}\n",
     "queue: {url: 'postgres://localhost/assay'}\nworkflow: {max_review_cycles: 1, reviewer: a,\n\
      \x20 fixer: b, escalations: c, routes: [{severity: p1, min_files: 1, autofix: manual, to: a,\n\
      \x20 also: b}]}\n",
@@ -57,7 +58,7 @@ const RIGHT: [&str; 22] = [
 ];
 
 /// Values of the wrong type, unknown words, and numbers out of bounds, as `key: value`.
-const WRONG_VALUES: [&str; 77] = [
+const WRONG_VALUES: [&str; 78] = [
     "reviews: {}",
     "review: [1]",
     "review: {ignored: []}",
@@ -134,6 +135,7 @@ const WRONG_VALUES: [&str; 77] = [
     "linear: {key: secret}",
     "task: {backoff: {multiplier: 0.5}}",
     "safeguards: {max_queue_size: 0}",
+    "ledger: {retention_days: 0}",
     "workflow: {reviewer: a/b, routes: [{severity: bad}]}",
 ];
 

@@ -1,0 +1,458 @@
+//! Copies of a whole ledger, also from one kind of database to the other: [`Ledger::copy_to`].
+//!
+//! Rows are recognised by their content, so a copy can be repeated, and two ledgers can be merged:
+//! a run by its id, a finding by its fingerprint and file, a dismissal by its finding, user, reason
+//! and time. As after each review, the newest fact decides on a finding. Of two dismissals in force
+//! of one finding, the later one holds.
+
+use rusqlite::types::{ToSql, Value};
+use rusqlite::{named_params, params};
+
+use super::sql::{OptionalRow, SqlConnection, SqlResult, SqlRow};
+use super::{FindingKey, Ledger, LedgerError};
+use crate::task::Moment;
+
+/// The number of findings that one transaction copies.
+const BATCH_SIZE: usize = 500;
+
+/// The number of rows of one kind in a copy.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CopyCount {
+    /// The rows that the target did not have.
+    pub copied: u64,
+    /// The rows that the target had already.
+    pub present: u64,
+}
+
+impl CopyCount {
+    fn add(&mut self, is_new: bool) {
+        match is_new {
+            true => self.copied += 1,
+            false => self.present += 1,
+        }
+    }
+
+    fn merge(&mut self, other: CopyCount) {
+        self.copied += other.copied;
+        self.present += other.present;
+    }
+}
+
+/// The numbers of rows in a copy of a ledger.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CopyCounts {
+    /// The runs, with their costs.
+    pub runs: CopyCount,
+    /// The findings.
+    pub findings: CopyCount,
+    /// The outcomes of findings in runs.
+    pub outcomes: CopyCount,
+    /// The votes of reviewers.
+    pub votes: CopyCount,
+    /// The dismissals of users.
+    pub dismissals: CopyCount,
+}
+
+impl CopyCounts {
+    fn merge(&mut self, other: CopyCounts) {
+        self.runs.merge(other.runs);
+        self.findings.merge(other.findings);
+        self.outcomes.merge(other.outcomes);
+        self.votes.merge(other.votes);
+        self.dismissals.merge(other.dismissals);
+    }
+}
+
+/// A table whose rows are copied as they are, except for the key of the finding.
+struct CopiedTable {
+    name: &'static str,
+    /// The columns. In a table of findings, the first column is the key of the finding.
+    columns: &'static str,
+    width: usize,
+}
+
+const RUNS: CopiedTable = CopiedTable {
+    name: "runs",
+    columns: "id, at, change, branch, head, verdict, complete, calls, kept_answers, tokens, usd, \
+              at_most",
+    width: 12,
+};
+
+const REPORT_COSTS: CopiedTable = CopiedTable {
+    name: "report_costs",
+    columns: "run, reviewer, model, calls, kept_answers, tokens, usd, at_most",
+    width: 8,
+};
+
+const MODEL_COSTS: CopiedTable = CopiedTable {
+    name: "model_costs",
+    columns: "run, model, calls, kept_answers, tokens, usd, at_most",
+    width: 7,
+};
+
+const FINDINGS: CopiedTable = CopiedTable {
+    name: "findings",
+    columns: "key, id, fingerprint, file, line, title, severity, impact, category, rule, finding, \
+              first_seen, last_seen, seen_by, last_look, looked_by, outcome",
+    width: 17,
+};
+
+const LOOKS: CopiedTable = CopiedTable {
+    name: "looks",
+    columns: "finding, run, outcome, called, file, line, before, why, evidence",
+    width: 9,
+};
+
+const VOTES: CopiedTable = CopiedTable {
+    name: "votes",
+    columns: "finding, run, reviewer, number, severity, confidence, vote",
+    width: 7,
+};
+
+type RowValues = Vec<Value>;
+
+impl CopiedTable {
+    fn read(&self, row: &SqlRow<'_>) -> SqlResult<RowValues> {
+        (0..self.width).map(|column| row.get(column)).collect()
+    }
+
+    fn rows(&self, connection: &SqlConnection) -> SqlResult<Vec<RowValues>> {
+        let sql = format!("SELECT {} FROM {}", self.columns, self.name);
+        connection.prepare(&sql)?.query_map(params![], |row| self.read(row))?.collect()
+    }
+
+    fn rows_of(
+        &self,
+        connection: &SqlConnection,
+        finding: FindingKey,
+    ) -> SqlResult<Vec<RowValues>> {
+        let sql = format!("SELECT {} FROM {} WHERE finding = ?1", self.columns, self.name);
+        connection.prepare(&sql)?.query_map(params![finding], |row| self.read(row))?.collect()
+    }
+
+    /// Adds a row. Returns false if the table has the row already.
+    fn add(&self, connection: &SqlConnection, row: &[Value]) -> SqlResult<bool> {
+        let places: Vec<String> = (1..=self.width).map(|number| format!("?{number}")).collect();
+        let (name, columns, places) = (self.name, self.columns, places.join(", "));
+        let sql =
+            format!("INSERT INTO {name} ({columns}) VALUES ({places}) ON CONFLICT DO NOTHING");
+        let values: Vec<&dyn ToSql> = row.iter().map(|value| value as &dyn ToSql).collect();
+        Ok(connection.prepare(&sql)?.execute(&values[..])? == 1)
+    }
+
+    /// Adds the rows of a finding, which has another key in the target.
+    fn add_all(
+        &self,
+        target: &SqlConnection,
+        key: FindingKey,
+        rows: &[RowValues],
+    ) -> SqlResult<CopyCount> {
+        let mut count = CopyCount::default();
+        for row in rows {
+            let mut row = row.clone();
+            row[0] = Value::Integer(key.0);
+            count.add(self.add(target, &row)?);
+        }
+        Ok(count)
+    }
+}
+
+/// A finding with all of its rows.
+struct FindingRows {
+    finding: RowValues,
+    looks: Vec<RowValues>,
+    votes: Vec<RowValues>,
+    dismissals: Vec<DismissalRow>,
+}
+
+/// A dismissal, without its finding.
+struct DismissalRow {
+    by: String,
+    reason: String,
+    at: Moment,
+    until: Option<String>,
+    ended: Option<Moment>,
+    ended_by: Option<String>,
+}
+
+impl Ledger {
+    /// Copies all runs, findings and dismissals into another ledger. Rows that the target has stay
+    /// there. An interrupted copy can be repeated.
+    pub fn copy_to(&self, target: &mut Ledger) -> Result<CopyCounts, LedgerError> {
+        let mut counts = CopyCounts { runs: self.copy_runs(target)?, ..CopyCounts::default() };
+        let mut after = i64::MIN;
+        loop {
+            let batch = self.finding_rows(after)?;
+            let Some(last) = batch.last() else { return Ok(counts) };
+            after = finding_key(last).0;
+            counts.merge(target.write(|connection| add_findings(connection, &batch))?);
+        }
+    }
+
+    fn copy_runs(&self, target: &mut Ledger) -> Result<CopyCount, LedgerError> {
+        let tables = [RUNS, REPORT_COSTS, MODEL_COSTS];
+        let [runs, reports, models] = self.query(|connection| {
+            let [runs, reports, models] = &tables;
+            Ok([runs.rows(connection)?, reports.rows(connection)?, models.rows(connection)?])
+        })?;
+        target.write(|connection| {
+            let mut count = CopyCount::default();
+            for run in &runs {
+                count.add(RUNS.add(connection, run)?);
+            }
+            for (table, rows) in [(REPORT_COSTS, &reports), (MODEL_COSTS, &models)] {
+                for row in rows {
+                    table.add(connection, row)?;
+                }
+            }
+            Ok(count)
+        })
+    }
+
+    /// Returns the next findings after a key.
+    fn finding_rows(&self, after: i64) -> Result<Vec<FindingRows>, LedgerError> {
+        self.query(|connection| {
+            let sql = format!(
+                "SELECT {} FROM findings WHERE key > ?1 ORDER BY key LIMIT {BATCH_SIZE}",
+                FINDINGS.columns
+            );
+            let mut statement = connection.prepare(&sql)?;
+            let rows = statement.query_map(params![after], |row| FINDINGS.read(row))?;
+            let rows: Vec<RowValues> = rows.collect::<SqlResult<_>>()?;
+            rows.into_iter().map(|finding| finding_with_rows(connection, finding)).collect()
+        })
+    }
+}
+
+fn finding_with_rows(connection: &SqlConnection, finding: RowValues) -> SqlResult<FindingRows> {
+    let key = key_of(&finding);
+    Ok(FindingRows {
+        looks: LOOKS.rows_of(connection, key)?,
+        votes: VOTES.rows_of(connection, key)?,
+        dismissals: dismissal_rows(connection, key)?,
+        finding,
+    })
+}
+
+fn finding_key(rows: &FindingRows) -> FindingKey {
+    key_of(&rows.finding)
+}
+
+fn key_of(finding: &[Value]) -> FindingKey {
+    match finding.first() {
+        Some(Value::Integer(key)) => FindingKey(*key),
+        _ => unreachable!("the first column of a finding is its key"),
+    }
+}
+
+fn dismissal_rows(connection: &SqlConnection, key: FindingKey) -> SqlResult<Vec<DismissalRow>> {
+    let sql = "SELECT by, reason, at, until, ended, ended_by FROM dismissals
+               WHERE finding = ?1 ORDER BY at, key";
+    let mut statement = connection.prepare(sql)?;
+    let rows = statement.query_map(params![key], |row| {
+        Ok(DismissalRow {
+            by: row.get(0)?,
+            reason: row.get(1)?,
+            at: row.get(2)?,
+            until: row.get(3)?,
+            ended: row.get(4)?,
+            ended_by: row.get(5)?,
+        })
+    })?;
+    rows.collect()
+}
+
+fn add_findings(target: &SqlConnection, batch: &[FindingRows]) -> SqlResult<CopyCounts> {
+    let mut counts = CopyCounts::default();
+    for rows in batch {
+        let (key, is_new) = add_or_update_finding(target, &rows.finding)?;
+        counts.findings.add(is_new);
+        counts.outcomes.merge(LOOKS.add_all(target, key, &rows.looks)?);
+        counts.votes.merge(VOTES.add_all(target, key, &rows.votes)?);
+        for dismissal in &rows.dismissals {
+            counts.dismissals.add(add_dismissal(target, key, dismissal)?);
+        }
+    }
+    Ok(counts)
+}
+
+/// Adds a finding, or updates it if the copied one is newer. Returns its key, and true if it is
+/// new.
+fn add_or_update_finding(
+    target: &SqlConnection,
+    finding: &[Value],
+) -> SqlResult<(FindingKey, bool)> {
+    let find = "SELECT key FROM findings WHERE fingerprint = ?1 AND file = ?2";
+    let identity = params![finding[2], finding[3]];
+    if let Some(key) = target.query_row(find, identity, |row| row.get(0)).optional()? {
+        update_finding(target, key, finding)?;
+        return Ok((key, false));
+    }
+    let columns = FINDINGS.columns.trim_start_matches("key, ");
+    let places: Vec<String> = (1..FINDINGS.width).map(|number| format!("?{number}")).collect();
+    let places = places.join(", ");
+    let sql = format!("INSERT INTO findings ({columns}) VALUES ({places}) RETURNING key");
+    let values: Vec<&dyn ToSql> = finding[1..].iter().map(|value| value as &dyn ToSql).collect();
+    let key = target.query_row(&sql, &values[..], |row| row.get(0))?;
+    Ok((key, true))
+}
+
+fn update_finding(target: &SqlConnection, key: FindingKey, finding: &[Value]) -> SqlResult<()> {
+    let first = "UPDATE findings SET first_seen = ?2 WHERE key = ?1 AND first_seen > ?2";
+    target.execute(first, params![key, finding[11]])?;
+    let seen = "UPDATE findings
+         SET id = :id, line = :line, title = :title, severity = :severity, impact = :impact,
+             category = :category, rule = :rule, finding = :finding, last_seen = :at, seen_by = :run
+         WHERE key = :key AND (last_seen, seen_by) <= (:at, :run)";
+    let values = named_params! {
+        ":key": key,
+        ":id": finding[1],
+        ":line": finding[4],
+        ":title": finding[5],
+        ":severity": finding[6],
+        ":impact": finding[7],
+        ":category": finding[8],
+        ":rule": finding[9],
+        ":finding": finding[10],
+        ":at": finding[12],
+        ":run": finding[13],
+    };
+    target.execute(seen, values)?;
+    let checked = "UPDATE findings SET last_look = ?2, looked_by = ?3, outcome = ?4
+                   WHERE key = ?1 AND (last_look, looked_by) <= (?2, ?3)";
+    target.execute(checked, params![key, finding[14], finding[15], finding[16]])?;
+    Ok(())
+}
+
+/// Adds a dismissal. Returns false if the target has the dismissal; its end is copied then.
+fn add_dismissal(
+    target: &SqlConnection,
+    key: FindingKey,
+    dismissal: &DismissalRow,
+) -> SqlResult<bool> {
+    let DismissalRow { by, reason, at, until, ended, ended_by } = dismissal;
+    let same = "SELECT key FROM dismissals
+                WHERE finding = ?1 AND by = ?2 AND reason = ?3 AND at = ?4";
+    let found: Option<i64> =
+        target.query_row(same, params![key, by, reason, at], |row| row.get(0)).optional()?;
+    if let Some(found) = found {
+        let end = "UPDATE dismissals SET ended = ?2, ended_by = ?3
+                   WHERE key = ?1 AND ended IS NULL AND CAST(?2 AS BIGINT) IS NOT NULL";
+        target.execute(end, params![found, ended, ended_by])?;
+        return Ok(false);
+    }
+    let (mut ended, mut ended_by) = (*ended, ended_by.clone());
+    if ended.is_none()
+        && let Some((other_at, other_by)) = active_dismissal(target, key)?
+    {
+        match other_at > *at {
+            // The dismissal of the target replaces the copied one.
+            true => (ended, ended_by) = (Some(other_at), Some(other_by)),
+            false => {
+                let end = "UPDATE dismissals SET ended = ?2, ended_by = ?3
+                           WHERE finding = ?1 AND ended IS NULL";
+                target.execute(end, params![key, at, by])?;
+            }
+        }
+    }
+    target.execute(
+        "INSERT INTO dismissals (finding, by, reason, at, until, ended, ended_by)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        params![key, by, reason, at, until, ended, ended_by],
+    )?;
+    Ok(true)
+}
+
+/// Returns the time and the user of the dismissal of a finding that is in force.
+fn active_dismissal(
+    target: &SqlConnection,
+    key: FindingKey,
+) -> SqlResult<Option<(Moment, String)>> {
+    let sql = "SELECT at, by FROM dismissals WHERE finding = ?1 AND ended IS NULL";
+    target.query_row(sql, params![key], |row| Ok((row.get(0)?, row.get(1)?))).optional()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::query::FindingFilter;
+    use super::super::tests::{TODAY, also_on_postgres, key, play, sandbox};
+    use super::*;
+
+    also_on_postgres! {
+        a_copy_has_the_same_histories_and_facts_and_a_second_copy_adds_nothing,
+        a_merge_keeps_the_newest_facts_and_the_later_dismissal,
+    }
+
+    /// Returns the histories of all findings and the facts of a ledger as text, without keys.
+    fn describe(ledger: &Ledger) -> String {
+        let mut out = String::new();
+        for entry in ledger.list(&FindingFilter::default(), TODAY).unwrap() {
+            let history = ledger.history(entry.key, TODAY).unwrap();
+            out.push_str(&serde_json::to_string(&history).unwrap());
+            out.push('\n');
+        }
+        let facts = ledger.facts(None, TODAY).unwrap();
+        let votes: Vec<(&String, usize)> =
+            facts.votes.iter().map(|(name, keys)| (name, keys.len())).collect();
+        out + &format!("{:?} {votes:?} {:?}", facts.runs, facts.reviewer_costs)
+    }
+
+    const STORY: &str = "1: saw a@x.rs, saw b@x.rs, saw c@y.rs
+        2: saw a@x.rs, fixed b
+        dismiss a until 2026-12-31
+        3: saw a@x.rs>z.rs, left d@y.rs
+        dismiss c
+        reopen c";
+
+    #[test]
+    fn a_copy_has_the_same_histories_and_facts_and_a_second_copy_adds_nothing() {
+        // The source is in a file, also if the target is not.
+        let folder = tempfile::tempdir().unwrap();
+        let mut source = Ledger::open(&folder.path().join("source.db")).unwrap();
+        play(&mut source, STORY);
+        let mut target = sandbox();
+        let counts = source.copy_to(&mut target.ledger).unwrap();
+        let copied = |copied| CopyCount { copied, present: 0 };
+        let expected = CopyCounts {
+            runs: copied(3),
+            findings: copied(4),
+            outcomes: copied(7),
+            votes: copied(6),
+            dismissals: copied(2),
+        };
+        assert_eq!(counts, expected);
+        assert_eq!(describe(&target.ledger), describe(&source));
+        let again = source.copy_to(&mut target.ledger).unwrap();
+        let present = |present| CopyCount { copied: 0, present };
+        assert_eq!((again.runs, again.dismissals), (present(3), present(2)));
+        assert_eq!(describe(&target.ledger), describe(&source));
+        let mut back = Ledger::open(&folder.path().join("back.db")).unwrap();
+        target.ledger.copy_to(&mut back).unwrap();
+        assert_eq!(describe(&back), describe(&source));
+    }
+
+    #[test]
+    fn a_merge_keeps_the_newest_facts_and_the_later_dismissal() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut source = Ledger::open(&folder.path().join("source.db")).unwrap();
+        play(&mut source, "1: saw a@x.rs, saw b@x.rs\n5: fixed b\ndismiss a");
+        let mut target = sandbox();
+        play(&mut target.ledger, "3: saw a@x.rs, saw b@x.rs, saw c@x.rs");
+        let a = key(&target.ledger, "a");
+        let terms =
+            super::super::decision::DismissalTerms { by: "eve", reason: "earlier", until: None };
+        let at = super::super::tests::moment(400);
+        target.ledger.dismiss(&[a], terms, at).unwrap();
+        for _ in 0..2 {
+            source.copy_to(&mut target.ledger).unwrap();
+        }
+        let active = target.ledger.active_dismissals().unwrap();
+        assert_eq!(active.iter().map(|one| one.by.as_str()).collect::<Vec<_>>(), ["ada"]);
+        let history = target.ledger.history(a, TODAY).unwrap();
+        let runs: Vec<&str> = history.looks.iter().map(|look| look.run.as_str()).collect();
+        assert_eq!((runs, history.decisions.len()), (vec!["run-001", "run-003"], 2));
+        let b = key(&target.ledger, "b");
+        assert_eq!(target.ledger.history(b, TODAY).unwrap().entry.state.as_str(), "gone");
+        assert_eq!(target.ledger.list(&FindingFilter::default(), TODAY).unwrap().len(), 3);
+    }
+}
