@@ -12,7 +12,8 @@
 //!   asking. [`delegated_review`]: reviews that the model of an agent reads.
 //!   [`editor_session`]: the review of a work tree while its files are edited.
 //! - [`loop_session`]: the validation loop. [`gate_session`], [`gate_run`]: a gate, and its
-//!   verification and fixes.
+//!   verification and fixes. [`gate_outcome`]: outcomes of gates in words.
+//! - [`loop_views`], [`loop_page`]: validation loops as plain values, and as parts of HTML pages.
 //! - [`task_handlers`]: the task handlers of agents, which call these sessions. [`agent_team`],
 //!   [`agent_status`]: the workers, and their status. [`queues`], [`new_tasks`]: the configured
 //!   queue, and tasks for it.
@@ -42,10 +43,13 @@ pub mod environment;
 pub mod evaluation;
 pub mod finding_ledger;
 pub mod finding_statistics;
+pub mod gate_outcome;
 pub mod gate_run;
 pub mod gate_session;
 pub mod ledger_transfer;
+pub mod loop_page;
 pub mod loop_session;
+pub mod loop_views;
 mod memory;
 pub mod models;
 pub mod new_tasks;

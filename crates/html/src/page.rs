@@ -85,8 +85,12 @@ impl HtmlPage {
             PageRequests::Forbidden => "'none'",
             PageRequests::SameOrigin => "'self'",
         };
+        let images = match self.requests {
+            PageRequests::Forbidden => "data:",
+            PageRequests::SameOrigin => "'self' data:",
+        };
         format!(
-            "default-src 'none'; style-src {styles}; script-src {scripts}; img-src data:; \
+            "default-src 'none'; style-src {styles}; script-src {scripts}; img-src {images}; \
              connect-src {connect}; base-uri 'none'; form-action {connect}"
         )
     }

@@ -30,6 +30,13 @@ pub fn facts(facts: &[(&str, Markup)]) -> Markup {
     }
 }
 
+/// Renders a time to the minute.
+pub fn time(text: &str) -> Markup {
+    let (day, clock) = text.split_once('T').unwrap_or((text, ""));
+    let clock: String = clock.chars().take(5).collect();
+    html! { time datetime=(text) title=(text) { (day) " " (clock) } }
+}
+
 /// Renders texts as a list.
 pub fn list<T: AsRef<str>>(texts: &[T]) -> Markup {
     html! { ul.plain { @for text in texts { li { (text.as_ref()) } } } }

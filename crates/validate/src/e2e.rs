@@ -18,6 +18,9 @@ pub const FLOWS: &str = "flows.yaml";
 /// The file with the steps of flows for all specs of a repository.
 pub const SHARED_FLOWS: &str = ".assay/flows.yaml";
 
+/// The beginning of a check's note that names a screenshot.
+const SCREENSHOT_NOTE: &str = "screenshot: ";
+
 /// Maximum number of characters of a flow's name in a file name.
 const MAX_NAME_CHARS: usize = 60;
 
@@ -208,7 +211,7 @@ impl E2eRunner<'_> {
     /// Returns a note with the path of a screenshot, from the root.
     fn screenshot_note(&self, file: &str) -> String {
         let path = self.evidence.join(file);
-        format!("screenshot: {}", path.strip_prefix(self.root).unwrap_or(&path).display())
+        format!("{SCREENSHOT_NOTE}{}", path.strip_prefix(self.root).unwrap_or(&path).display())
     }
 }
 
@@ -223,6 +226,17 @@ fn file_name(name: &str) -> String {
         true => format!("page-{digest}.json"),
         false => format!("{}-{digest}.json", words.join("-")),
     }
+}
+
+/// Returns the folder of the evidence of a round, in the folder of the loop's private files.
+pub fn evidence_folder(state: &Path, round: u32) -> PathBuf {
+    state.join(format!("e2e/round-{round}"))
+}
+
+/// Returns the path of the screenshot that a note of a check names, from the root; `None` if the
+/// note names none.
+pub fn screenshot_of_note(note: &str) -> Option<&str> {
+    note.strip_prefix(SCREENSHOT_NOTE)
 }
 
 /// Returns the name of the check of a flow or a page.

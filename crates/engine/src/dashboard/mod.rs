@@ -1,9 +1,10 @@
 //! The content of the dashboard and the HTTP API of `assay serve`: [`Dashboard`].
 //!
 //! The views are plain values with JSON schemas, so that pages and the API show the same:
-//! [`task_views`] has queues, agents and tasks, [`run_views`] runs, [`finding_views`] findings, and
-//! `statistics_cache` the statistics of the ledger. [`actions`] changes tasks and findings and
-//! records each change in an [`audit_log`].
+//! [`task_views`] has queues, agents and tasks, [`run_views`] runs, [`finding_views`] findings,
+//! [`loop_list`] validation loops, [`gate_views`] quality gates, and `statistics_cache` the statistics
+//! of the ledger. [`actions`] changes tasks and findings and records each change in an
+//! [`audit_log`].
 //!
 //! A server calls this from many requests: the ledger is opened once and read page by page, and
 //! statistics are computed once for each change of the ledger. This module knows no HTTP.
@@ -11,6 +12,8 @@
 pub mod actions;
 pub mod audit_log;
 pub mod finding_views;
+pub mod gate_views;
+pub mod loop_list;
 pub mod run_views;
 mod statistics_cache;
 pub mod task_views;
@@ -233,6 +236,11 @@ where
     let text = text.filter(|text| !text.is_empty());
     let parsed = text.map(str::parse).transpose();
     parsed.map_err(|error| DashboardError::Invalid(format!("invalid `{name}`: {error}")))
+}
+
+/// Redacts a text of a task, a loop or a gate.
+fn redacted(text: &str) -> String {
+    assay_rules::redact(text).into_owned()
 }
 
 #[cfg(test)]

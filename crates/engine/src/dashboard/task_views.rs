@@ -5,7 +5,7 @@ use assay_store::task::{Task, TaskStatus};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Dashboard, DashboardError, parse_limit, parse_value};
+use super::{Dashboard, DashboardError, parse_limit, parse_value, redacted};
 use crate::agent_status::state_text;
 
 /// The number of pending tasks that are searched for blocked ones.
@@ -337,8 +337,4 @@ fn describe(state: &ClaimState, task: &Task) -> (&'static str, Option<String>) {
         ClaimState::Leased { by, .. } => ("held", Some(format!("held by {by}"))),
         ClaimState::Done => ("over", error.filter(|_| task.status != TaskStatus::Completed)),
     }
-}
-
-fn redacted(text: &str) -> String {
-    assay_rules::redact(text).into_owned()
 }

@@ -6,11 +6,12 @@ mod jira_ticket;
 mod loop_fixer;
 mod loop_reviewer;
 mod null_observer;
+mod recorded_state;
 mod requirements;
 mod sign_off;
 mod spec_location;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod ticket_tracker;
 
 use std::path::Path;
@@ -126,7 +127,7 @@ pub fn validate(
     let mut loop_state = LoopState::of(journal.entries()).context(UNKNOWN_STATE)?;
     let tree = place.tree()?;
     if let Some(word) = options.sign_off {
-        SignOffRecorder { place, options, tree: &tree }
+        SignOffRecorder { place, base: options.base, tree: &tree }
             .record(word, &mut journal, &mut loop_state)?;
     }
     let found = ResumeInput {

@@ -12,12 +12,13 @@ use assay_validate::loop_state::LoopState;
 use assay_validate::loop_status::LoopStatus;
 use assay_validate::tree_hash::TreeHash;
 
-use super::{LoopOptions, SignOff, SpecLocation, record_event};
+use super::{SignOff, SpecLocation, record_event};
 
 /// The tree that a person decides on.
 pub(super) struct SignOffRecorder<'a> {
     pub(super) place: &'a SpecLocation,
-    pub(super) options: LoopOptions<'a>,
+    /// The base commit that the user names; `None` to find it.
+    pub(super) base: Option<&'a str>,
     pub(super) tree: &'a TreeHash,
 }
 
@@ -78,11 +79,11 @@ impl SignOffRecorder<'_> {
         journal: &mut Journal,
         loop_state: &mut LoopState,
     ) -> anyhow::Result<()> {
-        self.check_effect(journal, loop_state)?;
+        self.check_effect(journal.is_own(), loop_state)?;
         if !journal.is_own() {
             // Without a new epoch, the decision would be dropped with the events of another
             // machine.
-            let base = self.place.base(self.options.base)?;
+            let base = self.place.base(self.base)?;
             record_event(
                 self.place.environment.clock(),
                 journal,
@@ -95,11 +96,11 @@ impl SignOffRecorder<'_> {
     }
 
     /// Fails if the loop neither waits nor will wait for a person to approve the whole tree.
-    fn check_effect(&self, journal: &Journal, loop_state: &LoopState) -> anyhow::Result<()> {
-        if loop_state.state == LoopStatus::Approved(self.tree.clone()) && journal.is_own() {
+    pub(super) fn check_effect(&self, is_own: bool, loop_state: &LoopState) -> anyhow::Result<()> {
+        if loop_state.state == LoopStatus::Approved(self.tree.clone()) && is_own {
             bail!("the tree is approved already; a sign-off has no effect");
         }
-        if loop_state.is_signed_off(self.tree) && journal.is_own() {
+        if loop_state.is_signed_off(self.tree) && is_own {
             let by = loop_state.sign_offs.iter().rev().find(|(_, tree)| tree == self.tree);
             let by = by.map(|(by, _)| by.as_str()).unwrap_or_default();
             bail!("{by} has signed off this tree already; another sign-off has no effect");

@@ -2,18 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{anyhow, bail};
 use assay_change::{Change, GitError, Scope, Selection};
 use assay_checks::check_plan::Risk;
 use assay_validate::environment::recover_work_tree;
-use assay_validate::journal::Journal;
 use assay_validate::loop_files::tree_hash_without;
 use assay_validate::loop_state::LoopState;
 use assay_validate::plan::{self, ImplementationPlan};
 use assay_validate::spec::{self, Spec};
 use assay_validate::tree_hash::TreeHash;
 
-use super::UNKNOWN_STATE;
 use crate::environment::Environment;
 use crate::queues;
 
@@ -50,9 +48,8 @@ impl SpecLocation {
     /// Returns the state of the loop, and true if this machine wrote the journal. The loop may be
     /// running in another process.
     pub fn loop_state(&self) -> anyhow::Result<(LoopState, bool)> {
-        let (entries, is_own) =
-            Journal::read_sealed(&self.folder(), &self.seal()?).context(UNKNOWN_STATE)?;
-        Ok((LoopState::of(&entries).context(UNKNOWN_STATE)?, is_own))
+        let (_, state, is_own) = self.journal()?;
+        Ok((state, is_own))
     }
 
     /// Moves files back that a killed run had moved aside for kept tests.

@@ -20,14 +20,14 @@ fn plan(risk: &str) -> String {
     plan.to_string()
 }
 
-struct LoopFixture {
-    repository: Repository,
-    environment: Environment,
+pub(crate) struct LoopFixture {
+    pub(crate) repository: Repository,
+    pub(crate) environment: Environment,
 }
 
 impl LoopFixture {
     /// Returns a repository whose last commit has a spec of high risk.
-    fn new() -> LoopFixture {
+    pub(crate) fn new() -> LoopFixture {
         let repository = Repository::new();
         let home = repository.state_home().display().to_string();
         let environment =
@@ -43,7 +43,7 @@ impl LoopFixture {
         self.repository.write(format!("specs/{name}/implementation_plan.json"), plan(risk));
     }
 
-    fn place(&self, name: &str) -> SpecLocation {
+    pub(crate) fn place(&self, name: &str) -> SpecLocation {
         SpecLocation::of(&self.environment, self.repository.path(), name).unwrap()
     }
 
@@ -82,6 +82,36 @@ fn a_renamed_spec_folder_keeps_its_required_risk() {
     }
     fixture.write_spec("001-hello", "low");
     assert_eq!(fixture.risks("001-hello"), (Some(Risk::High), Some(Risk::Low)));
+}
+
+/// Records a loop of one rejected round on the current tree, whose first criterion a person decided.
+pub(crate) fn record_rounds(place: &SpecLocation) {
+    let tree = place.tree().unwrap();
+    let mut journal = Journal::open(&place.folder(), &place.seal().unwrap()).unwrap();
+    let line = |text: &str| json!({"text": text, "answer": "cannot_tell", "evidence": "no check names it"});
+    let issue = |text: &str| {
+        json!({"title": format!("Criterion cannot be judged: {text}"), "type": "acceptance_criteria",
+               "severity": "high", "key": format!("criterion:{text}"), "remedy": "decision"})
+    };
+    let events = [
+        json!({"kind": "epoch_begun", "why": "first"}),
+        json!({"kind": "review_begun", "round": 1, "tree": tree}),
+        json!({"kind": "checked", "outcome": {
+            "name": "e2e: Say hello", "kind": "e2e", "command": "Say hello", "folder": "",
+            "state": "failed", "why": "the button is missing", "duration_ms": 1500,
+            "output_digest": "", "output_bytes": 0, "tail": "console of the page",
+            "notes": ["screenshot: .assay/qa/001-greeting/e2e/round-1/001-start.png"]}}),
+        json!({"kind": "reviewed", "issues": [issue("it is polite"), issue("it is short")],
+               "tests_passed": {"unit": false, "integration": false, "e2e": false},
+               "criteria": [line("it is polite"), line("it is short")], "needs_sign_off": false}),
+        json!({"kind": "decided", "by": "Ann", "tree": tree, "issue": "criterion:it is polite",
+               "title": "Criterion cannot be judged: it is polite", "because": "read it aloud"}),
+        json!({"kind": "end_begun", "ending": {"ending": "awaits_decision"}, "papers": {}, "tree": tree}),
+        json!({"kind": "ended"}),
+    ];
+    for event in events {
+        journal.add("2026-05-01T08:00:00Z", serde_json::from_value(event).unwrap()).unwrap();
+    }
 }
 
 /// Returns the state of a loop that began on top of a commit.

@@ -12,12 +12,15 @@ use assay_engine::dashboard::audit_log::ActionOrigin;
 use assay_engine::dashboard::finding_views::{
     FindingDetailView, FindingListQuery, FindingListView,
 };
+use assay_engine::dashboard::gate_views::{GateDetailView, GateListView};
+use assay_engine::dashboard::loop_list::LoopListView;
 use assay_engine::dashboard::run_views::{RunDetailView, RunListQuery, RunListView};
 use assay_engine::dashboard::task_views::{
     AgentListView, QueueListView, TaskDetailView, TaskListQuery, TaskListView,
 };
 use assay_engine::dashboard::{Dashboard, DashboardError, MAX_LIMIT, StatisticsQuery};
 use assay_engine::finding_statistics::LedgerStatistics;
+use assay_engine::loop_views::LoopDetailView;
 use axum::Router;
 use axum::body::to_bytes;
 use axum::extract::{RawPathParams, Request, State};
@@ -204,6 +207,30 @@ pub(super) fn operations() -> Vec<ApiOperation> {
             "listAgents",
             "Returns the agents with their last heartbeats.",
             |dashboard, _, _| dashboard.agents(),
+        ),
+        ApiOperation::read::<NoParameters, LoopListView>(
+            "/loops",
+            "listLoops",
+            "Returns the validation loops of all specs with their status.",
+            |dashboard, _, _| dashboard.loops(),
+        ),
+        ApiOperation::read::<NoParameters, LoopDetailView>(
+            "/loops/{id}",
+            "getLoop",
+            "Returns a validation loop with its rounds, checks, criteria and journal.",
+            |dashboard, id, _| dashboard.loop_detail(id),
+        ),
+        ApiOperation::read::<NoParameters, GateListView>(
+            "/gates",
+            "listGates",
+            "Returns the quality gates that have a list of items.",
+            |dashboard, _, _| dashboard.gates(),
+        ),
+        ApiOperation::read::<NoParameters, GateDetailView>(
+            "/gates/{id}",
+            "getGate",
+            "Returns a quality gate with its items, by its phase.",
+            |dashboard, id, _| dashboard.gate(id),
         ),
         ApiOperation::read::<StatisticsQuery, LedgerStatistics>(
             "/statistics",

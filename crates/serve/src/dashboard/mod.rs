@@ -1,7 +1,8 @@
 //! The dashboard and the HTTP API: [`DashboardService`] adds their routes to the server.
 //!
 //! `pages` has the pages for people, which `events` keeps up to date. `api` has the operations below
-//! `/api/v1`, from which `openapi` makes their description; `metrics` is `/metrics`. `guard` decides
+//! `/api/v1`, from which `openapi` makes their description; `metrics` is `/metrics`, and
+//! `screenshot` has the images of validation loops. `guard` decides
 //! which requests are let through, by the token or a `session`; `form` parses queries and forms. All
 //! content comes from [`assay_engine::dashboard::Dashboard`], whose calls block and so run on threads
 //! of their own.
@@ -14,6 +15,7 @@ mod guard;
 mod metrics;
 mod openapi;
 mod pages;
+mod screenshot;
 mod session;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -77,6 +79,7 @@ impl DashboardService {
         api::routes()
             .route("/api/v1/openapi.json", get(openapi::answer))
             .route("/metrics", get(metrics::answer))
+            .route(screenshot::PATH, get(screenshot::answer))
             .with_state(service.clone())
             .merge(events)
             .layer(access)

@@ -17,6 +17,7 @@ use super::*;
 use crate::hooks::{HookContext, Hooks};
 use crate::http_server::{HttpListener, HttpServer};
 
+mod loops;
 mod pages;
 
 const TOKEN: &str = "0123456789abcdef";
@@ -214,7 +215,10 @@ fn answers_match_their_schemas_in_the_description() {
     let server = DashboardServer::start();
     server.push("t1", "Review");
     let (_, description) = server.call("GET", "/api/v1/openapi.json", "");
-    for path in ["/runs", "/findings", "/queues", "/tasks", "/agents", "/statistics", "/audit"] {
+    for path in [
+        "/runs", "/findings", "/queues", "/tasks", "/agents", "/loops", "/gates", "/statistics",
+        "/audit",
+    ] {
         let path = format!("/api/v1{path}");
         let operation = &description["paths"][&path]["get"];
         let mut schema =

@@ -150,7 +150,7 @@ impl LocalEnvironment<'_> {
             app: self.app.as_ref(),
             root: &self.root,
             spec: &self.spec.folder,
-            evidence: self.state.join(format!("e2e/round-{round}")),
+            evidence: e2e::evidence_folder(&self.state, round),
         }
     }
 

@@ -8,6 +8,7 @@ mod view;
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
+use assay_engine::gate_outcome::next_command;
 use assay_engine::gate_session::{GateLocation, GateOptions, ModelChoice, OpenGate};
 use assay_engine::unknown_outcome::UnknownOutcome;
 use assay_findings::reason::is_reason;
@@ -301,30 +302,6 @@ fn print_next_command(phase: Phase, outcome: &GateOutcome) {
     if let Some(command) = next_command(phase, outcome) {
         note(&format!("next: {command}"));
     }
-}
-
-/// Returns the next command after an outcome; `None` if the gate is passed.
-fn next_command(phase: Phase, outcome: &GateOutcome) -> Option<String> {
-    Some(match outcome {
-        GateOutcome::Pass => return None,
-        GateOutcome::Fail => format!(
-            "`assay gate guide --phase {phase}` shows what to fix; `assay gate verify --phase \
-             {phase}` verifies again"
-        ),
-        GateOutcome::Open => format!(
-            "record the result of each open item with `assay gate update-item ID --phase {phase} \
-             --status PASS`, or `--status FAIL --finding TEXT`"
-        ),
-        GateOutcome::Empty => format!(
-            "add items to the list with `assay gate decompose --again --phase {phase} --items FILE`"
-        ),
-        GateOutcome::Incomplete(_) => {
-            format!("`assay gate status --phase {phase}` shows what is missing")
-        }
-        GateOutcome::HandedOver(_) => format!(
-            "a person decides with `assay gate accept ID --phase {phase} --by NAME --reason TEXT`"
-        ),
-    })
 }
 
 fn exit_of(outcome: &GateOutcome) -> Exit {

@@ -2,11 +2,12 @@
 
 use std::fmt::Write;
 
+use assay_engine::gate_outcome::describe_outcome;
 use assay_engine::gate_session::{GateLocation, OpenGate};
 use assay_engine::wording::count;
 use assay_gates::answer::GateAnswer;
 use assay_gates::attempt::AttemptState;
-use assay_gates::gate_status::{Counts, GateOutcome, GateStatus, ItemEffect};
+use assay_gates::gate_status::{Counts, GateStatus, ItemEffect};
 use assay_gates::item::ItemResult;
 use assay_gates::phase::Phase;
 use assay_gates::sidecar::{ChecklistSource, JournalDecision, JournalEntry, ReleasedItem};
@@ -90,14 +91,7 @@ fn render_status(phase: Phase, standing: &GateStatus) -> String {
 }
 
 fn summarize(standing: &GateStatus) -> String {
-    let outcome = match &standing.outcome {
-        GateOutcome::Pass => "passed".to_owned(),
-        GateOutcome::Fail => "not passed".to_owned(),
-        GateOutcome::Open => "current content not verified".to_owned(),
-        GateOutcome::Empty => "the list is empty".to_owned(),
-        GateOutcome::Incomplete(reasons) => format!("incomplete: {}", reasons.join("; ")),
-        GateOutcome::HandedOver(reasons) => format!("a person must decide: {}", reasons.join("; ")),
-    };
+    let outcome = describe_outcome(&standing.outcome);
     let state = match standing.attempt.state {
         AttemptState::Initial => "INITIAL",
         AttemptState::Retry => "RETRY",

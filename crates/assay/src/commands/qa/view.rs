@@ -9,7 +9,6 @@ use assay_engine::loop_session::{LoopOutcome, SpecLocation, UNKNOWN_STATE};
 use assay_engine::queues;
 use assay_engine::wording::count;
 use assay_findings::write::escape::one_line;
-use assay_validate::artifacts::StatusReport;
 use assay_validate::criterion::CriterionLine;
 use assay_validate::ending::Ending;
 use assay_validate::environment::LoopObserver;
@@ -288,28 +287,7 @@ fn print_next_steps(place: &SpecLocation, ending: &Ending, standing: &LoopState)
 /// Prints the status of a spec.
 pub(super) fn status(place: &SpecLocation, form: Form) -> anyhow::Result<Exit> {
     place.recover(&warn)?;
-    let (standing, is_own) = place.loop_state()?;
-    let mut status = match (standing.has_begun, place.plan().signoff()) {
-        // A loop on another machine may have written a sign-off.
-        (false, Some(signoff)) => {
-            StatusReport::of(&place.spec.name, &signoff, &place.plan().iteration_history())
-        }
-        (true | false, _) => Exporter { spec: &place.spec, loop_state: &standing }.status(),
-    };
-    match &standing.state {
-        LoopStatus::Approved(approved) if *approved != place.tree()? => {
-            status = status.void("the tree has changed since the approval");
-        }
-        LoopStatus::Approved(_) if is_own => {}
-        LoopStatus::HandedOver(_) if standing.was_changed_while_waiting(&place.tree()?) => {
-            let command = format!("assay qa --spec {}", place.spec.name);
-            status = status.with_reason(&format!(
-                "the tree has changed since; `{command}` validates it again"
-            ));
-        }
-        _ if status.is_approved() => status = status.void("not approved on this machine"),
-        _ => {}
-    }
+    let status = place.status()?;
     match form {
         Form::Text => print_safely(&status.text())?,
         Form::Json => print_safely(&status.json())?,

@@ -7,6 +7,7 @@ use assay_engine::dashboard::DashboardError;
 use assay_html::filter::FILTER_SCRIPT;
 use assay_html::page::{HtmlPage, NavigationLink, PageRequests};
 use assay_html::section::prose;
+pub(super) use assay_html::section::time;
 use assay_html::severity::{SeverityTone, badge};
 use axum::extract::Request;
 use axum::http::{HeaderName, StatusCode, header};
@@ -20,10 +21,12 @@ const STYLE: &str = include_str!("../assets/dashboard.css");
 const SCRIPT: &str = include_str!("../assets/dashboard.js");
 
 /// The pages in the navigation.
-const NAVIGATION: [(&str, &str); 6] = [
+const NAVIGATION: [(&str, &str); 8] = [
     ("/", "Now"),
     ("/runs", "Runs"),
     ("/findings", "Findings"),
+    ("/loops", "Loops"),
+    ("/gates", "Gates"),
     ("/reviewers", "Reviewers"),
     ("/spend", "Spend"),
     ("/audit", "Actions"),
@@ -154,13 +157,6 @@ fn navigation_link(context: &PageContext, (address, text): (&str, &str)) -> Navi
     let is_below = path.strip_prefix(address).is_some_and(|rest| rest.starts_with('/'));
     let is_current = path == address || (address != "/" && is_below);
     NavigationLink { is_current, ..NavigationLink::new(address, text) }
-}
-
-/// Renders a time to the minute.
-pub(super) fn time(text: &str) -> Markup {
-    let (day, clock) = text.split_once('T').unwrap_or((text, ""));
-    let clock: String = clock.chars().take(5).collect();
-    html! { time datetime=(text) title=(text) { (day) " " (clock) } }
 }
 
 /// Renders the badge of a severity.

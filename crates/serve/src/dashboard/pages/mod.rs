@@ -10,7 +10,11 @@ mod audit;
 mod finding;
 mod findings;
 mod frame;
+mod gate;
+mod gates;
 mod login;
+mod loop_detail;
+mod loops;
 mod now;
 mod reviewers;
 mod run;
@@ -51,6 +55,10 @@ pub(super) fn routes(service: &Arc<DashboardService>) -> Router<Arc<DashboardSer
         .route("/runs/{id}", page(run::content))
         .route("/findings", page(findings::content))
         .route("/findings/{id}", page(finding::content))
+        .route("/loops", page(loops::content))
+        .route("/loops/{id}", page(loop_detail::content))
+        .route("/gates", page(gates::content))
+        .route("/gates/{id}", page(gate::content))
         .route("/reviewers", page(reviewers::content))
         .route("/spend", page(spend::content))
         .route("/tasks/{id}", page(task::content))

@@ -11,13 +11,13 @@ use super::*;
 const HOSTILE: &str = "<script>alert('x')</script>\u{202e}\" onload=\"x";
 
 /// A browser that is signed in.
-struct Browser<'a> {
-    server: &'a DashboardServer,
-    cookie: String,
+pub(super) struct Browser<'a> {
+    pub(super) server: &'a DashboardServer,
+    pub(super) cookie: String,
 }
 
 impl Browser<'_> {
-    fn sign_in(server: &DashboardServer) -> Browser<'_> {
+    pub(super) fn sign_in(server: &DashboardServer) -> Browser<'_> {
         let answer = server.post("/login", "", &format!("token={TOKEN}&next=%2Fruns"));
         assert_eq!((answer.status, location(&answer).as_str()), (303, "/runs"), "{}", answer.head);
         let cookie = header(&answer, "set-cookie").unwrap();
@@ -25,7 +25,7 @@ impl Browser<'_> {
         Browser { server, cookie: cookie.split(';').next().unwrap().to_owned() }
     }
 
-    fn get(&self, path: &str) -> Answer {
+    pub(super) fn get(&self, path: &str) -> Answer {
         self.server.send("GET", path, &[("cookie", &self.cookie)], "")
     }
 
@@ -37,7 +37,7 @@ impl Browser<'_> {
     }
 
     /// Sends a form of a page.
-    fn submit(&self, page: &str, action: &str, fields: &str) -> Answer {
+    pub(super) fn submit(&self, page: &str, action: &str, fields: &str) -> Answer {
         let token = self.form_token(page);
         let body = format!("form_token={token}&next={page}&{fields}");
         self.server.post(&format!("/actions/{action}"), &self.cookie, &body)
@@ -118,6 +118,7 @@ fn a_browser_without_a_session_is_led_to_the_sign_in_page_and_gets_nothing_else(
         assert!(!answer.body.contains("Secret plan"));
         assert_eq!(server.send("GET", path, &[("host", "evil.example")], "").status, 421, "{path}");
     }
+    assert_eq!(server.send("GET", "/loops/001/screenshots/1/a.png", &[], "").status, 401);
     assert_eq!(server.send("GET", "/events", &[], "").status, 401);
     let page = server.send("GET", "/login?next=//evil.example", &[], "");
     assert_eq!(page.status, 200);
@@ -145,6 +146,8 @@ fn every_page_is_readable_without_scripts_and_has_a_strict_policy() {
         ("/findings", "Unchecked input"),
         ("/findings?state=all&severity=HIGH&file=src%2Fa.rs", "Unchecked input"),
         (finding.as_str(), "Why is this finding not to be fixed?"),
+        ("/loops", "There is no spec"),
+        ("/gates", "There is no gate"),
         ("/reviewers", "rules"),
         ("/spend", "$0.25"),
         ("/tasks/t1", "Review the change"),
@@ -173,6 +176,9 @@ fn every_page_is_readable_without_scripts_and_has_a_strict_policy() {
     }
     assert_eq!(browser.get("/findings/abc").status, 404);
     assert_eq!(browser.get("/findings?state=closed").status, 400);
+    assert_eq!(browser.get("/loops/001").status, 404);
+    assert_eq!(browser.get("/gates/impl-code").status, 404);
+    assert_eq!(browser.get("/loops/001/screenshots/1/a.png").status, 404);
     assert_eq!(browser.get("/api/v1/queues").status, 200);
 }
 

@@ -1,0 +1,96 @@
+//! The page of a quality gate, with its items.
+
+use assay_engine::dashboard::gate_views::{GateDecisionView, GateDetailView, GateItemView};
+use assay_engine::dashboard::{Dashboard, DashboardError};
+use assay_html::section::{anchor, facts, list, prose, section};
+use assay_html::table::{HtmlTable, TableColumn};
+use maud::{Markup, html};
+
+use super::PageRequest;
+use super::frame::{PageContent, empty};
+use super::gates::{counts, tone};
+
+pub(super) fn content(
+    dashboard: &Dashboard,
+    request: &PageRequest,
+) -> Result<PageContent, DashboardError> {
+    let detail = dashboard.gate(&request.id)?;
+    let (missing, settled): (Vec<_>, Vec<_>) =
+        detail.requirements.iter().partition(|item| is_missing(item));
+    let main = html! {
+        (banner(&detail))
+        (section("missing", "What is missing", &html! {
+            @if missing.is_empty() { (empty("No item is open or blocks the gate.")) }
+            @for item in &missing { (entry(item)) }
+            @if let Some(next) = &detail.next { p { "Next: " (prose(next)) } }
+        }))
+        (section("items", "Other items", &html! {
+            @if settled.is_empty() { (empty("There are no other items.")) }
+            @for item in &settled { (entry(item)) }
+        }))
+        (section("decisions", "Decisions of persons", &decisions(&detail)))
+    };
+    Ok(PageContent::new(format!("Gate {}", detail.gate.phase), main))
+}
+
+fn is_missing(item: &GateItemView) -> bool {
+    matches!(item.effect.as_str(), "open" | "blocks")
+}
+
+fn banner(detail: &GateDetailView) -> Markup {
+    let gate = &detail.gate;
+    let text = |text: &Option<String>| html! { span.mono { (text.as_deref().unwrap_or("–")) } };
+    html! {
+        section.verdict.(tone(gate)) aria-labelledby="status" {
+            p.label { "Gate " (gate.phase) }
+            h1 #status { (prose(&gate.summary)) }
+            (facts(&[
+                ("Items", html! { (counts(&gate.items)) }),
+                ("Iteration", html! { (gate.iteration) }),
+                ("Plan", text(&gate.plan)),
+                ("Base", text(&gate.base)),
+            ]))
+            @if !detail.remarks.is_empty() { (list(&detail.remarks)) }
+        }
+    }
+}
+
+fn entry(item: &GateItemView) -> Markup {
+    let is_good = matches!(item.effect.as_str(), "holds" | "accepted");
+    html! {
+        article.entry id=(anchor("item", &item.id)) {
+            h3.title {
+                span.badge { (item.severity) }
+                span.good[is_good].critical[!is_good] { (item.status) }
+                span { (prose(&item.check)) }
+            }
+            @if let Some(finding) = &item.finding { p.prose { (prose(finding)) } }
+            @if let (Some(by), Some(why)) = (&item.accepted_by, &item.accepted_because) {
+                p.prose { "Accepted by " strong { (by) } ": " (why) }
+            }
+            p.by {
+                span.mono { (item.id) } span { "scope " code { (item.scope) } } span { (item.effect) }
+                @if item.fails > 0 { span { "contents with a failure: " (item.fails) } }
+            }
+        }
+    }
+}
+
+fn decisions(detail: &GateDetailView) -> Markup {
+    let columns = ["Item", "Decision", "Person", "Reason"].map(TableColumn::text);
+    let row = |entry: &GateDecisionView| {
+        let cells = [&entry.item, &entry.decision, &entry.by, &entry.reason];
+        cells.map(|text| html! { (text) }).into()
+    };
+    let rows: Vec<Vec<Markup>> = detail.decisions.iter().map(row).collect();
+    html! {
+        @if rows.is_empty() { (empty("No person has decided anything.")) }
+        @else {
+            (HtmlTable { caption: "Decisions of persons", columns: &columns, rows }.render())
+        }
+        @if !detail.authors.is_empty() {
+            p.dim { "Authors of items or fixes, who cannot accept items: "
+                (detail.authors.join(", ")) "." }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Tests of the pages of validation loops, on a real loop.
+
+use assay_engine::loop_session::{LoopOptions, LoopOutcome, NullObserver, SpecLocation, validate};
+use assay_engine::models::ModelOptions;
+use assay_testkit::git;
+
+use super::pages::Browser;
+use super::*;
+
+const SPEC: &str = "# Greeting\n\n## Acceptance Criteria\n\n- The greeting <b>is polite</b>\n";
+
+impl DashboardServer {
+    /// Writes a spec whose only criterion no check can judge, with its implementation, and runs the
+    /// loop until it waits for a person.
+    fn run_loop(&self) -> SpecLocation {
+        let tree = self.folder.path().join("tree");
+        git(&tree, &["init", "--quiet", "--initial-branch=main"]);
+        git(&tree, &["config", "user.name", "tester"]);
+        git(&tree, &["config", "user.email", "tester@localhost"]);
+        git(&tree, &["commit", "--quiet", "--allow-empty", "--message", "first"]);
+        let subtask = json!({ "id": "1.1", "title": "Say hello", "status": "completed" });
+        let plan = json!({
+            "feature": "Greeting",
+            "verification_strategy": { "risk_level": "trivial" },
+            "phases": [{ "name": "one", "subtasks": [subtask] }],
+        });
+        let folder = tree.join("specs/001-greeting");
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("spec.md"), SPEC).unwrap();
+        std::fs::write(folder.join("implementation_plan.json"), plan.to_string()).unwrap();
+        std::fs::write(tree.join("greeting.txt"), "hello\n").unwrap();
+        let environment = environment(self.folder.path());
+        let place = SpecLocation::of(&environment, &tree, "001").unwrap();
+        let models = ModelOptions::default();
+        let options =
+            LoopOptions { base: None, resumes: false, sign_off: None, models: &models, host: None };
+        let (outcome, _) = validate(&place, options, &NullObserver, &|_| ()).unwrap();
+        assert!(matches!(outcome, LoopOutcome::Ended(_)));
+        place
+    }
+}
+
+#[test]
+fn a_loop_is_shown_with_its_criteria_rounds_and_journal() {
+    let server = DashboardServer::start();
+    server.run_loop();
+    let browser = Browser::sign_in(&server);
+    let list = browser.get("/loops").body;
+    assert!(list.contains("href=\"/loops/001-greeting\""), "{list}");
+    assert!(list.contains("A person must act"), "{list}");
+    let page = browser.get("/loops/001-greeting");
+    assert_eq!(page.status, 200, "{}", page.body);
+    for text in ["Round 1", "cannot tell", "&lt;b&gt;is polite&lt;/b&gt;", "the loop ends"] {
+        assert!(page.body.contains(text), "{text}: {}", page.body);
+    }
+    assert!(!page.body.contains("<b>"), "{}", page.body);
+    let (status, detail) = server.call("GET", "/api/v1/loops/001-greeting", "");
+    assert_eq!((status, &detail["status"]), (200, &json!("human_escalation")));
+    assert_eq!(detail["history"][0]["criteria"][0]["answer"], "cannot_tell");
+}
