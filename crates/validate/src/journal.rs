@@ -89,9 +89,19 @@ impl Journal {
     /// Opens the journal in the folder of a spec, and waits until no other process has it open for
     /// writing. `seal` is a file elsewhere, which identifies the lines that this machine wrote.
     pub fn open(folder: &Path, seal: &Path) -> Result<Journal, JournalError> {
-        durable_fs::make_folder(folder)?;
-        seal.parent().map_or(Ok(()), durable_fs::make_folder)?;
-        let lock = durable_fs::lock(&seal.with_extension("lock"))?;
+        make_folders(folder, seal)?;
+        Journal::open_locked(folder, seal, durable_fs::lock(&lock_path(seal))?)
+    }
+
+    /// Opens the journal as [`Journal::open`] does. Returns `None` if another process has it open for
+    /// writing.
+    pub fn try_open(folder: &Path, seal: &Path) -> Result<Option<Journal>, JournalError> {
+        make_folders(folder, seal)?;
+        let lock = durable_fs::try_lock(&lock_path(seal))?;
+        lock.map(|lock| Journal::open_locked(folder, seal, lock)).transpose()
+    }
+
+    fn open_locked(folder: &Path, seal: &Path, lock: Lock) -> Result<Journal, JournalError> {
         let path = folder.join(file_names::JOURNAL);
         let mut bytes = durable_fs::read(&path)?.unwrap_or_default();
         let whole = whole_lines(&bytes);
@@ -164,6 +174,16 @@ impl Journal {
         self.entries.push(entry);
         Ok(self.entries.last().expect("one was just added"))
     }
+}
+
+fn make_folders(folder: &Path, seal: &Path) -> Result<(), JournalError> {
+    durable_fs::make_folder(folder)?;
+    seal.parent().map_or(Ok(()), durable_fs::make_folder)?;
+    Ok(())
+}
+
+fn lock_path(seal: &Path) -> PathBuf {
+    seal.with_extension("lock")
 }
 
 fn separates_machines(event: &Event) -> bool {

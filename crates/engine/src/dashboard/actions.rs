@@ -1,14 +1,19 @@
-//! Actions of users on tasks, agents and findings, each recorded in the audit log.
+//! Actions of users on tasks, agents, findings, loops and gates, each recorded in the audit log.
 
 use assay_findings::identity::Day;
+use assay_gates::gate::GateError;
+use assay_gates::gate_state::UpdateError;
+use assay_gates::item::ItemId;
 use assay_store::queue::PauseTarget;
 use assay_store::task::{AgentId, Moment, TaskId};
+use assay_validate::decision::DecisionError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::audit_log::{ActionOrigin, AuditEntry};
 use super::{Dashboard, DashboardError};
 use crate::finding_ledger::{DismissRequest, FindingLedger};
+use crate::loop_session::{SignOff, SignOffRefusal, record_sign_off};
 
 /// The name that means all agents.
 pub const ALL_AGENTS: &str = "all";
@@ -23,7 +28,33 @@ pub struct DismissalInput {
     pub until: Option<String>,
 }
 
-/// An action on a task, an agent or a finding.
+/// The decision of a person on a loop: on the whole tree, or on one issue.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct LoopSignOffInput {
+    /// The name of the person; absent for the user of the server.
+    pub by: Option<String>,
+    /// The title of the issue or the text of the criterion; absent to sign off the whole tree.
+    #[serde(rename = "for")]
+    pub about: Option<String>,
+    /// The reason of a decision on one issue, which readers of the report see. Required with `for`.
+    pub because: Option<String>,
+}
+
+/// The acceptance of a failed item of a gate.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct GateAcceptInput {
+    /// The id of the item. Required.
+    pub item: String,
+    /// The reason, which later readers of the gate see. Required.
+    pub reason: String,
+    /// The name of the person, who wrote neither the items nor a fix; absent for the user of the
+    /// server.
+    pub by: Option<String>,
+}
+
+/// An action on a task, an agent, a finding, a loop or a gate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DashboardAction {
     /// Makes a failed or cancelled task pending again.
@@ -38,6 +69,10 @@ pub enum DashboardAction {
     DismissFinding(String, DismissalInput),
     /// Revokes the dismissal of a finding.
     ReopenFinding(String),
+    /// Signs off the tree of a loop, or decides one of its issues.
+    SignOffLoop(String, LoopSignOffInput),
+    /// Accepts a failed item of a gate.
+    AcceptGateItem(String, GateAcceptInput),
 }
 
 impl DashboardAction {
@@ -50,10 +85,12 @@ impl DashboardAction {
             DashboardAction::ResumeAgent(_) => "agent.resume",
             DashboardAction::DismissFinding(..) => "finding.dismiss",
             DashboardAction::ReopenFinding(_) => "finding.reopen",
+            DashboardAction::SignOffLoop(..) => "loop.sign-off",
+            DashboardAction::AcceptGateItem(..) => "gate.accept",
         }
     }
 
-    /// Returns the id of the task, the agent or the finding.
+    /// Returns the id of the task, the agent, the finding, the loop or the gate.
     pub fn target(&self) -> &str {
         match self {
             DashboardAction::RetryTask(id)
@@ -61,18 +98,37 @@ impl DashboardAction {
             | DashboardAction::PauseAgent(id)
             | DashboardAction::ResumeAgent(id)
             | DashboardAction::DismissFinding(id, _)
-            | DashboardAction::ReopenFinding(id) => id,
+            | DashboardAction::ReopenFinding(id)
+            | DashboardAction::SignOffLoop(id, _)
+            | DashboardAction::AcceptGateItem(id, _) => id,
         }
     }
 
     fn reason(&self) -> Option<&str> {
         match self {
             DashboardAction::DismissFinding(_, input) => Some(&input.reason),
+            DashboardAction::AcceptGateItem(_, input) => Some(&input.reason),
+            DashboardAction::SignOffLoop(_, input) => input.because.as_deref(),
             DashboardAction::RetryTask(_)
             | DashboardAction::CancelTask(_)
             | DashboardAction::PauseAgent(_)
             | DashboardAction::ResumeAgent(_)
             | DashboardAction::ReopenFinding(_) => None,
+        }
+    }
+
+    /// Returns the issue or the item that a person decides, and the name of the person; `None` for
+    /// other actions.
+    fn decision(&self) -> (Option<&str>, Option<&str>) {
+        match self {
+            DashboardAction::SignOffLoop(_, input) => (input.about.as_deref(), input.by.as_deref()),
+            DashboardAction::AcceptGateItem(_, input) => (Some(&input.item), input.by.as_deref()),
+            DashboardAction::RetryTask(_)
+            | DashboardAction::CancelTask(_)
+            | DashboardAction::PauseAgent(_)
+            | DashboardAction::ResumeAgent(_)
+            | DashboardAction::DismissFinding(..)
+            | DashboardAction::ReopenFinding(_) => (None, None),
         }
     }
 }
@@ -82,7 +138,7 @@ impl DashboardAction {
 pub struct ActionView {
     /// The name of the action, such as `task.cancel`.
     pub action: String,
-    /// The id of the task, the agent or the finding.
+    /// The id of the task, the agent, the finding, the loop or the gate.
     pub target: String,
 }
 
@@ -106,12 +162,15 @@ impl Dashboard {
             Ok(()) => "ok".to_owned(),
             Err(error) => error.to_string(),
         };
+        let (about, signer) = action.decision();
         let entry = AuditEntry {
             at: Moment::now(self.environment.clock()).to_string(),
             by: self.user.clone(),
             via,
             action: action.name().to_owned(),
             target: action.target().to_owned(),
+            about: about.map(str::to_owned),
+            signer: signer.map(str::to_owned),
             reason: action.reason().map(str::to_owned),
             result,
         };
@@ -135,7 +194,42 @@ impl Dashboard {
             DashboardAction::ResumeAgent(id) => Ok(self.queue.resume(&self.pause_target(id)?)?),
             DashboardAction::DismissFinding(id, input) => self.dismiss(id, input),
             DashboardAction::ReopenFinding(id) => self.reopen(id),
+            DashboardAction::SignOffLoop(id, input) => self.sign_off(id, input),
+            DashboardAction::AcceptGateItem(id, input) => self.accept(id, input),
         }
+    }
+
+    /// Returns the name under which a person decides: the given one, or the user of the server.
+    fn signer<'a>(&'a self, given: Option<&'a str>) -> &'a str {
+        given.map(str::trim).filter(|name| !name.is_empty()).unwrap_or(&self.user)
+    }
+
+    /// Records the sign-off of a tree or the decision on an issue, as `assay qa --sign-off` does.
+    fn sign_off(&self, id: &str, input: &LoopSignOffInput) -> Result<(), DashboardError> {
+        let about = input.about.as_deref().filter(|about| !about.trim().is_empty());
+        let because = input.because.as_deref().filter(|because| !because.trim().is_empty());
+        if about.is_none() && because.is_some() {
+            let text = "invalid `because`: a reason belongs to a decision on one issue; add `for`";
+            return Err(DashboardError::Invalid(text.to_owned()));
+        }
+        let about: Vec<String> = about.map(str::to_owned).into_iter().collect();
+        let word = SignOff {
+            by: self.signer(input.by.as_deref()),
+            about: &about,
+            because: because.unwrap_or_default(),
+        };
+        let place = self.spec_of_loop(id)?;
+        record_sign_off(&place, word, &|_| ()).map(drop).map_err(sign_off_error)
+    }
+
+    /// Accepts a failed item of a gate, as `assay gate accept` does.
+    fn accept(&self, phase: &str, input: &GateAcceptInput) -> Result<(), DashboardError> {
+        let phase = self.existing_gate(phase)?;
+        let invalid = |error| DashboardError::Invalid(format!("invalid `item`: {error}"));
+        let item: ItemId = input.item.parse().map_err(invalid)?;
+        let by = self.signer(input.by.as_deref());
+        let opened = self.open_gate(phase)?;
+        opened.with_gate(|gate| gate.accept(&item, &input.reason, by)).map_err(accept_error)
     }
 
     /// Returns an agent that is known to the queue, or all agents.
@@ -179,6 +273,38 @@ impl Dashboard {
         let mut ledger = FindingLedger::open(&self.environment, &self.root)?;
         ledger.reopen(&[finding.finding.id], &self.user)?;
         Ok(())
+    }
+}
+
+/// Returns the error of a decision that was not recorded.
+fn sign_off_error(error: anyhow::Error) -> DashboardError {
+    let text = error.to_string();
+    match error.downcast_ref() {
+        Some(DecisionError::Reason { .. }) => DashboardError::Invalid(text),
+        Some(DecisionError::Unknown { .. } | DecisionError::Several { .. }) => {
+            DashboardError::Invalid(text)
+        }
+        Some(
+            DecisionError::NotReviewed
+            | DecisionError::Met { .. }
+            | DecisionError::Evidence { .. }
+            | DecisionError::Decided { .. },
+        ) => DashboardError::Conflict(text),
+        None if error.is::<SignOffRefusal>() => DashboardError::Conflict(text),
+        None => DashboardError::Failed(error),
+    }
+}
+
+/// Returns the error of an item that was not accepted.
+fn accept_error(error: GateError) -> DashboardError {
+    let text = error.to_string();
+    match error {
+        GateError::Update(UpdateError::Unknown(_)) => DashboardError::Unknown(text),
+        GateError::Update(UpdateError::NoReason(_) | UpdateError::NoName(_)) => {
+            DashboardError::Invalid(text)
+        }
+        GateError::Update(_) => DashboardError::Conflict(text),
+        GateError::Store(_) | GateError::Items(_) => DashboardError::Failed(error.into()),
     }
 }
 

@@ -32,8 +32,14 @@ pub struct AuditEntry {
     pub via: ActionOrigin,
     /// The action, such as `task.cancel`.
     pub action: String,
-    /// The id of the task, the finding or the agent.
+    /// The id of the task, the finding, the agent, the loop or the gate.
     pub target: String,
+    /// The issue of the loop, or the item of the gate, that was decided; absent for other actions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<String>,
+    /// The name under which a person decided; absent for the user of the server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signer: Option<String>,
     /// The reason that was given; null if none was.
     pub reason: Option<String>,
     /// The result: `ok`, or the error.

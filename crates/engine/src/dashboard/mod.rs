@@ -46,7 +46,7 @@ pub const MAX_LIMIT: usize = 200;
 /// The reason that a request to the dashboard has no result.
 #[derive(Debug)]
 pub enum DashboardError {
-    /// The request names an unknown task, run, finding or agent.
+    /// The request names an unknown task, run, finding, agent, loop or gate.
     Unknown(String),
     /// A value of the request is invalid.
     Invalid(String),
@@ -153,6 +153,11 @@ impl Dashboard {
         let name = self.root.canonicalize().ok();
         let name = name.as_deref().unwrap_or(&self.root).file_name();
         name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    }
+
+    /// Returns the name of the user of the server, under which decisions are recorded.
+    pub fn user(&self) -> &str {
+        &self.user
     }
 
     /// Returns the statistics of the whole ledger, computed after its last change.

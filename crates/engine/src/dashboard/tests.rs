@@ -16,6 +16,8 @@ use super::run_views::RunListQuery;
 use super::task_views::TaskListQuery;
 use super::*;
 
+mod gates;
+
 struct Fixture {
     dashboard: Dashboard,
     queue: Arc<FileQueue>,

@@ -40,6 +40,7 @@ use self::loop_fixer::LoopFixer;
 use self::loop_reviewer::LoopReviewer;
 pub use self::null_observer::NullObserver;
 use self::sign_off::SignOffRecorder;
+pub use self::sign_off::{SignOffRefusal, record_sign_off};
 pub use self::spec_location::SpecLocation;
 use self::ticket_tracker::TicketTracker;
 use crate::config::fixer::ChosenFixer;

@@ -1,18 +1,74 @@
 //! Decisions of a person on a tree or on single issues: [`SignOffRecorder`] records a decision that
-//! has an effect, and rejects one that has none, with the reason.
+//! has an effect, and rejects one that has none, with the reason. [`record_sign_off`] records a
+//! decision without running the loop.
 
-use anyhow::bail;
+use std::fmt;
+
+use anyhow::{Context as _, bail};
 use assay_checks::check_plan::{PlannedCheck, Risk, plan_checks};
 use assay_checks::discovery::Discovery;
 use assay_validate::decision::decide;
 use assay_validate::ending::Ending;
 use assay_validate::event::{EpochReason, Event};
+use assay_validate::export::Exporter;
 use assay_validate::journal::Journal;
 use assay_validate::loop_state::LoopState;
 use assay_validate::loop_status::LoopStatus;
 use assay_validate::tree_hash::TreeHash;
 
-use super::{SignOff, SpecLocation, record_event};
+use super::{
+    LoopOptions, LoopRun, NullObserver, SignOff, SpecLocation, UNKNOWN_STATE, loop_error,
+    record_event,
+};
+use crate::models::ModelOptions;
+
+/// The refusal of a decision, with the reason: it would have no effect, or the loop is running.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SignOffRefusal(String);
+
+impl fmt::Display for SignOffRefusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for SignOffRefusal {}
+
+/// Records the decision of a person. No check, review or fix runs: a loop that ends with the
+/// decision is completed, and any other loop continues with the next run of `assay qa`.
+pub fn record_sign_off(
+    place: &SpecLocation,
+    word: SignOff<'_>,
+    warn: &dyn Fn(&str),
+) -> anyhow::Result<LoopState> {
+    place.check_complete()?;
+    let state = place.state()?;
+    let journal = Journal::try_open(&place.folder(), &place.seal()?).context(UNKNOWN_STATE)?;
+    let mut journal = journal.ok_or_else(|| {
+        SignOffRefusal("the loop is running; decide after it has stopped".to_owned())
+    })?;
+    // An earlier holder of the journal may have changed the spec meanwhile.
+    let place = &place.reopen()?;
+    place.check_complete()?;
+    place.recover(warn)?;
+    let mut loop_state = LoopState::of(journal.entries()).context(UNKNOWN_STATE)?;
+    let tree = place.tree()?;
+    SignOffRecorder { place, base: None, tree: &tree }
+        .record(word, &mut journal, &mut loop_state)?;
+    let is_decided =
+        matches!(loop_state.state, LoopStatus::Approved(_) | LoopStatus::HandedOver(_));
+    if !is_decided || loop_state.has_ended {
+        // The artifacts of the round show the decision with its author.
+        let exporter = Exporter { spec: &place.spec, loop_state: &loop_state };
+        exporter.write(&place.root, None).map_err(loop_error)?;
+        return Ok(loop_state);
+    }
+    let models = ModelOptions::without_models();
+    let options =
+        LoopOptions { base: None, resumes: false, sign_off: None, models: &models, host: None };
+    let run = LoopRun { place, options, state: &state, listener: &NullObserver, warn };
+    Ok(run.run_to_end(&mut journal, None, loop_state.base)?.1)
+}
 
 /// The tree that a person decides on.
 pub(super) struct SignOffRecorder<'a> {
@@ -31,7 +87,9 @@ impl SignOffRecorder<'_> {
         loop_state: &mut LoopState,
     ) -> anyhow::Result<()> {
         if word.by.trim().is_empty() {
-            bail!("missing name: `--sign-off` must name the person who signs off");
+            bail!(SignOffRefusal(
+                "missing name: `--sign-off` must name the person who signs off".to_owned()
+            ));
         }
         match word.about {
             [] => self.approve_tree(word.by.trim(), journal, loop_state),
@@ -47,10 +105,11 @@ impl SignOffRecorder<'_> {
         loop_state: &mut LoopState,
     ) -> anyhow::Result<()> {
         if !journal.is_own() {
-            bail!(
+            bail!(SignOffRefusal(
                 "the earlier rounds ran on another machine, so there is nothing to decide here; \
                  run `assay qa` without `--sign-off` first"
-            );
+                    .to_owned()
+            ));
         }
         // All decisions are recorded or none: a wrong name must not leave half of them.
         let decide = |wanted: &String| decide(loop_state, self.tree, word.by, wanted, word.because);
@@ -58,7 +117,7 @@ impl SignOffRecorder<'_> {
         for decision in about.iter().map(decide) {
             let decision = decision?;
             if decisions.contains(&decision) {
-                bail!("`{}` is named twice", decision.title);
+                bail!(SignOffRefusal(format!("`{}` is named twice", decision.title)));
             }
             decisions.push(decision);
         }
@@ -98,12 +157,16 @@ impl SignOffRecorder<'_> {
     /// Fails if the loop neither waits nor will wait for a person to approve the whole tree.
     pub(super) fn check_effect(&self, is_own: bool, loop_state: &LoopState) -> anyhow::Result<()> {
         if loop_state.state == LoopStatus::Approved(self.tree.clone()) && is_own {
-            bail!("the tree is approved already; a sign-off has no effect");
+            bail!(SignOffRefusal(
+                "the tree is approved already; a sign-off has no effect".to_owned()
+            ));
         }
         if loop_state.is_signed_off(self.tree) && is_own {
             let by = loop_state.sign_offs.iter().rev().find(|(_, tree)| tree == self.tree);
             let by = by.map(|(by, _)| by.as_str()).unwrap_or_default();
-            bail!("{by} has signed off this tree already; another sign-off has no effect");
+            bail!(SignOffRefusal(format!(
+                "{by} has signed off this tree already; another sign-off has no effect"
+            )));
         }
         if loop_state.state == LoopStatus::HandedOver(Ending::AwaitsSignOff) || self.needs_person()
         {
@@ -122,10 +185,10 @@ impl SignOffRecorder<'_> {
                 titles.join(", ")
             ),
         };
-        bail!(
+        bail!(SignOffRefusal(format!(
             "a sign-off for the whole tree has no effect here: the risk is not `critical`, and the \
              spec has no steps for a person{instead}"
-        )
+        )))
     }
 
     /// Returns true if the spec requires a person to approve the whole tree.

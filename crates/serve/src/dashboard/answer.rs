@@ -21,7 +21,7 @@ pub(super) enum ApiErrorKind {
     Unauthorized,
     /// The request comes from a page of another origin.
     ForeignOrigin,
-    /// The request names an unknown task, run, finding or agent.
+    /// The request names an unknown task, run, finding, agent, loop or gate.
     Unknown,
     /// A value of the request is invalid.
     Invalid,

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use assay_engine::dashboard::actions::{
-    ActionView, AuditListView, DashboardAction, DismissalInput,
+    ActionView, AuditListView, DashboardAction, DismissalInput, GateAcceptInput, LoopSignOffInput,
 };
 use assay_engine::dashboard::audit_log::ActionOrigin;
 use assay_engine::dashboard::finding_views::{
@@ -63,7 +63,7 @@ type MakeSchema = fn(&mut SchemaGenerator) -> Schema;
 pub(super) enum ApiEffect {
     /// The operation reads, by GET.
     Reads,
-    /// The operation changes a task, an agent or a finding, by POST.
+    /// The operation changes a task, an agent, a finding, a loop or a gate, by POST.
     Changes,
 }
 
@@ -126,6 +126,21 @@ impl ApiOperation {
             carry_out(dashboard, request, action(request.id.clone()))
         };
         ApiOperation::change(path, name, summary, None, Arc::new(run))
+    }
+
+    /// Creates an operation that carries out an action with an input in the body.
+    fn act_with<I: DeserializeOwned + JsonSchema + 'static>(
+        path: &'static str,
+        name: &'static str,
+        summary: &'static str,
+        action: fn(String, I) -> DashboardAction,
+    ) -> ApiOperation {
+        let run = move |dashboard: &Dashboard, request: &ApiRequest| {
+            let input = request.body_of()?;
+            carry_out(dashboard, request, action(request.id.clone(), input))
+        };
+        let body: MakeSchema = SchemaGenerator::subschema_for::<I>;
+        ApiOperation::change(path, name, summary, Some(body), Arc::new(run))
     }
 
     fn change(
@@ -268,22 +283,29 @@ pub(super) fn operations() -> Vec<ApiOperation> {
             "Lets an agent claim tasks again; the id `all` means all agents.",
             DashboardAction::ResumeAgent,
         ),
-        ApiOperation::change(
+        ApiOperation::act_with::<DismissalInput>(
             "/findings/{id}/dismiss",
             "dismissFinding",
             "Dismisses a finding with a reason, so that later reviews do not report it.",
-            Some(SchemaGenerator::subschema_for::<DismissalInput>),
-            Arc::new(|dashboard: &Dashboard, request: &ApiRequest| {
-                let input = request.body_of()?;
-                let action = DashboardAction::DismissFinding(request.id.clone(), input);
-                carry_out(dashboard, request, action)
-            }),
+            DashboardAction::DismissFinding,
         ),
         ApiOperation::act(
             "/findings/{id}/reopen",
             "reopenFinding",
             "Revokes the dismissal of a finding.",
             DashboardAction::ReopenFinding,
+        ),
+        ApiOperation::act_with::<LoopSignOffInput>(
+            "/loops/{id}/sign-off",
+            "signOffLoop",
+            "Signs off the current tree of a loop, or decides one of its issues.",
+            DashboardAction::SignOffLoop,
+        ),
+        ApiOperation::act_with::<GateAcceptInput>(
+            "/gates/{id}/accept",
+            "acceptGateItem",
+            "Accepts a failed item of a gate, with a reason.",
+            DashboardAction::AcceptGateItem,
         ),
     ]
 }

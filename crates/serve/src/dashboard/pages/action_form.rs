@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use assay_engine::dashboard::DashboardError;
-use assay_engine::dashboard::actions::{DashboardAction, DismissalInput};
+use assay_engine::dashboard::actions::{
+    DashboardAction, DismissalInput, GateAcceptInput, LoopSignOffInput,
+};
 use assay_engine::dashboard::audit_log::ActionOrigin;
 use axum::extract::{RawPathParams, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
@@ -94,6 +96,19 @@ fn parse_action(
             Ok(DashboardAction::DismissFinding(id, input))
         }
         "finding.reopen" => Ok(DashboardAction::ReopenFinding(id)),
+        "loop.sign-off" => {
+            let (about, because) = (field("for"), field("because"));
+            let input = LoopSignOffInput { by: field("by"), about, because };
+            Ok(DashboardAction::SignOffLoop(id, input))
+        }
+        "gate.accept" => {
+            let (item, reason) = (field("item"), field("reason"));
+            let (item, reason) = (item.unwrap_or_default(), reason.unwrap_or_default());
+            Ok(DashboardAction::AcceptGateItem(
+                id,
+                GateAcceptInput { item, reason, by: field("by") },
+            ))
+        }
         other => Err(DashboardError::Unknown(format!("unknown action {other:?}"))),
     }
 }

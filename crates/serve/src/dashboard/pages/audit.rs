@@ -36,8 +36,14 @@ fn table(entries: &[AuditEntry]) -> Markup {
         };
         vec![
             html! { (entry.action) },
-            html! { code { (entry.target) } },
-            html! { (entry.by) " " span.dim { (via) } },
+            html! {
+                code { (entry.target) }
+                @if let Some(about) = &entry.about { " " (about) }
+            },
+            html! {
+                (entry.by) " " span.dim { (via) }
+                @if let Some(signer) = &entry.signer { " as " (signer) }
+            },
             html! { (entry.reason.as_deref().unwrap_or("–")) },
             html! { span.critical[entry.result != "ok"] { (entry.result) } },
             time(&entry.at),

@@ -9,6 +9,7 @@ use maud::{Markup, html};
 use super::PageRequest;
 use super::frame::{PageContent, empty};
 use super::gates::{counts, tone};
+use super::loop_detail::signer;
 
 pub(super) fn content(
     dashboard: &Dashboard,
@@ -21,12 +22,12 @@ pub(super) fn content(
         (banner(&detail))
         (section("missing", "What is missing", &html! {
             @if missing.is_empty() { (empty("No item is open or blocks the gate.")) }
-            @for item in &missing { (entry(item)) }
+            @for item in &missing { (entry(request, dashboard.user(), item)) }
             @if let Some(next) = &detail.next { p { "Next: " (prose(next)) } }
         }))
         (section("items", "Other items", &html! {
             @if settled.is_empty() { (empty("There are no other items.")) }
-            @for item in &settled { (entry(item)) }
+            @for item in &settled { (entry(request, dashboard.user(), item)) }
         }))
         (section("decisions", "Decisions of persons", &decisions(&detail)))
     };
@@ -55,7 +56,7 @@ fn banner(detail: &GateDetailView) -> Markup {
     }
 }
 
-fn entry(item: &GateItemView) -> Markup {
+fn entry(request: &PageRequest, user: &str, item: &GateItemView) -> Markup {
     let is_good = matches!(item.effect.as_str(), "holds" | "accepted");
     html! {
         article.entry id=(anchor("item", &item.id)) {
@@ -72,6 +73,27 @@ fn entry(item: &GateItemView) -> Markup {
                 span.mono { (item.id) } span { "scope " code { (item.scope) } } span { (item.effect) }
                 @if item.fails > 0 { span { "contents with a failure: " (item.fails) } }
             }
+            @if item.can_be_accepted() {
+                details.folded {
+                    summary { "Accept this item" }
+                    (request.context.form("gate.accept", &request.id, &accept_fields(user, item)))
+                    p.dim { "On the command line: "
+                        code { "assay gate accept " (item.id) " --phase " (request.id)
+                            " --by NAME --reason TEXT" } }
+                }
+            }
+        }
+    }
+}
+
+fn accept_fields(user: &str, item: &GateItemView) -> Markup {
+    html! {
+        div.form {
+            input type="hidden" name="item" value=(item.id);
+            (signer(user))
+            label { "Why can the work go on with this finding?"
+                textarea name="reason" rows="2" required maxlength="2000" {} }
+            button.main { "Accept" }
         }
     }
 }

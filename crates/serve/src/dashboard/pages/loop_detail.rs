@@ -4,8 +4,9 @@ use assay_base::percent::encode_segment;
 use assay_engine::dashboard::{Dashboard, DashboardError};
 use assay_engine::loop_page;
 use assay_engine::loop_views::LoopDetailView;
+use assay_engine::loop_views::round::LoopIssueView;
 use assay_engine::loop_views::screenshot::ScreenshotView;
-use assay_html::section::section;
+use assay_html::section::{prose, section};
 use maud::{Markup, html};
 
 use super::PageRequest;
@@ -23,7 +24,7 @@ pub(super) fn content(
     let main = html! {
         (loop_page::banner(&detail))
         (loop_page::overview(&detail))
-        (section("decisions", "Sign-offs and decisions", &decisions(&detail)))
+        (section("decisions", "Sign-offs and decisions", &decisions(request, dashboard.user(), &detail)))
         (loop_page::criteria(&detail))
         (loop_page::rounds(&detail, &address))
         (loop_page::journal(&detail))
@@ -31,13 +32,43 @@ pub(super) fn content(
     Ok(PageContent::new(format!("Loop {}", request.id), main))
 }
 
-fn decisions(detail: &LoopDetailView) -> Markup {
+/// Renders the decisions of persons, and a form for each decision that is missing.
+fn decisions(request: &PageRequest, user: &str, detail: &LoopDetailView) -> Markup {
     let commands = loop_page::sign_off_commands(detail);
+    let context = &request.context;
     html! {
         (loop_page::sign_offs(detail))
+        @if detail.awaits_sign_off {
+            (context.form("loop.sign-off", &request.id, &html! {
+                div.form { h3 { "Sign off the whole tree" } (signer(user)) button.main { "Sign off" } }
+            }))
+        }
+        @for issue in detail.decidable() {
+            (context.form("loop.sign-off", &request.id, &issue_fields(user, issue)))
+        }
         @if !commands.is_empty() {
-            p { "A person decides with:" }
+            p.dim { "A decision is void as soon as the tree changes. On the command line:" }
             ul.plain { @for command in &commands { li { code { (command) } } } }
         }
+    }
+}
+
+fn issue_fields(user: &str, issue: &LoopIssueView) -> Markup {
+    html! {
+        div.form {
+            h3 { (prose(&issue.title)) }
+            input type="hidden" name="for" value=(issue.title);
+            (signer(user))
+            label { "How did you verify it?"
+                textarea name="because" rows="2" required maxlength="2000" {} }
+            button.main { "Decide that this holds" }
+        }
+    }
+}
+
+/// Renders the field for the name of the person who decides.
+pub(super) fn signer(user: &str) -> Markup {
+    html! {
+        label { "Your name" input name="by" required maxlength="200" value=(user); }
     }
 }

@@ -7,7 +7,7 @@ use assay_testkit::git;
 use super::pages::Browser;
 use super::*;
 
-const SPEC: &str = "# Greeting\n\n## Acceptance Criteria\n\n- The greeting <b>is polite</b>\n";
+const SPEC: &str = "# Greeting\n\n## Acceptance Criteria\n\n- The greeting is polite & kind\n";
 
 impl DashboardServer {
     /// Writes a spec whose only criterion no check can judge, with its implementation, and runs the
@@ -50,11 +50,52 @@ fn a_loop_is_shown_with_its_criteria_rounds_and_journal() {
     assert!(list.contains("A person must act"), "{list}");
     let page = browser.get("/loops/001-greeting");
     assert_eq!(page.status, 200, "{}", page.body);
-    for text in ["Round 1", "cannot tell", "&lt;b&gt;is polite&lt;/b&gt;", "the loop ends"] {
+    for text in ["Round 1", "cannot tell", "polite &amp; kind", "the loop ends"] {
         assert!(page.body.contains(text), "{text}: {}", page.body);
     }
-    assert!(!page.body.contains("<b>"), "{}", page.body);
     let (status, detail) = server.call("GET", "/api/v1/loops/001-greeting", "");
     assert_eq!((status, &detail["status"]), (200, &json!("human_escalation")));
     assert_eq!(detail["history"][0]["criteria"][0]["answer"], "cannot_tell");
+}
+
+#[test]
+fn a_criterion_is_decided_by_a_form_with_a_reason_and_the_loop_is_approved() {
+    let server = DashboardServer::start();
+    server.run_loop();
+    let browser = Browser::sign_in(&server);
+    let page = "/loops/001-greeting";
+    let shown = browser.get(page).body;
+    assert!(shown.contains("Decide that this holds"), "{shown}");
+    let title = shown.split("name=\"for\" value=\"").nth(1).unwrap().split('"').next().unwrap();
+    let title = title.replace("&amp;", "&");
+    let title = assay_base::percent::encode_segment(&title);
+    let action = "loop.sign-off/001-greeting";
+    let refused = browser.submit(page, action, &format!("for={title}&because=ok&by=Bea"));
+    assert_eq!(refused.status, 400, "{}", refused.body);
+    let because = "because=I+read+the+greeting+aloud";
+    let done = browser.submit(page, action, &format!("for={title}&{because}&by=Bea"));
+    assert_eq!(done.status, 303, "{}", done.body);
+    let shown = browser.get(page).body;
+    for text in ["Approved", "I read the greeting aloud", "met, decided by a person"] {
+        assert!(shown.contains(text), "{text}: {shown}");
+    }
+    let audit = browser.get("/audit").body;
+    assert!(audit.contains("loop.sign-off") && audit.contains("as Bea"), "{audit}");
+    // The tree is approved, so another sign-off has no effect.
+    let (status, answer) = server.call("POST", "/api/v1/loops/001-greeting/sign-off", "{}");
+    assert_eq!((status, &answer["error"]), (409, &json!("conflict")), "{answer}");
+}
+
+#[test]
+fn a_sign_off_needs_the_token_and_a_form_of_the_session() {
+    let server = DashboardServer::start();
+    server.run_loop();
+    let browser = Browser::sign_in(&server);
+    let body = "for=1&because=I+read+the+greeting+aloud";
+    let path = "/actions/loop.sign-off/001-greeting";
+    assert_eq!(server.send("POST", path, &[("cookie", &browser.cookie)], body).status, 403);
+    let path = "/api/v1/loops/001-greeting/sign-off";
+    assert_eq!(server.send("POST", path, &[("cookie", &browser.cookie)], "{}").status, 401);
+    let (_, detail) = server.call("GET", "/api/v1/loops/001-greeting", "");
+    assert_eq!(detail["status"], "human_escalation");
 }
