@@ -4,7 +4,8 @@
 //! - [`severity`]: the badge of a severity. [`verdict_banner`]: a verdict with its reasons.
 //! - [`code`]: code with line numbers, marked lines, and changes as hunks.
 //! - [`table`]: tables that stay readable on a phone. [`chart`]: charts as inline SVG.
-//! - [`filter`]: the filter of a list. [`section`]: headings, facts and folded parts.
+//! - [`filter`]: the filter of a list. [`section`]: headings, facts and folded parts. [`image`]:
+//!   embedded pictures.
 //!
 //! A component returns `maud::Markup`, in which every text is escaped. Invisible characters are
 //! escaped by [`page::HtmlPage::render`] alone, so that a page never contains one. Redaction of
@@ -13,6 +14,7 @@
 pub mod chart;
 pub mod code;
 pub mod filter;
+pub mod image;
 pub mod page;
 pub mod section;
 pub mod severity;

@@ -1,4 +1,4 @@
-//! `assay report`: writes a stored review as an HTML page.
+//! `assay report`: writes a stored review or a validation loop as an HTML page.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,6 +15,10 @@ use crate::process::environment;
 pub(crate) struct Args {
     /// The id of the run [default: the newest run]
     run: Option<String>,
+    /// Write the validation loop of this spec instead of a review: the name of the spec's folder, or
+    /// a prefix of the name
+    #[arg(long = "loop", value_name = "SPEC", conflicts_with = "run")]
+    spec: Option<String>,
     /// Write one HTML page that needs no other file into this file, which is replaced
     #[arg(long, value_name = "FILE", required = true)]
     html: PathBuf,
@@ -25,11 +29,20 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     check_file(&args.html)?;
-    let root = assay_change::root(&args.folder)?;
-    let page = report_page::render(environment(), &root, args.run.as_deref())?;
-    fs::write(&args.html, &page.html)
+    let (html, line) = match &args.spec {
+        Some(spec) => {
+            let page = report_page::render_loop(environment(), &args.folder, spec)?;
+            (page.html, format!("loop {}: {}\n", page.spec, page.summary))
+        }
+        None => {
+            let root = assay_change::root(&args.folder)?;
+            let page = report_page::render(environment(), &root, args.run.as_deref())?;
+            (page.html, format!("run {}: {}\n", page.run, page.summary))
+        }
+    };
+    fs::write(&args.html, &html)
         .with_context(|| format!("cannot write `{}`", args.html.display()))?;
-    print_safely(&format!("run {}: {}\n", page.run, page.summary))?;
+    print_safely(&line)?;
     Ok(Exit::Ready)
 }
 

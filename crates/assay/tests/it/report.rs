@@ -154,3 +154,25 @@ fn wrong_arguments_and_missing_runs_are_explained() {
     assert_eq!(ran.code, 2);
     assert!(ran.stderr.contains("cannot write `missing/p.html`"), "{}", ran.stderr);
 }
+
+#[test]
+fn the_page_of_a_loop_has_its_criteria_and_needs_no_other_file() {
+    let repository = Repository::new();
+    let spec = "# Greeting\n\n## Acceptance Criteria\n\n- The greeting is polite\n";
+    let plan = r#"{"feature": "Greeting", "verification_strategy": {"risk_level": "trivial"},
+        "phases": [{"name": "one", "subtasks": [{"id": "1", "title": "Say hello", "status": "completed"}]}]}"#;
+    repository.write("specs/001-greeting/spec.md", spec);
+    repository.write("specs/001-greeting/implementation_plan.json", plan);
+    repository.write("greeting.txt", "hello\n");
+    assert_eq!(run(&repository, &["qa", "--spec", "001", "--no-models"]).code, 4);
+    let ran = run(&repository, &["report", "--loop", "001", "--html", "loop.html"]);
+    let expected = "loop 001-greeting: a person must act, 1 round, 0 of 1 criteria met\n";
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, expected), "{}", ran.stderr);
+    let page = fs::read_to_string(repository.file("loop.html")).unwrap();
+    for text in ["The greeting is polite", "cannot tell", "connect-src 'none'"] {
+        assert!(page.contains(text), "{text}\n{page}");
+    }
+    let unknown = run(&repository, &["report", "--loop", "002", "--html", "loop.html"]);
+    assert_eq!(unknown.code, 2);
+    assert!(unknown.stderr.contains("unknown spec `002`"), "{}", unknown.stderr);
+}

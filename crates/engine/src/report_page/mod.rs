@@ -1,13 +1,16 @@
 //! The HTML page of a stored review: [`render`] returns a [`ReportPage`], one file that needs
-//! nothing else.
+//! nothing else. [`render_loop`] does the same for a validation loop.
 //!
 //! All content comes from the folder of the run, so the page shows the tree that was reviewed; the
 //! history comes from the ledger. `findings` renders findings beside their code, `overview` the
 //! verdict, the coverage, the reviewers and the run, and `trend` the history.
 
 mod findings;
+mod loop_report;
 mod overview;
 mod trend;
+
+pub use self::loop_report::{LoopReportPage, render_loop};
 
 use std::collections::BTreeSet;
 use std::path::Path;
