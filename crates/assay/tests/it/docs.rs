@@ -53,6 +53,7 @@ pages! {
     rules: "rules.md", 10;
     serve: "serve.md", 4;
     setup: "setup.md", 7;
+    severity_routing: "severity-routing.md", 13;
     statistics: "statistics.md", 11;
     triggers: "triggers.md", 5;
 }
