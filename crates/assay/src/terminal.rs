@@ -176,7 +176,7 @@ pub(crate) fn write_finding(
 ) -> anyhow::Result<()> {
     let style = style_of(finding);
     let severity = escape::one_line(&finding.severity);
-    let title = assay_rules::redact(&finding.title).into_owned();
+    let title = assay_rules::redact(finding.heading()).into_owned();
     let by = sources_of(finding);
     let by = if by.is_empty() { by } else { format!(" ({})", escape::one_line(&by)) };
     writeln!(
@@ -187,17 +187,20 @@ pub(crate) fn write_finding(
     source.write(out, finding, style)?;
     let text =
         |text: &str, first| wrap(&escape::one_line(&assay_rules::redact(text)), first, "     ");
-    if finding.description != finding.title {
-        writeln!(out, "     {}", text(&finding.description, 5))?;
+    if let Some(below) = finding.text_below_heading() {
+        writeln!(out, "     {}", text(&below, 5))?;
     }
     if let Some(doubt) = finding.doubt() {
         writeln!(out, "     {DIM}{}{DIM:#}", text(&doubt, 5))?;
     }
     write_trace(out, finding)?;
-    if let Some(fix) = &finding.suggested_fix {
+    if let Some(fix) = finding.fix_or_form() {
         writeln!(out, "     {GREEN}fix:{GREEN:#} {}", text(fix, 10))?;
     }
     source.write_replacement(out, finding)?;
+    if let Some(link) = finding.template.as_ref().and_then(|template| template.link.as_deref()) {
+        writeln!(out, "     {DIM}see {}{DIM:#}", escape::one_line(link))?;
+    }
     writeln!(out)?;
     Ok(())
 }

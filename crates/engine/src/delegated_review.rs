@@ -331,6 +331,7 @@ fn recorded_terms(
         require: settings.require,
         without_content: settings.without_content,
         shown: settings.shown,
+        templates: settings.templates.own().cloned().collect(),
         dismissals: apply_renames(dismissals, change)?,
         today: today(settings.models.environment().clock()),
     })

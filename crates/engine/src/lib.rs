@@ -27,6 +27,7 @@
 //! - [`evaluation`], [`throwaway_repository`]: reviews of the cases of a set, each in a temporary
 //!   repository.
 //! - [`rule_catalogue`]: the descriptions of all rules, and tests of a repository's own rules.
+//!   [`template_catalogue`]: the templates of findings.
 //!   [`rule_options`]: the options of a command that limit the rules of a review.
 //! - [`source_columns`]: the columns of findings in UTF-16, for SARIF.
 //! - [`diagnosis`]: the programs and settings that are installed, configured or missing.
@@ -66,6 +67,7 @@ pub mod rule_options;
 pub mod safe_fixes;
 pub mod source_columns;
 pub mod task_handlers;
+pub mod template_catalogue;
 pub mod throwaway_repository;
 mod ticket_update;
 pub mod unknown_outcome;

@@ -19,6 +19,7 @@ use assay_findings::path::RepoPath;
 use assay_findings::report::Report;
 use assay_findings::shown_limit::ShownLimit;
 use assay_findings::synthesis::Synthesis;
+use assay_findings::template::TemplateSet;
 use assay_findings::usage::ReviewUsage;
 use assay_findings::verdict::NoContentPolicy;
 use assay_models::FailureClass;
@@ -26,6 +27,7 @@ use assay_review::baseline::Baseline;
 use assay_review::ledger;
 use assay_review::recording::{RecordedPolicy, Recording};
 use assay_review::runs::RunContent;
+use assay_review::templates;
 use assay_review::{
     Concurrency, ReadDecision, Review, ReviewPolicy, Reviewer, RuleReviewer, StartOrder,
     interrupted_report,
@@ -64,6 +66,7 @@ pub struct ReviewSession {
     require: CoverageRequirement,
     without_content: NoContentPolicy,
     shown: ShownLimit,
+    templates: TemplateSet,
     dismissals: Vec<Dismissal>,
     /// The dismissals of the ledger, or the reason why the ledger is unusable.
     from_ledger: anyhow::Result<Vec<Dismissal>>,
@@ -202,6 +205,7 @@ impl ReviewSession {
             require: settings.require,
             without_content: settings.without_content,
             shown: settings.shown,
+            templates: settings.templates,
             dismissals,
             from_ledger,
             baseline: settings.baseline,
@@ -239,6 +243,7 @@ impl ReviewSession {
             require: terms.require,
             without_content: terms.without_content,
             shown: terms.shown,
+            templates: templates::with_own(terms.templates),
             dismissals: terms.dismissals,
             from_ledger: Ok(Vec::new()),
             baseline: Baseline::default(),
@@ -367,6 +372,7 @@ impl ReviewSession {
             require: self.require,
             without_content: self.without_content,
             shown: self.shown,
+            templates: Some(&self.templates),
             dismissals: &self.dismissals,
             spent: self
                 .panel
@@ -486,6 +492,7 @@ impl CompletedReview {
             require: prepared.require,
             without_content: prepared.without_content,
             shown: prepared.shown,
+            templates: prepared.templates.own().cloned().collect(),
             dismissals: prepared.dismissals.clone(),
             today: prepared.today.clone(),
         };

@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::grade::Grade;
 use crate::path::RepoPath;
+use crate::template::TemplateText;
+use crate::title_similarity::fold_title;
 use crate::trace::TraceStep;
 use crate::vote::{AutofixClass, Confidence, Owner, Replacement};
 
@@ -45,6 +47,9 @@ pub struct Finding {
     /// The text that fixes the defect, if the fix is exact.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replacement: Option<Replacement>,
+    /// The texts that all findings of this kind share; absent if no template matches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub template: Option<TemplateText>,
     /// The confidence that the finding is right.
     pub confidence: Confidence,
     /// The probability that the finding is right, by the number of readers that agree; 1 for a
@@ -226,6 +231,32 @@ impl Finding {
     /// Returns title and description as one text, for formats that have no field for a title.
     pub fn issue(&self) -> String {
         issue(&self.title, &self.description)
+    }
+
+    /// Returns the title for a heading: that of the template, else that of the reviewer.
+    pub fn heading(&self) -> &str {
+        self.template.as_ref().map_or(&self.title, |template| &template.title)
+    }
+
+    /// Returns the text below the heading, which contains the title of the reviewer if the heading
+    /// is that of a template; `None` if the text would repeat the heading.
+    pub fn text_below_heading(&self) -> Option<Cow<'_, str>> {
+        let is_repeated = match &self.template {
+            Some(template) => fold_title(&template.title) == fold_title(&self.title),
+            None => true,
+        };
+        match (is_repeated, self.description == self.title) {
+            (true, true) => None,
+            (true, false) => Some(Cow::Borrowed(self.description.as_str())),
+            (false, true) => Some(Cow::Borrowed(self.title.as_str())),
+            (false, false) => Some(issue_text(&self.title, &self.description)),
+        }
+    }
+
+    /// Returns the suggested fix of the reviewers, else the form of a fix of the template.
+    pub fn fix_or_form(&self) -> Option<&str> {
+        let form = || self.template.as_ref().map(|template| template.fix.as_str());
+        self.suggested_fix.as_deref().or_else(form)
     }
 
     /// Returns true if the finding asks for an action: it is not advisory and does not belong to

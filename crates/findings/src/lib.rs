@@ -20,6 +20,7 @@
 //!   second looks.
 //! - [`title_similarity`] and `claim_similarity`: the similarity of titles, and of claims.
 //! - [`identity`] and [`recurring`]: recognise a finding after edits and over rounds.
+//! - [`template`]: texts that all findings of one kind share.
 //! - [`severity_schema`]: the JSON Schema of severities that users write.
 //! - [`mod@write`]: one file for each output format. [`post`]: the review of a pull request;
 //!   `post::approval` alone decides whether a review approves. [`script_api`]: the JSON that
@@ -52,6 +53,7 @@ pub mod sequence_similarity;
 pub mod severity_schema;
 pub mod shown_limit;
 pub mod synthesis;
+pub mod template;
 pub mod title_similarity;
 pub mod trace;
 pub mod usage;

@@ -20,6 +20,7 @@ use crate::grouping::{self, Group};
 use crate::identity::{self, FingerprintInputs};
 use crate::path::RepoPath;
 use crate::report::ReviewerKind;
+use crate::template::{ClaimFacts, TemplateSet, TemplateText};
 use crate::title_similarity::fold_title;
 use crate::trace::TraceStep;
 use crate::vote::{AutofixClass, Confidence, LineRange, Owner};
@@ -56,6 +57,7 @@ pub fn one_finding_per_vote(votes: &[GroundedVote<'_>]) -> Vec<Finding> {
 pub(crate) fn merge(
     votes: Vec<GroundedVote<'_>>,
     readers: &ModelReaders<'_>,
+    templates: Option<&TemplateSet>,
 ) -> (Vec<Finding>, Vec<MergeRecord>) {
     let titles: Vec<String> = votes.iter().map(|vote| fold_title(&vote.vote.title)).collect();
     let titles = titles.iter().map(String::as_str);
@@ -72,6 +74,7 @@ pub(crate) fn merge(
         all.extend(members.map(|(_, vote)| *vote));
         let (mut finding, features) = finding_of(&all);
         finding.worth = Some(readers.worth(&all));
+        finding.template = templates.and_then(|set| template_of(set, &all));
         (finding, features)
     };
     let findings = assign_ids(groups.iter().map(make));
@@ -89,6 +92,21 @@ pub(crate) fn merge(
         merges.extend(again.map(|(_, vote)| merge(vote, MergeRule::Identical)));
     }
     (findings, merges)
+}
+
+/// Returns the texts of the template that matches the votes on a defect.
+fn template_of(templates: &TemplateSet, votes: &[&GroundedVote<'_>]) -> Option<TemplateText> {
+    let votes = || votes.iter().map(|vote| vote.vote);
+    let rules: Vec<&str> = votes().filter_map(|vote| vote.rule.as_deref()).collect();
+    let titles: Vec<&str> = votes().map(|vote| vote.title.as_str()).collect();
+    let texts = votes().map(|vote| vote.description.as_str());
+    let facts = ClaimFacts {
+        texts: texts.chain(rules.iter().copied()).chain(titles.iter().copied()).collect(),
+        categories: votes().filter_map(|vote| vote.category.as_deref()).collect(),
+        rules,
+        titles,
+    };
+    templates.recognise(&facts).map(|(template, _)| template.text())
 }
 
 /// Splits sorted votes, each with its folded title, into runs of repetitions: votes of the same
@@ -172,6 +190,7 @@ fn finding_of<'v>(votes: &[&'v GroundedVote<'_>]) -> (Finding, FingerprintInputs
         fingerprint: String::new(),
         title: best.vote.title.clone(),
         severity: grade.word().to_owned(),
+        template: None,
         confidence,
         worth: None,
         shown: true,

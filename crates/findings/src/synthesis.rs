@@ -19,6 +19,7 @@ use crate::read::RejectedText;
 use crate::report::{Report, Reviewer, ReviewerKind};
 use crate::second_look::{self, Opinion};
 use crate::shown_limit::ShownLimit;
+use crate::template::TemplateSet;
 use crate::usage::ReviewUsage;
 use crate::verdict::{self, NoContentPolicy, Verdict, VerdictInputs};
 use crate::vote::{AutofixClass, Owner, Vote};
@@ -52,6 +53,8 @@ pub struct SynthesisInputs<'a> {
     pub without_content: NoContentPolicy,
     /// The number of findings that are shown; the others are folded.
     pub shown: ShownLimit,
+    /// The templates of findings; `None` to use none.
+    pub templates: Option<&'a TemplateSet>,
     /// The opinions of second looks at findings.
     pub opinions: &'a [Opinion],
     /// The cost of the models; `None` if none was called.
@@ -215,7 +218,8 @@ pub fn synthesize(reports: &[Report], inputs: &SynthesisInputs<'_>) -> Synthesis
             .enumerate()
             .map(move |(at, vote)| ground.check(vote, &report.reviewer, (number, at)))
     });
-    let (mut findings, merges) = merge::merge(votes.collect(), &ModelReaders::of(reports));
+    let (mut findings, merges) =
+        merge::merge(votes.collect(), &ModelReaders::of(reports), inputs.templates);
     for finding in &mut findings {
         second_look::apply_opinions(finding, inputs.opinions, &ground);
     }

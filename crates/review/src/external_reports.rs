@@ -16,6 +16,8 @@ use assay_store::reports::{NumberedReport, ReportError, ReportStore};
 use assay_store::task::TaskId;
 use serde_json::Value;
 
+use crate::templates;
+
 /// The kind of state of reports.
 const STATE_KIND: &str = "reports";
 
@@ -104,6 +106,7 @@ pub fn check_reports(reports: &[Report], folder: &Path) -> Synthesis {
     let circumstances = SynthesisInputs {
         tree: Some(&tree),
         mode: ReviewMode::Headless,
+        templates: Some(templates::builtin()),
         ..SynthesisInputs::default()
     };
     synthesize(reports, &circumstances)

@@ -17,6 +17,7 @@
 //!   of that history that models get. [`baseline`]: findings that a person accepted.
 //! - [`delegation`]: reviews that the model of an agent reads. [`delegation::transcript`]: the
 //!   answers of that model. [`external_reports`]: reports that agents submit for tasks.
+//! - [`templates`]: texts that all findings of one kind share.
 //! - [`fix`]: applies safe fixes. [`fixer`]: asks a model for other fixes.
 
 pub mod baseline;
@@ -44,6 +45,7 @@ pub mod run_context;
 pub mod runs;
 mod sanitize;
 mod secrets;
+pub mod templates;
 
 pub use exchange::{Exchange, TranscriptAnswer};
 pub use leads::Leads;

@@ -23,6 +23,7 @@ use assay_findings::identity::{Day, Dismissal};
 use assay_findings::path::RepoPath;
 use assay_findings::report::ReviewerKind;
 use assay_findings::shown_limit::ShownLimit;
+use assay_findings::template::FindingTemplate;
 use assay_findings::verdict::NoContentPolicy;
 use assay_findings::write::pretty;
 use assay_models::{
@@ -105,6 +106,9 @@ pub struct RecordedPolicy {
     /// The number of findings that are shown.
     #[serde(default)]
     pub shown: ShownLimit,
+    /// The templates of the repository.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub templates: Vec<FindingTemplate>,
     /// The findings that were accepted before.
     pub dismissals: Vec<Dismissal>,
     /// The date of the review, for dismissals that end; `None` if it is unknown.

@@ -30,6 +30,7 @@ use assay_findings::report::{Report, ReviewerKind};
 use assay_findings::second_look::Opinion;
 use assay_findings::shown_limit::ShownLimit;
 use assay_findings::synthesis::{Synthesis, SynthesisInputs, synthesize};
+use assay_findings::template::TemplateSet;
 use assay_findings::usage::ReviewUsage;
 use assay_findings::verdict::NoContentPolicy;
 use assay_rules::{RedactedTree, SymbolTree};
@@ -37,6 +38,7 @@ use assay_rules::{RedactedTree, SymbolTree};
 use crate::exchange::Exchange;
 use crate::leads::Leads;
 use crate::reviewer::{OnProgress, ReadDecision, Reviewer, ReviewerAnswer};
+use crate::templates;
 
 /// The answers of all reviewers of a change.
 #[derive(Debug, Default)]
@@ -92,6 +94,8 @@ pub struct ReviewPolicy<'a> {
     pub without_content: NoContentPolicy,
     /// The number of findings that are shown.
     pub shown: ShownLimit,
+    /// The templates of findings; `None` for those that are shipped with assay.
+    pub templates: Option<&'a TemplateSet>,
     /// The findings that were accepted before.
     pub dismissals: &'a [Dismissal],
     /// The spending on models; `None` if none were called.
@@ -351,6 +355,7 @@ impl Review {
                 changed: Some(&changed),
                 mode: terms.mode,
                 fail_on: terms.fail_on.clone(),
+                templates: terms.templates.or(Some(templates::builtin())),
                 dismissals: terms.dismissals,
                 suppressions: &self.suppressions,
                 opinions: &self.opinions,

@@ -20,12 +20,14 @@ use assay_findings::script_api::{
 use assay_findings::synthesis::{Synthesis, SynthesisInputs, synthesize};
 use assay_findings::verdict::VerdictState;
 use assay_findings::write::{self, FindingsDocument, OutputFormat};
+use assay_review::templates;
 use assay_rules::SymbolTree;
 use clap::{Subcommand, ValueEnum};
 use serde_json::{Map, Value};
 
 use super::{
     ModeArg, ledger, parse_severity, print, print_json, read_file, read_stdin, statistics,
+    templates as template_commands,
 };
 use crate::exit::{Exit, UnusableInput};
 use crate::process;
@@ -43,6 +45,9 @@ pub(crate) enum Step {
     Reopen(ledger::ReopenArgs),
     /// Shows statistics of the ledger: kinds, files, times, precision and cost
     Stats(statistics::StatsArgs),
+    /// List, show and test the templates: texts that all findings of one kind share
+    #[command(subcommand)]
+    Templates(template_commands::Templates),
     /// Accept a ledger that assay did not write here, after you have checked it
     Adopt(ledger::AdoptArgs),
     /// Parse the raw text of a reviewer from stdin
@@ -163,6 +168,7 @@ pub(crate) fn run(step: Step) -> anyhow::Result<Exit> {
         Step::Dismiss(args) => ledger::dismiss(&args),
         Step::Reopen(args) => ledger::reopen(&args),
         Step::Stats(args) => statistics::run(&args),
+        Step::Templates(command) => template_commands::run(&command),
         Step::Adopt(args) => ledger::adopt(&args),
         Step::Parse { format, root } => parse(format, root.as_deref()),
         Step::Validate { tier } => validate(tier),
@@ -247,6 +253,7 @@ fn run_synthesize(args: &SynthesizeArgs) -> anyhow::Result<Exit> {
             mode: args.mode.into(),
             fail_on: args.fail_on.clone(),
             memory: previous.as_ref().map(known_findings),
+            templates: Some(templates::builtin()),
             dismissals: &dismissals,
             today: process::today(),
             ..SynthesisInputs::default()

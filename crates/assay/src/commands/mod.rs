@@ -23,6 +23,7 @@ pub(crate) mod schema;
 pub(crate) mod serve;
 pub(crate) mod shell;
 mod statistics;
+mod templates;
 pub(crate) mod watch_prs;
 
 use std::fs;

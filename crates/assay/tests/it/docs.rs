@@ -55,6 +55,7 @@ pages! {
     setup: "setup.md", 7;
     severity_routing: "severity-routing.md", 13;
     statistics: "statistics.md", 11;
+    templates: "templates.md", 12;
     triggers: "triggers.md", 5;
 }
 

@@ -42,6 +42,7 @@ mod shared_ledger;
 mod state;
 mod statistics;
 mod stdout;
+mod templates;
 mod unreadable;
 mod watch_prs;
 

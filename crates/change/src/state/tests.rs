@@ -247,7 +247,10 @@ fn the_ignore_file_covers_every_kind_and_extends_the_file_of_an_older_version() 
     for path in ["outbox/pull-1/a.json", "runs/1/log", "a-later-kind", "ledger.db-wal", "x.tmp"] {
         case.repository.write(format!(".assay/{path}"), "state");
     }
-    for path in ["rules/a.yml", "personas/a.md", "prompts/a.md", "baseline.json", "flows.yaml"] {
+    for path in [
+        "rules/a.yml", "personas/a.md", "prompts/a.md", "templates/a.yml", "baseline.json",
+        "flows.yaml",
+    ] {
         case.repository.write(format!(".assay/{path}"), "mine");
     }
     case.repository.git(&["add", "."]);
@@ -256,7 +259,7 @@ fn the_ignore_file_covers_every_kind_and_extends_the_file_of_an_older_version() 
         listed.lines().collect::<Vec<_>>(),
         [
             ".assay/baseline.json", ".assay/flows.yaml", ".assay/personas/a.md",
-            ".assay/prompts/a.md", ".assay/rules/a.yml",
+            ".assay/prompts/a.md", ".assay/rules/a.yml", ".assay/templates/a.yml",
         ]
     );
     case.repository.write(".assay/.gitignore", "/mine/\n");

@@ -45,12 +45,14 @@ use assay_findings::grounding::{Tree, TreeError};
 use assay_findings::path::RepoPath;
 use assay_findings::severity_schema::severity_schema;
 use assay_findings::shown_limit::ShownLimit;
+use assay_findings::template::TemplateSet;
 use assay_findings::verdict::NoContentPolicy;
 use assay_review::baseline::{self, Baseline};
 use assay_review::command::format::AnalyserFormat;
 use assay_review::command::{CommandReviewer, DEFAULT_TIMEOUT, known_analysers};
 use assay_review::globs::Globs;
 use assay_review::recording::Grouping;
+use assay_review::templates;
 use assay_rules::{RuleSelection, Rulebook};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
@@ -74,6 +76,9 @@ pub(crate) const RULES_FOLDER: &str = ".assay/rules";
 
 /// The folder of the personas that a repository defines.
 pub(crate) const PERSONAS_FOLDER: &str = ".assay/personas";
+
+/// The folder of the templates of a repository.
+const TEMPLATES_FOLDER: &str = ".assay/templates";
 
 /// The folder of a repository's prompts for the reviewer and the fixer of the validation loop.
 pub(crate) const PROMPTS_FOLDER: &str = ".assay/prompts";
@@ -481,6 +486,8 @@ pub struct Settings {
     pub grouping: Grouping,
     /// The personas that the repository defines: path and content of each file.
     pub personas: Vec<(String, String)>,
+    /// The templates of findings: the built-in ones, and those of the repository.
+    pub templates: TemplateSet,
     /// The accepted findings.
     pub baseline: Baseline,
     /// Notes for the user on the versions of settings that are used.
@@ -495,7 +502,9 @@ impl Settings {
         let baseline = read_effective(change, baseline::PATH, "the baseline", &mut notes)?;
         let rules = read_effective_files(change, &RULE_FILES, &mut notes)?;
         let personas = read_effective_files(change, &PERSONA_FILES, &mut notes)?;
+        let templates = read_effective_files(change, &TEMPLATE_FILES, &mut notes)?;
         let mut settings = Settings::new(environment, text, baseline, rules, personas)?;
+        settings.templates = templates::with_own(templates::read_all(&templates)?);
         let touched =
             settings.commands.iter().filter_map(|command| touched_settings(change, command));
         notes.extend(touched);
@@ -546,6 +555,7 @@ impl Settings {
                 false => Grouping::Readings,
             },
             personas,
+            templates: templates::builtin().clone(),
             baseline: Baseline::read(baseline.as_deref().unwrap_or(""))?,
             notes: Vec::new(),
         })
@@ -680,6 +690,14 @@ const PERSONA_FILES: SettingsFiles = SettingsFiles {
     is_match: |name| name.ends_with(".md"),
 };
 
+/// Returns true if a file is a template of findings by its name.
+fn is_template_file(name: &str) -> bool {
+    name.ends_with(".yml") || name.ends_with(".yaml")
+}
+
+const TEMPLATE_FILES: SettingsFiles =
+    SettingsFiles { folder: TEMPLATES_FOLDER, what: "templates", is_match: is_template_file };
+
 /// Returns the files of a repository that apply to a change, by the same rule as its configuration.
 fn read_effective_files(
     change: &Change,
@@ -741,19 +759,26 @@ impl SettingsFiles {
     }
 }
 
-/// Reads the files of a work tree that decide on reviews: configuration, rules and personas.
+/// Reads the files of a work tree that decide on reviews: configuration, rules,
+/// personas and templates.
 /// Returns path and content of each.
 pub fn review_files_on_disk(root: &Path) -> anyhow::Result<Vec<(String, String)>> {
     let configuration = read_optional(root, PATH)?.map(|text| (PATH.to_owned(), text));
     let mut files: Vec<(String, String)> = configuration.into_iter().collect();
     files.extend(rules_on_disk(root)?);
     files.extend(personas_on_disk(root)?);
+    files.extend(templates_on_disk(root)?);
     Ok(files)
 }
 
 /// Reads the rules of a work tree: path and content of each file.
 pub(crate) fn rules_on_disk(root: &Path) -> anyhow::Result<Vec<(String, String)>> {
     RULE_FILES.on_disk(root)
+}
+
+/// Reads the templates of a work tree: path and content of each file.
+pub(crate) fn templates_on_disk(root: &Path) -> anyhow::Result<Vec<(String, String)>> {
+    TEMPLATE_FILES.on_disk(root)
 }
 
 /// Reads the personas of a work tree: path and content of each file.

@@ -113,6 +113,22 @@ fn rules_and_personas_added_by_the_change_are_not_used() {
 }
 
 #[test]
+fn templates_added_by_the_change_are_not_used() {
+    let repository = configured();
+    let template = "name: own\ntitle: A\nexplanation: B\nfix: C\nmatch: {cwe: [1]}\n";
+    repository.write(".assay/templates/own.yml", template);
+    let touched = settings(&repository, &[]);
+    assert_eq!(touched.templates.own().count(), 0);
+    assert_eq!(
+        touched.notes,
+        ["the change modifies the repository's templates; using those before the change"]
+    );
+    repository.commit("a template");
+    repository.write("a.rs", "fn f() { g() }\n");
+    assert_eq!(settings(&repository, &[]).templates.own().count(), 1);
+}
+
+#[test]
 fn prompts_edited_by_the_change_are_not_used() {
     let repository = configured();
     repository.write(".assay/prompts/qa_reviewer.md", "before");

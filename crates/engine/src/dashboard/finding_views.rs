@@ -1,6 +1,7 @@
 //! Findings as the dashboard shows them.
 
 use assay_findings::grade::{Grade, SEVEN_LEVELS};
+use assay_findings::template::TemplateText;
 use assay_store::ledger::FindingState;
 use assay_store::ledger::decision::Decision;
 use assay_store::ledger::page::FindingPageRequest;
@@ -115,6 +116,8 @@ pub struct FindingDetailView {
     /// The finding.
     #[serde(flatten)]
     pub finding: FindingView,
+    /// The texts that all findings of this kind share; null if no template matches.
+    pub template: Option<TemplateText>,
     /// The defect and its effect.
     pub description: String,
     /// The suggested fix, in words; null if there is none.
@@ -207,7 +210,9 @@ impl From<History> for FindingDetailView {
         let evidence = evidence.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned);
         let (description, suggested_fix) = (text("description"), text("suggested_fix"));
         let looks = history.looks.into_iter().rev().take(MAX_LOOKS);
+        let template = history.finding.get("template").cloned();
         FindingDetailView {
+            template: template.and_then(|template| serde_json::from_value(template).ok()),
             description: description.unwrap_or_default(),
             suggested_fix,
             evidence: evidence.collect(),

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use assay_findings::finding::Finding;
 use assay_findings::synthesis::Synthesis;
+use assay_findings::template::TemplateText;
 use assay_review::run_context::{
     ContextLine, ContextLineKind, FindingContext, FixLines, RunContext,
 };
@@ -108,6 +109,8 @@ pub struct RunFindingView {
     pub finding: FindingView,
     /// The outcome in the run: raised, left_alone, held_back or pre_existing.
     pub outcome: String,
+    /// The texts that all findings of this kind share; null if no template matches.
+    pub template: Option<TemplateText>,
     /// The defect and its effect; null if the files of the run are gone.
     pub description: Option<String>,
     /// The suggested fix, in words; null if there is none.
@@ -176,6 +179,7 @@ impl RunFindingView {
         RunFindingView {
             outcome: found.outcome.as_str().to_owned(),
             finding: found.entry.into(),
+            template: texts.and_then(|finding| finding.template.clone()),
             description: texts.map(|finding| finding.description.clone()),
             suggested_fix: texts.and_then(|finding| finding.suggested_fix.clone()),
             evidence: texts.map(|finding| finding.evidence.clone()).unwrap_or_default(),

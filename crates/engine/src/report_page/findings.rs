@@ -2,6 +2,7 @@
 
 use assay_findings::finding::{Finding, FindingStatus, GroundingMark, Validation};
 use assay_findings::identity::ResolvedFinding;
+use assay_findings::template::TemplateText;
 use assay_findings::trace::TraceStep;
 use assay_findings::vote::AutofixClass;
 use assay_html::code::{CodeExcerpt, CodeLine, CodeLineKind, LineReplacement};
@@ -85,18 +86,30 @@ fn entry(run: &ReviewedRun, finding: &Finding) -> Markup {
             data-severity=(tone.class()) {
             h3.title {
                 (badge(tone, &finding.severity))
-                a.link href=(link(&finding.id)) { (finding.title) }
+                a.link href=(link(&finding.id)) { (finding.heading()) }
             }
             (origin(finding))
             @if let Some(reason) = &finding.dismissal { p.note { "Dismissed: " (prose(reason)) } }
-            @if finding.description != finding.title { p.prose { (prose(&finding.description)) } }
+            @if let Some(text) = finding.text_below_heading() { p.prose { (prose(&text)) } }
             (code(run, finding, context))
             (trace(&finding.trace))
             (doubts(finding))
             @if let Some(look) = &finding.validation { (second_look(look)) }
             (fix(run, finding, context))
+            @if let Some(template) = &finding.template { (about_kind(template)) }
             (evidence(&finding.evidence))
             @if let Some(context) = context { (votes(context)) }
+        }
+    }
+}
+
+/// Renders the explanation that all findings of a kind share. The address is text, because a page
+/// refers to nothing outside.
+fn about_kind(template: &TemplateText) -> Markup {
+    html! {
+        p.note {
+            "About " (template.title) ": " (prose(&template.explanation))
+            @if let Some(link) = &template.link { " " span.mono { (link) } }
         }
     }
 }
@@ -227,13 +240,13 @@ fn second_look(look: &Validation) -> Markup {
 
 fn fix(run: &ReviewedRun, finding: &Finding, context: Option<&FindingContext>) -> Markup {
     let lines = context.and_then(|context| context.fix.as_ref());
-    if finding.suggested_fix.is_none() && lines.is_none() {
+    if finding.fix_or_form().is_none() && lines.is_none() {
         return html! {};
     }
     let is_safe = run.safe_fixes.contains(&finding.id);
     html! {
         p { span.label { "Fix" } " " span.dim { "(" (application(finding.autofix_class, is_safe)) ")" } }
-        @if let Some(text) = &finding.suggested_fix {
+        @if let Some(text) = finding.fix_or_form() {
             @if text.trim_end().contains('\n') { blockquote { (text) } } @else { p { (prose(text)) } }
         }
         @if let Some(lines) = lines { (hunk(finding, lines)) }

@@ -10,6 +10,7 @@ use super::text::{self, Block};
 use crate::claim_similarity::squeeze;
 use crate::finding::{Finding, GroundingMark};
 use crate::grade::SEVEN_LEVELS;
+use crate::template::TemplateText;
 use crate::trace::TraceStep;
 use crate::vote::LineRange;
 use crate::write::{escape, seven_level, sign, worth_note};
@@ -43,6 +44,7 @@ pub(super) fn body(
     head.extend(placed.fit.in_words().map(|note| format!("_{note}_")));
     let mut foot: Vec<String> = suggestion.map(str::to_owned).into_iter().collect();
     foot.extend(folded_trace(finding));
+    foot.extend(finding.template.as_ref().map(folded_kind));
     foot.push(metadata_line(finding));
     let by = Finders::of(finding.reviewers.iter().map(String::as_str));
     foot.push(Marker::Finding(Fingerprint::of(finding), by).to_string());
@@ -83,7 +85,7 @@ pub(super) fn level(finding: &Finding) -> &'static str {
 /// Returns the severity and the title.
 fn heading(finding: &Finding, most: usize) -> String {
     let severity = escape::escape_comment(&truncate(seven_level(&finding.grade), 40));
-    let title = escape::escape_comment(&truncate(&finding.title, most));
+    let title = escape::escape_comment(&truncate(finding.heading(), most));
     format!("{} {severity}: {title}", sign(&finding.grade)).trim().to_owned()
 }
 
@@ -123,8 +125,8 @@ struct FindingTexts {
 }
 
 fn finding_texts(finding: &Finding, seen: Option<&str>, suggestion: Option<&str>) -> FindingTexts {
-    let is_told = finding.description.trim() == finding.title.trim();
-    let mut description = if is_told { Vec::new() } else { text::blocks(&finding.description) };
+    let below = finding.text_below_heading();
+    let mut description = below.map(|text| text::blocks(&text)).unwrap_or_default();
     description.extend(finding.doubt().map(Block::Paragraph));
     FindingTexts {
         description,
@@ -139,6 +141,14 @@ fn folded_trace(finding: &Finding) -> Option<String> {
     let has_steps = !steps.is_empty();
     let lines = steps.join("\n");
     has_steps.then(|| format!("<details><summary>Data flow</summary>\n\n{lines}\n\n</details>"))
+}
+
+/// Returns the explanation that all findings of a kind share, folded.
+fn folded_kind(template: &TemplateText) -> String {
+    let title = escape::escape_comment(&truncate(&template.title, MAX_TITLE_CHARS));
+    let explanation = escape::escape_comment(template.explanation.trim());
+    let link = template.link.as_deref().map(|link| format!("\n\n<{link}>")).unwrap_or_default();
+    format!("<details><summary>About {title}</summary>\n\n{explanation}{link}\n\n</details>")
 }
 
 fn trace_line(step: &TraceStep) -> String {
@@ -166,7 +176,7 @@ fn evidence_blocks(finding: &Finding, seen: Option<&str>) -> Vec<Block> {
 
 /// Returns the fix, unless the suggestion already shows the same code.
 fn fix_blocks(finding: &Finding, suggestion: Option<&str>) -> Vec<Block> {
-    let Some(fix) = finding.suggested_fix.as_deref().filter(|fix| !fix.trim().is_empty()) else {
+    let Some(fix) = finding.fix_or_form().filter(|fix| !fix.trim().is_empty()) else {
         return Vec::new();
     };
     if suggestion.is_some_and(|block| squeeze(block).contains(&squeeze(fix))) {

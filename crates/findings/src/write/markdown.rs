@@ -6,6 +6,7 @@ use super::{FindingsDocument, escape, seven_level, sign, verification_mark, wort
 use crate::coverage::ReviewCoverage;
 use crate::finding::Finding;
 use crate::synthesis::Synthesis;
+use crate::template::TemplateText;
 
 pub(super) fn write(document: &FindingsDocument<'_>) -> String {
     let mut page = Vec::new();
@@ -62,7 +63,7 @@ fn verdict(synthesis: &Synthesis) -> String {
 
 fn section(document: &FindingsDocument<'_>, finding: &Finding) -> String {
     let severity = escape::escape_markdown(seven_level(&finding.grade));
-    let title = escape::escape_markdown(&finding.title);
+    let title = escape::escape_markdown(finding.heading());
     let mut lines = vec![format!("### {} {severity}: {title}", sign(&finding.grade))];
     let place = finding.place().map(|place| escape::to_code_span(&place));
     let place = place.map(|place| match document.link(finding) {
@@ -83,11 +84,9 @@ fn section(document: &FindingsDocument<'_>, finding: &Finding) -> String {
         escape::escape_markdown(&finding.reviewers.join(", ")),
         verification_mark(finding).replace('[', "\\[").replace(']', "\\]"),
     ));
-    if finding.description != finding.title {
-        lines.push(escape::escape_markdown(&finding.description));
-    }
+    lines.extend(finding.text_below_heading().map(|text| escape::escape_markdown(&text)));
     lines.extend(finding.doubt().map(|doubt| escape::escape_markdown(&doubt)));
-    if let Some(fix) = &finding.suggested_fix {
+    if let Some(fix) = finding.fix_or_form() {
         let several = fix.trim_end().contains('\n');
         lines.push(if several {
             format!("**Fix**\n\n{}", escape::to_code_block(fix))
@@ -95,7 +94,15 @@ fn section(document: &FindingsDocument<'_>, finding: &Finding) -> String {
             format!("**Fix**: {}", escape::escape_markdown(fix))
         });
     }
+    lines.extend(finding.template.as_ref().map(about_kind));
     lines.join("\n\n")
+}
+
+/// Returns the explanation that all findings of a kind share.
+fn about_kind(template: &TemplateText) -> String {
+    let link = template.link.as_deref().map(|link| format!(" <{link}>")).unwrap_or_default();
+    let explanation = escape::escape_markdown(template.explanation.trim());
+    format!("**About** {}: {explanation}{link}", escape::to_code_span(&template.name))
 }
 
 fn named(findings: &[Finding]) -> Vec<String> {

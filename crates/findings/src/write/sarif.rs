@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::{FindingsDocument, escape, verification_mark};
 use crate::finding::{Finding, GroundingMark};
 use crate::grade::{Impact, SarifLevel};
+use crate::template::TemplateText;
 use crate::trace::TraceStep;
 use crate::vote::Confidence;
 
@@ -77,6 +78,8 @@ struct ReportingRule {
     short_description: Message,
     full_description: Message,
     help: HelpMessage,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    help_uri: Option<String>,
     default_configuration: Configuration,
     properties: RuleProperties,
 }
@@ -136,6 +139,8 @@ struct ResultProperties {
     reviewers: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     suggested_fix: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    template: Option<TemplateText>,
 }
 
 #[derive(Serialize)]
@@ -279,12 +284,14 @@ fn rule(id: &str, hits: &[&Finding]) -> ReportingRule {
             (text.clone(), text)
         }
     };
+    let shared = shared_template(hits);
     let is_security = worst.category.eq_ignore_ascii_case("security");
     ReportingRule {
         id: id.to_owned(),
         name: pascal_case(id),
         short_description: Message { text: truncate_description(&short) },
-        help: help(id, worst, &full),
+        help: help(id, worst, shared, &full),
+        help_uri: shared.and_then(|template| template.link.clone()),
         full_description: Message { text: truncate_description(&full) },
         default_configuration: Configuration { level: worst.grade.sarif_level() },
         properties: RuleProperties {
@@ -295,10 +302,27 @@ fn rule(id: &str, hits: &[&Finding]) -> ReportingRule {
     }
 }
 
-/// Returns the help for a rule: its description and the advice for a fix. The advice of a model belongs to one finding, and is left out.
-fn help(id: &str, worst: &Finding, description: &str) -> HelpMessage {
-    let description = truncate_description(description);
+/// Returns the template that all findings of a rule have in common; `None` if they differ.
+fn shared_template<'f>(hits: &[&'f Finding]) -> Option<&'f TemplateText> {
+    let first = hits[0].template.as_ref()?;
+    hits.iter().all(|hit| hit.template.as_ref() == Some(first)).then_some(first)
+}
+
+/// Returns the help for a rule: its description, the explanation of its kind, and the advice for a
+/// fix. The advice of a model belongs to one finding, and is left out.
+fn help(
+    id: &str,
+    worst: &Finding,
+    shared: Option<&TemplateText>,
+    description: &str,
+) -> HelpMessage {
+    let mut description = truncate_description(description);
+    if let Some(template) = shared {
+        let explanation = template.explanation.trim();
+        description.push_str(&format!("\n{}: {explanation}", template.title));
+    }
     let advice = worst.suggested_fix.as_deref().filter(|_| worst.rule.is_some());
+    let advice = advice.or(shared.map(|template| template.fix.as_str()));
     let Some(advice) = advice.map(truncate_description) else {
         let markdown = escape::escape_comment(&description);
         return HelpMessage { text: description, markdown };
@@ -342,6 +366,7 @@ fn sarif_result(
             marks: finding.marks.clone(),
             reviewers: finding.reviewers.clone(),
             suggested_fix: finding.suggested_fix.clone(),
+            template: finding.template.clone(),
         },
     }
 }

@@ -18,6 +18,7 @@ use crate::recording::{REPLIES_DIR, RecordedModels, RecordedPolicy, Recording, r
 use crate::reviewer::Reviewer;
 use crate::run::{Concurrency, Review, ReviewPolicy, StartOrder, run};
 use crate::runs::{self, RunContent};
+use crate::templates;
 
 /// The result of closing a review.
 pub enum CloseResult {
@@ -151,7 +152,9 @@ impl DelegatedReview {
     }
 
     pub(super) fn synthesis(&self, change: &Change, review: &Review) -> Synthesis {
+        let templates = templates::with_own(self.terms.templates.clone());
         let terms = ReviewPolicy {
+            templates: Some(&templates),
             fail_on: self.terms.fail_on.clone(),
             require: self.terms.require,
             without_content: self.terms.without_content,

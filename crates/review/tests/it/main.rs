@@ -16,3 +16,4 @@ mod run_context;
 mod running;
 mod salvage;
 mod sarif;
+mod templates;

@@ -4,6 +4,7 @@
 //! image or command that the change supplies.
 
 use assay_findings::finding::Finding;
+use assay_findings::template::TemplateText;
 use assay_findings::write::escape::{escape_comment, one_line, to_code_block, to_code_span};
 use serde_json::{Value, json};
 
@@ -56,6 +57,9 @@ fn markdown(finding: &Finding) -> String {
         parts.extend(paragraph("Fix", fix, ""));
     }
     parts.extend(finding.doubt().map(|doubt| escape_comment(&doubt)));
+    parts.extend(
+        finding.template.as_ref().map(|kind| about_kind(kind, escape_comment, to_code_span)),
+    );
     parts.push(origin(finding, to_code_span));
     parts.join("\n\n")
 }
@@ -85,8 +89,19 @@ fn plain_text(finding: &Finding) -> String {
     lines.extend(finding.evidence.iter().map(|quote| format!("Evidence: {}", one_line(quote))));
     lines.extend(finding.suggested_fix.iter().map(|fix| format!("Fix: {}", one_line(fix))));
     lines.extend(finding.doubt());
+    lines.extend(finding.template.as_ref().map(|kind| about_kind(kind, one_line, one_line)));
     lines.push(origin(finding, one_line));
     lines.join("\n")
+}
+
+/// Returns the explanation that all findings of a kind share.
+fn about_kind(
+    kind: &TemplateText,
+    text: impl Fn(&str) -> String,
+    code: impl Fn(&str) -> String,
+) -> String {
+    let link = kind.link.as_deref().map(|link| format!(" {}", code(link))).unwrap_or_default();
+    format!("About {}: {}{link}", text(&kind.title), text(&kind.explanation))
 }
 
 /// Returns the rule with its documentation, the reviewers and the id.

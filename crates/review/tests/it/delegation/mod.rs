@@ -167,6 +167,7 @@ fn rules() -> Vec<Box<dyn Reviewer>> {
 
 fn terms() -> RecordedPolicy {
     RecordedPolicy {
+        templates: Vec::new(),
         fail_on: None,
         require: CoverageRequirement::default(),
         without_content: NoContentPolicy::default(),

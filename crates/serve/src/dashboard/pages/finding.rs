@@ -8,7 +8,7 @@ use maud::{Markup, html};
 
 use super::PageRequest;
 use super::frame::{PageContent, PageContext, severity, time};
-use super::run::quotes;
+use super::run::{about_kind, heading, quotes, reported_title};
 
 pub(super) fn content(
     dashboard: &Dashboard,
@@ -19,13 +19,15 @@ pub(super) fn content(
     let main = html! {
         section.part {
             p { (severity(finding.impact, &finding.severity)) " " span.dim { (finding.state) } }
-            h1 { (finding.title) }
+            h1 { (heading(detail.template.as_ref(), &finding.title)) }
+            (reported_title(detail.template.as_ref(), &finding.title))
             (quotes(&finding.place(), &detail.evidence))
             p.prose { (detail.description) }
             @if let Some(fix) = &detail.suggested_fix {
                 h2 { "Suggested fix" }
                 p.prose { (fix) }
             }
+            (about_kind(detail.template.as_ref()))
             (finding_facts(&detail))
         }
         (section("decision", "Decision", &decision(&request.context, &detail)))

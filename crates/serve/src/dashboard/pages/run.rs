@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use assay_engine::dashboard::run_views::{CodeLineView, FixView, RunDetailView, RunFindingView};
 use assay_engine::dashboard::{Dashboard, DashboardError};
+use assay_findings::template::TemplateText;
 use assay_html::code::{CodeExcerpt, CodeLine, CodeLineKind, LineReplacement};
 use assay_html::filter::ListFilter;
 use assay_html::section::{anchor, facts, folded, prose, section};
@@ -77,16 +78,42 @@ fn entry(found: &RunFindingView) -> Markup {
             data-severity=(tone.class()) {
             h3.title {
                 (severity(finding.impact, &finding.severity))
-                a.link href={ "/findings/" (finding.id) } { (finding.title) }
+                a.link href={ "/findings/" (finding.id) } { (heading(found.template.as_ref(), &finding.title)) }
                 span.dim { (finding.state) }
             }
             (code(found))
+            (reported_title(found.template.as_ref(), &finding.title))
             @if let Some(description) = &found.description { p.prose { (prose(description)) } }
             @if let Some(fix) = &found.suggested_fix { p.prose { strong { "Fix: " } (prose(fix)) } }
             @if let Some(fix) = &found.fix { (hunk(fix)) }
+            (about_kind(found.template.as_ref()))
             p.by {
                 span.mono { (finding.place()) } span { (finding.category) }
                 span { (finding.reviewers.join(", ")) }
+            }
+        }
+    }
+}
+
+/// Returns the title for a heading: that of the template, else that of the reviewer.
+pub(super) fn heading<'v>(template: Option<&'v TemplateText>, title: &'v str) -> &'v str {
+    template.map_or(title, |template| &template.title)
+}
+
+/// Renders the title of the reviewer below the title of a template.
+pub(super) fn reported_title(template: Option<&TemplateText>, title: &str) -> Markup {
+    let is_shown = template.is_some_and(|template| template.title != title);
+    html! { @if is_shown { p.dim { "Reported as: " (title) } } }
+}
+
+/// Renders the explanation, the form of a fix and the address that all findings of a kind share.
+pub(super) fn about_kind(template: Option<&TemplateText>) -> Markup {
+    html! {
+        @if let Some(template) = template {
+            p.note {
+                "About " (template.title) ": " (prose(&template.explanation)) " "
+                (prose(&template.fix))
+                @if let Some(link) = &template.link { " " span.mono { (link) } }
             }
         }
     }

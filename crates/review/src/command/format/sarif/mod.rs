@@ -6,7 +6,7 @@
 mod location;
 mod log;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use assay_findings::grade::Grade;
 use assay_findings::path::RepoPath;
@@ -202,6 +202,7 @@ fn take(
     draft.code = Some(code.to_owned()).filter(|code| !code.is_empty());
     draft.confidence = precision(&outcome.properties).or_else(|| precision(&rule.properties));
     draft.help = help(rule);
+    draft.help.extend(cwe_names(&[&rule.properties, &outcome.properties]));
     draft.fires_on_base = outcome.baseline_state.as_deref() == Some("unchanged");
     if let Some(at) = outcome.locations.iter().find_map(|one| one.physical_location.as_ref()) {
         let location = at.artifact_location.as_ref().ok_or("the location has no file")?;
@@ -261,6 +262,19 @@ fn precision(properties: &Properties) -> Option<Confidence> {
 fn has_tag(properties: &Properties) -> bool {
     let tags = properties.tags.as_array().into_iter().flatten().filter_map(Value::as_str);
     tags.into_iter().any(|tag| tag.eq_ignore_ascii_case("security"))
+}
+
+/// Returns the weaknesses that tags such as `external/cwe/cwe-089` name, as `CWE-89`.
+fn cwe_names(properties: &[&Properties]) -> Vec<String> {
+    let tags = properties.iter().filter_map(|properties| properties.tags.as_array()).flatten();
+    let tags = tags.filter_map(Value::as_str).map(str::to_lowercase);
+    let numbers = tags.filter_map(|tag| {
+        let (_, rest) = tag.rsplit_once("cwe-")?;
+        let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+        digits.parse::<u32>().ok()
+    });
+    let numbers: BTreeSet<u32> = numbers.collect();
+    numbers.into_iter().map(|number| format!("CWE-{number}")).collect()
 }
 
 fn help(rule: &Rule) -> Vec<String> {
