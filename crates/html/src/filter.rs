@@ -24,12 +24,13 @@ impl ListFilter<'_> {
     pub fn render(&self) -> Markup {
         html! {
             form.filter hidden data-filter role="search" aria-label={ "Filter " (self.entries) } {
-                label { "Search " input type="search" data-filter-text autocomplete="off"; }
+                label { "Search " input type="search" name="text" data-filter-text autocomplete="off"; }
                 fieldset {
                     legend.hidden-text { "Severity" }
                     @for (tone, count) in self.severities {
                         label.choice {
-                            input type="checkbox" checked data-filter-severity=(tone.class());
+                            input type="checkbox" checked name=(tone.class())
+                                data-filter-severity=(tone.class());
                             " " span.(tone.class()) { (tone.class()) } " " span.count { (count) }
                         }
                     }

@@ -5,7 +5,11 @@
 #![allow(clippy::disallowed_methods, reason = "tests start programs and read the environment")]
 
 pub mod credentials;
+#[cfg(unix)]
+pub mod dashboard;
 mod date;
+#[cfg(unix)]
+pub mod devtools;
 pub mod github;
 pub mod graphiti;
 mod http;

@@ -5,6 +5,7 @@
 mod action;
 mod agents;
 mod configuration;
+mod dashboard;
 mod delegation;
 mod demo;
 mod docs;

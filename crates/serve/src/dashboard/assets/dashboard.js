@@ -4,6 +4,7 @@
   if (!main || !window.EventSource) return;
   const status = document.querySelector("[data-live-status]");
   let mark = main.dataset.mark;
+  let isBehind = false;
 
   const say = (text, on) => {
     if (!status) return;
@@ -11,11 +12,14 @@
     status.classList.toggle("on", on);
   };
 
+  // A part with the focus stays as it is until the focus leaves.
   const replace = (fresh) => {
+    isBehind = false;
     for (const part of document.querySelectorAll("[data-live]")) {
       const next = fresh.getElementById(part.id);
       const busy = document.activeElement !== document.body && part.contains(document.activeElement);
-      if (next && !busy) part.replaceWith(document.importNode(next, true));
+      if (busy) isBehind = true;
+      else if (next) part.replaceWith(document.importNode(next, true));
     }
   };
 
@@ -25,12 +29,19 @@
     replace(new DOMParser().parseFromString(await answer.text(), "text/html"));
   };
 
+  const update = () => refresh().catch(() => say("not live", false));
+
+  document.addEventListener("focusout", (event) => {
+    const part = event.target.closest("[data-live]");
+    if (isBehind && part && !part.contains(event.relatedTarget)) update();
+  });
+
   const source = new EventSource("/events");
   source.addEventListener("mark", (event) => {
     say("live", true);
     if (event.data === mark) return;
     mark = event.data;
-    refresh().catch(() => say("not live", false));
+    update();
   });
   source.addEventListener("error", () => {
     if (source.readyState === EventSource.CLOSED) say("not live", false);
