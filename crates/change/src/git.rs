@@ -357,12 +357,19 @@ impl Git {
 
     /// Fails if a path exists neither now nor in the last commit.
     pub(crate) fn check_paths(&self, paths: &[String]) -> Result<(), GitError> {
+        match paths {
+            [] => Ok(()),
+            paths => self.check_paths_in(paths, &self.head_or_empty()?),
+        }
+    }
+
+    /// Fails if a path exists neither now nor in a commit.
+    pub(crate) fn check_paths_in(&self, paths: &[String], commit: &str) -> Result<(), GitError> {
         for path in paths {
             if self.folder.join(path).exists() {
                 continue;
             }
-            let head = self.head_or_empty()?;
-            if self.run(&["ls-tree", "--name-only", &head, "--", path])?.is_empty() {
+            if self.run(&["ls-tree", "--name-only", commit, "--", path])?.is_empty() {
                 return Err(GitError::UnknownPath { path: path.clone() });
             }
         }

@@ -9,6 +9,7 @@
 //!   results.
 //! - [`code_owners`]: the owners of files, as CODEOWNERS names them.
 //! - `edited_work_tree`: the change of a work tree with the unsaved texts of an editor.
+//! - `given_diff`: a diff that is applied to no work tree. `whole_tree`: all files, as new ones.
 //! - `recorded_change`: a change that can be reviewed again without its repository.
 //! - [`state`]: the state below `.assay/`, and the check that this machine wrote it.
 //!
@@ -26,6 +27,7 @@ mod edited_work_tree;
 mod exclusion;
 mod file_name;
 mod git;
+mod given_diff;
 mod history;
 mod ignored_files;
 mod lineage;
@@ -40,6 +42,7 @@ mod stored_files;
 pub mod tree;
 pub mod unified;
 mod untracked_files;
+mod whole_tree;
 mod worktree;
 
 use std::path::{Path, PathBuf};
@@ -80,6 +83,15 @@ pub enum Scope {
     Staged,
     /// A commit, or a range of commits.
     Commits(String),
+    /// A unified diff, applied to a branch or commit.
+    Diff {
+        /// The text of the diff.
+        text: Vec<u8>,
+        /// The branch or commit; `None` for the last commit.
+        base: Option<String>,
+    },
+    /// All files of the work tree, as if they were new.
+    WholeTree,
     /// A pull request, fetched from the remote of its repository.
     Pull {
         /// The repository that the pull request is for, `OWNER/REPO`.
@@ -124,6 +136,8 @@ pub struct Change {
     pub untracked: Vec<String>,
     /// True if the change is limited to some paths and may be larger.
     pub is_limited: bool,
+    /// True if the change is not an edit: its files are all files of the work tree, as new ones.
+    pub is_whole_tree: bool,
     /// The messages of the commits, newest first.
     messages: Vec<String>,
     /// The purpose as the caller states it.
@@ -169,6 +183,7 @@ impl Change {
             files,
             untracked: Vec::new(),
             is_limited: false,
+            is_whole_tree: false,
             messages: Vec::new(),
             purpose: None,
             exclusion_rules: None,
@@ -346,7 +361,10 @@ pub fn open_staged(folder: &Path, index: &Path, selection: &Selection) -> Result
 }
 
 fn open_scope(git: Git, scope: &Scope, selection: &Selection) -> Result<Change, GitError> {
-    git.check_paths(&selection.paths)?;
+    // The paths of a given diff may exist only in the diff.
+    if !matches!(scope, Scope::Diff { .. }) {
+        git.check_paths(&selection.paths)?;
+    }
     let change = match scope {
         Scope::Automatic => open_work_tree(git, None, selection),
         Scope::Against(base) => open_work_tree(git, Some(base), selection),
@@ -357,6 +375,10 @@ fn open_scope(git: Git, scope: &Scope, selection: &Selection) -> Result<Change, 
             Change::new(git, "staged changes".to_owned(), from, files, tree)
         }
         Scope::Commits(range) => open_commits(git, range, &selection.paths),
+        Scope::Diff { text, base } => {
+            given_diff::open(git, text, base.as_deref(), &selection.paths)
+        }
+        Scope::WholeTree => whole_tree::open(git, selection),
         Scope::Pull { repository, number, head, base } => {
             let pull = git.fetch_pull(repository, *number, head.as_deref(), base.as_deref())?;
             let name = format!("{repository}#{number}");

@@ -79,6 +79,7 @@ impl RecordedChange {
             files: self.files,
             untracked: Vec::new(),
             is_limited: false,
+            is_whole_tree: false,
             messages: self.messages,
             purpose: self.purpose,
             exclusion_rules: None,

@@ -11,7 +11,8 @@ use crate::file_name::display_name;
 use crate::git::{Git, argument, text};
 
 /// The name and address under which a snapshot is committed.
-const IDENTITY: [&str; 4] = ["-c", "user.name=assay", "-c", "user.email=assay@localhost"];
+pub(crate) const IDENTITY: [&str; 4] =
+    ["-c", "user.name=assay", "-c", "user.email=assay@localhost"];
 
 /// Returns a digest of the work tree: of every file that git tracks or would add, byte for byte,
 /// except for those that `is_excluded` returns true for. `instead` may return another text to

@@ -49,6 +49,7 @@ pub mod gate_run;
 pub mod gate_session;
 pub mod ledger_transfer;
 pub mod loop_page;
+mod left_out;
 pub mod loop_session;
 pub mod loop_views;
 mod memory;

@@ -37,6 +37,7 @@ use assay_store::task::Moment;
 use crate::config::{Services, Settings};
 use crate::dates::{time_id, today};
 use crate::environment::Environment;
+use crate::left_out::left_out_note;
 use crate::models::{CachePolicy, ModelOptions, Panel, ReviewOptions};
 use crate::purpose;
 use crate::reporter::Reporter;
@@ -165,6 +166,9 @@ impl ReviewSession {
         settings.rules = local.rules.limit(settings.rules)?;
         let not_applied = settings.rules.not_applied(change.files.iter().map(FileDiff::path));
         settings.notes.extend(not_applied_note(&not_applied));
+        if change.is_whole_tree {
+            settings.notes.extend(left_out_note(&change));
+        }
         if let Some(purpose) = &options.models.purpose {
             change.state_purpose(purpose);
         }

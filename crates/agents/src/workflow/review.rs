@@ -77,7 +77,12 @@ fn with_cycle<'a>(task: &'a Task, scope: &Scope, messages: &[String]) -> Cow<'a,
 fn last_commit(root: &Path, scope: &Scope) -> Option<String> {
     match scope {
         Scope::Commits(range) => commit_of(root, subject::last(range)).ok(),
-        Scope::Automatic | Scope::Against(_) | Scope::Staged | Scope::Pull { .. } => None,
+        Scope::Automatic
+        | Scope::Against(_)
+        | Scope::Staged
+        | Scope::Diff { .. }
+        | Scope::WholeTree
+        | Scope::Pull { .. } => None,
     }
 }
 

@@ -153,6 +153,9 @@ pub fn git_error(error: &GitError) -> HandlerError {
         | GitError::Replaced { .. }
         | GitError::Moved { .. }
         | GitError::Layout { .. }
+        | GitError::BadDiff { .. }
+        | GitError::DiffMisfit { .. }
+        | GitError::DiffRefused { .. }
         | GitError::OnRecordOnly => HandlerError::permanent(error_text),
     }
 }

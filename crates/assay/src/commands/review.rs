@@ -16,6 +16,7 @@ use assay_engine::wording::count;
 use assay_findings::finding::Finding;
 use assay_findings::gate::ReviewMode;
 use assay_findings::grade::Grade;
+use assay_findings::read::MAX_TEXT;
 use assay_findings::synthesis::{Synthesis, SynthesisInputs, synthesize};
 use assay_findings::verdict::VerdictState;
 use assay_findings::write;
@@ -81,8 +82,8 @@ pub(crate) struct Args {
     record: Option<PathBuf>,
     /// Replay the review that was recorded in DIR, and call no model
     #[arg(long, value_name = "DIR", conflicts_with_all = [
-        "base", "staged", "commit", "pr", "untracked", "paths", "models", "no_models", "persona",
-        "accept", "mode",
+        "base", "staged", "commit", "pr", "diff", "all", "untracked", "paths", "models", "no_models",
+        "persona", "accept", "mode",
     ])]
     replay: Option<PathBuf>,
     /// Accept all findings into the baseline, with this reason
@@ -93,8 +94,9 @@ pub(crate) struct Args {
 /// Options that select the change.
 #[derive(clap::Args)]
 struct ChangeArgs {
-    /// Compare the branch and the work tree with their merge base with this branch or commit
-    #[arg(long, value_name = "REF", conflicts_with_all = ["staged", "commit", "pr"])]
+    /// Compare the branch and the work tree with their merge base with this branch or commit; with
+    /// `--diff`, the commit that the diff applies to
+    #[arg(long, value_name = "REF", conflicts_with_all = ["staged", "commit", "pr", "all"])]
     base: Option<String>,
     /// Review the staged changes
     #[arg(long, conflicts_with_all = ["commit", "pr"])]
@@ -105,6 +107,15 @@ struct ChangeArgs {
     /// Review a pull request, fetched from its remote
     #[arg(long, value_name = "OWNER/REPO#N", value_parser = pull_request)]
     pr: Option<Scope>,
+    /// Review a unified diff, applied to the last commit or to `--base`; `-` reads stdin
+    #[arg(
+        long, value_name = "FILE",
+        conflicts_with_all = ["staged", "commit", "pr", "all", "untracked"],
+    )]
+    diff: Option<PathBuf>,
+    /// Review all files of the work tree, or of the given paths, as if they were new
+    #[arg(long, conflicts_with_all = ["staged", "commit", "pr"])]
+    all: bool,
     /// Include untracked files
     #[arg(long, conflicts_with_all = ["staged", "commit", "pr"])]
     untracked: bool,
@@ -144,19 +155,37 @@ fn pull_request(text: &str) -> Result<Scope, String> {
 }
 
 impl ChangeArgs {
-    fn scope(&self) -> Scope {
-        match (&self.base, self.staged, &self.commit, &self.pr) {
+    fn scope(&self) -> anyhow::Result<Scope> {
+        if let Some(file) = &self.diff {
+            return Ok(Scope::Diff { text: read_diff(file)?, base: self.base.clone() });
+        }
+        if self.all {
+            return Ok(Scope::WholeTree);
+        }
+        Ok(match (&self.base, self.staged, &self.commit, &self.pr) {
             (Some(base), _, _, _) => Scope::Against(base.clone()),
             (None, true, _, _) => Scope::Staged,
             (None, false, Some(range), _) => Scope::Commits(range.clone()),
             (None, false, None, Some(pull)) => pull.clone(),
             (None, false, None, None) => Scope::Automatic,
-        }
+        })
     }
 
     fn selection(&self) -> Selection {
         Selection { paths: self.paths.clone(), untracked: self.untracked }
     }
+}
+
+/// Reads a diff from a file, or from stdin if the file is `-`.
+fn read_diff(file: &Path) -> anyhow::Result<Vec<u8>> {
+    let text = match file == Path::new("-") {
+        true => super::read_stdin()?,
+        false => super::read_file(file)?,
+    };
+    if text.len() > MAX_TEXT {
+        bail!("the diff is larger than {} MiB; split it, or commit it", MAX_TEXT >> 20);
+    }
+    Ok(text)
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
@@ -173,7 +202,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     {
         bail!("`--mode interactive` and `headless` print on stdout; leave `-o` and `-q` out");
     }
-    let (scope, selection) = (args.what.scope(), args.what.selection());
+    let (scope, selection) = (args.what.scope()?, args.what.selection());
     let shows_only = args.roster || args.dry_run;
     let cache_policy = match args.mode {
         _ if shows_only => CachePolicy::NoModels,
@@ -338,7 +367,12 @@ fn post(
                 post.post(form.into())
             })
         }
-        Scope::Automatic | Scope::Against(_) | Scope::Staged | Scope::Commits(_) => {
+        Scope::Automatic
+        | Scope::Against(_)
+        | Scope::Staged
+        | Scope::Commits(_)
+        | Scope::Diff { .. }
+        | Scope::WholeTree => {
             Err(anyhow!("reviews can be posted only on a pull request; name it with `--pr`"))
         }
     };

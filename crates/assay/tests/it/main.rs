@@ -36,6 +36,7 @@ mod report;
 mod review;
 mod review_e2e;
 mod review_output;
+mod review_scopes;
 mod rules;
 mod secrets;
 mod serve;

@@ -143,6 +143,33 @@ pub enum GitError {
         /// The path of the folder.
         folder: PathBuf,
     },
+    /// A diff has a syntax error.
+    #[error("cannot read the diff, line {line}: {reason}")]
+    BadDiff {
+        /// The line of the diff.
+        line: u32,
+        /// The error.
+        reason: String,
+    },
+    /// A hunk of a diff does not fit the files of the base.
+    #[error(
+        "the diff does not apply to `{file}`, hunk at line {line} of the diff: {reason}; name the \
+         commit that the diff was made from with `--base`"
+    )]
+    DiffMisfit {
+        /// The path of the file.
+        file: String,
+        /// The line of the hunk's header in the diff.
+        line: u32,
+        /// The reason of the misfit.
+        reason: String,
+    },
+    /// Git does not apply a diff.
+    #[error("the diff does not apply: {refusal}")]
+    DiffRefused {
+        /// The message of git.
+        refusal: String,
+    },
     /// Another process changed a file of the patch in the meantime.
     #[error("another process changed `{file}` meanwhile")]
     Moved {

@@ -147,3 +147,101 @@ pub struct MovedHunk {
     /// The line of the file at which the hunk fits.
     pub fits: u32,
 }
+
+impl DiffFaultKind<'_> {
+    /// Describes the fault. `quote` formats a text of the diff.
+    pub fn describe(&self, quote: &dyn Fn(&str) -> String) -> String {
+        const NAMES: &str = "`--- a/PATH` and `+++ b/PATH`";
+        const HEADER: &str = "`@@ -LINE,COUNT +LINE,COUNT @@`";
+        match self {
+            DiffFaultKind::NoFile => format!("the diff names no file; put {NAMES} above its hunks"),
+            DiffFaultKind::HunkWithoutFile => {
+                format!("a hunk has no file; put {NAMES} above it")
+            }
+            DiffFaultKind::NoNames => "the file names cannot be parsed".to_owned(),
+            DiffFaultKind::Binary(path) => {
+                format!("{} is binary, so it cannot be checked", quote(path))
+            }
+            DiffFaultKind::Link(path) => {
+                format!("{} is a symbolic link, so it cannot be checked", quote(path))
+            }
+            DiffFaultKind::Merge(path) => format!("{} is compared with several files", quote(path)),
+            DiffFaultKind::BadPath { path, reason } => {
+                format!("{} is not a valid path: {reason}", quote(path))
+            }
+            DiffFaultKind::NoHunk => "no hunk follows the names of the file".to_owned(),
+            DiffFaultKind::OutsideHunk(line) => {
+                format!("{} is outside of a hunk; a hunk begins with {HEADER}", quote(line))
+            }
+            DiffFaultKind::BadHeader(line) => {
+                format!("{} is not a valid hunk header; expected {HEADER}", quote(line))
+            }
+            DiffFaultKind::Unmarked(line) => {
+                format!("{} in a hunk does not begin with ` `, `+` or `-`", quote(line))
+            }
+            DiffFaultKind::Counts { stated: (old, new), found: (has_old, has_new) } => format!(
+                "the hunk header states {old} lines before and {new} after, and the hunk has \
+                 {has_old} and {has_new}"
+            ),
+        }
+    }
+}
+
+impl MisfitKind {
+    /// Describes the reason. `place` formats a line of the diff, and `quote` a text.
+    pub fn describe(
+        &self,
+        place: &dyn Fn(u32) -> String,
+        quote: &dyn Fn(&str) -> String,
+    ) -> String {
+        match self {
+            MisfitKind::Unreadable => "it cannot be read".to_owned(),
+            MisfitKind::TooMuch => "the search for its position takes too long".to_owned(),
+            MisfitKind::TooMuchBefore => "the diffs before it take too long to apply".to_owned(),
+            MisfitKind::Ambiguous { stated, fits } => {
+                let fits: Vec<String> = fits.iter().map(usize::to_string).collect();
+                format!(
+                    "it does not apply at line {stated}, and matches several other positions: \
+                     lines {}",
+                    fits.join(", ")
+                )
+            }
+            MisfitKind::BehindEnd { stated, count } => {
+                format!("it inserts after line {stated}, and the file has {count} lines")
+            }
+            MisfitKind::BeforeOther => {
+                "it has no context lines, and its position is before that of the previous hunk"
+                    .to_owned()
+            }
+            MisfitKind::FileEnds { count, at, wanted } => {
+                format!("{} has {}, and the file ends at line {count}", place(*at), quote(wanted))
+            }
+            MisfitKind::LineBreak { number, has_break, at } => format!(
+                "line {number} of the file ends {} a line break, unlike {}",
+                if *has_break { "with" } else { "without" },
+                place(*at)
+            ),
+            MisfitKind::Differs { number, found, at, wanted } => format!(
+                "line {number} of the file is {}, and {} {}",
+                quote(found),
+                place(*at),
+                quote(wanted)
+            ),
+            MisfitKind::Exists => "the diff creates the file, which already exists".to_owned(),
+            MisfitKind::TargetExists(path) => {
+                format!("{} already exists", quote(path.as_str()))
+            }
+            MisfitKind::LinesLeft(left) => {
+                format!("the diff deletes the file, and {left} of its lines remain")
+            }
+            MisfitKind::TakenAway(path) => {
+                format!("an earlier diff removes {}", quote(path.as_str()))
+            }
+            MisfitKind::NotText(path) => {
+                format!("{} is not readable text", quote(path.as_str()))
+            }
+            MisfitKind::NoFile(path) => format!("there is no file {}", quote(path.as_str())),
+            MisfitKind::Tree(error) => error.to_string(),
+        }
+    }
+}

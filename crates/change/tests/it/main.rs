@@ -5,6 +5,7 @@
 mod digest;
 mod edited;
 mod generated;
+mod given_diffs;
 mod hostile;
 mod hostile_settings;
 mod ignored;

@@ -584,13 +584,26 @@ impl Prompts {
 }
 
 /// Returns true if a change touches a path, a file below it, or a parent of it, which may have
-/// become a symbolic link.
+/// become a symbolic link. A review of all files touches only those that differ from the last
+/// commit.
 fn touches(change: &Change, place: &str) -> bool {
-    change.files.iter().any(|file| {
+    let is_touched = change.files.iter().any(|file| {
         let paths = [file.old_path.as_deref(), file.new_path.as_deref()];
         let mut paths = paths.into_iter().flatten();
         paths.any(|path| is_at_or_below(path, place) || is_at_or_below(place, path))
-    })
+    });
+    is_touched && !(change.is_whole_tree && is_same_text(change, place))
+}
+
+/// Returns true if the files at a path and below it have the same text before and after a change.
+fn is_same_text(change: &Change, place: &str) -> bool {
+    let texts = |tree: &dyn Tree| -> Result<BTreeMap<RepoPath, Option<String>>, TreeError> {
+        let paths = tree.paths()?.into_iter();
+        let paths = paths.filter(|path| is_at_or_below(path.as_str(), place));
+        paths.map(|path| Ok((path.clone(), tree.read(&path)?))).collect()
+    };
+    let (before, after) = (texts(change.base()), texts(change.tree()));
+    before.is_ok_and(|before| after.is_ok_and(|after| before == after))
 }
 
 /// Returns true if a tracked path may belong to a change of which only some paths were requested.

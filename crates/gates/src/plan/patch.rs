@@ -52,57 +52,7 @@ impl Plan {
 
     /// Formats the reason why a diff of the plan cannot be applied.
     pub fn misfit_text(&self, kind: &MisfitKind) -> String {
-        match kind {
-            MisfitKind::Unreadable => "it cannot be read".to_owned(),
-            MisfitKind::TooMuch => "the search for its position takes too long".to_owned(),
-            MisfitKind::TooMuchBefore => "the diffs before it take too long to apply".to_owned(),
-            MisfitKind::Ambiguous { stated, fits } => {
-                let fits: Vec<String> = fits.iter().map(usize::to_string).collect();
-                format!(
-                    "it does not apply at line {stated}, and matches several other positions: \
-                     lines {}",
-                    fits.join(", ")
-                )
-            }
-            MisfitKind::BehindEnd { stated, count } => {
-                format!("it inserts after line {stated}, and the file has {count} lines")
-            }
-            MisfitKind::BeforeOther => {
-                "it has no context lines, and its position is before that of the previous hunk"
-                    .to_owned()
-            }
-            MisfitKind::FileEnds { count, at, wanted } => format!(
-                "{} has {}, and the file ends at line {count}",
-                self.place(*at),
-                quoted(wanted)
-            ),
-            MisfitKind::LineBreak { number, has_break, at } => format!(
-                "line {number} of the file ends {} a line break, unlike {}",
-                if *has_break { "with" } else { "without" },
-                self.place(*at)
-            ),
-            MisfitKind::Differs { number, found, at, wanted } => format!(
-                "line {number} of the file is {}, and {} {}",
-                quoted(found),
-                self.place(*at),
-                quoted(wanted)
-            ),
-            MisfitKind::Exists => "the diff creates the file, which already exists".to_owned(),
-            MisfitKind::TargetExists(path) => {
-                format!("{} already exists", quoted(path.as_str()))
-            }
-            MisfitKind::LinesLeft(left) => {
-                format!("the diff deletes the file, and {left} of its lines remain")
-            }
-            MisfitKind::TakenAway(path) => {
-                format!("an earlier diff of the plan removes {}", quoted(path.as_str()))
-            }
-            MisfitKind::NotText(path) => {
-                format!("{} is not readable text", quoted(path.as_str()))
-            }
-            MisfitKind::NoFile(path) => format!("there is no file {}", quoted(path.as_str())),
-            MisfitKind::Tree(error) => error.to_string(),
-        }
+        kind.describe(&|line| self.place(line), &quoted)
     }
 }
 
@@ -113,37 +63,5 @@ pub fn files<'a, 'p>(patches: &'a [PlacedPatch<'p>]) -> impl Iterator<Item = &'a
 
 /// Formats a syntax error of a diff.
 pub fn fault_text(kind: &DiffFaultKind<'_>) -> String {
-    const NAMES: &str = "`--- a/PATH` and `+++ b/PATH`";
-    const HEADER: &str = "`@@ -LINE,COUNT +LINE,COUNT @@`";
-    match kind {
-        DiffFaultKind::NoFile => format!("the diff names no file; put {NAMES} above its hunks"),
-        DiffFaultKind::HunkWithoutFile => {
-            format!("a hunk has no file; put {NAMES} above it")
-        }
-        DiffFaultKind::NoNames => "the file names cannot be parsed".to_owned(),
-        DiffFaultKind::Binary(path) => {
-            format!("{} is binary, so it cannot be checked", quoted(path))
-        }
-        DiffFaultKind::Link(path) => {
-            format!("{} is a symbolic link, so it cannot be checked", quoted(path))
-        }
-        DiffFaultKind::Merge(path) => format!("{} is compared with several files", quoted(path)),
-        DiffFaultKind::BadPath { path, reason } => {
-            format!("{} is not a valid path: {reason}", quoted(path))
-        }
-        DiffFaultKind::NoHunk => "no hunk follows the names of the file".to_owned(),
-        DiffFaultKind::OutsideHunk(line) => {
-            format!("{} is outside of a hunk; a hunk begins with {HEADER}", quoted(line))
-        }
-        DiffFaultKind::BadHeader(line) => {
-            format!("{} is not a valid hunk header; expected {HEADER}", quoted(line))
-        }
-        DiffFaultKind::Unmarked(line) => {
-            format!("{} in a hunk does not begin with ` `, `+` or `-`", quoted(line))
-        }
-        DiffFaultKind::Counts { stated: (old, new), found: (has_old, has_new) } => format!(
-            "the hunk header states {old} lines before and {new} after, and the hunk has \
-             {has_old} and {has_new}"
-        ),
-    }
+    kind.describe(&quoted)
 }
