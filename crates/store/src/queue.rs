@@ -393,6 +393,22 @@ pub struct QueueCounts {
     pub cancelled: usize,
 }
 
+/// The work of all queues: the number of tasks, and the first tasks of each state in the order in
+/// which they would be claimed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct QueueOverview {
+    /// The number of tasks of each queue by state.
+    pub counts: Vec<QueueCounts>,
+    /// The first tasks that an agent holds.
+    pub running: Vec<ListedTask>,
+    /// The first tasks with a dependency that cannot be completed without intervention.
+    pub blocked: Vec<ListedTask>,
+    /// The first other pending tasks.
+    pub waiting: Vec<ListedTask>,
+    /// The first tasks that failed permanently.
+    pub failed: Vec<ListedTask>,
+}
+
 /// A task that was recovered from an agent that is gone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecoveredTask {
@@ -529,6 +545,11 @@ pub trait Queue: Send + Sync {
 
     /// Counts the tasks of all queues.
     fn count(&self) -> Result<Vec<QueueCounts>, QueueError>;
+
+    /// Counts the tasks of all queues, and returns at most `most` tasks of each state. A server may
+    /// call this often: the cost hardly grows with the number of tasks, and a task that a person
+    /// added as a file may be seen a little later than by [`list`](Queue::list).
+    fn overview(&self, most: usize) -> Result<QueueOverview, QueueError>;
 
     /// Cancels a task that is pending or in progress. An agent that holds the task loses its lease.
     fn cancel(&self, id: &TaskId, by: &str) -> Result<(), QueueError>;

@@ -15,7 +15,7 @@ use assay_base::shutdown::Shutdown;
 use assay_store::files::FileQueue;
 use assay_store::queue::{
     AgentHealth, ClaimedTask, Heartbeat, Lease, LeaseKind, ListedTask, PauseTarget, Queue,
-    QueueCounts, QueueError, QueuedTask, RecoveredTask, Registration, SettleOutcome, TaskFilter,
+    QueueCounts, QueueError, QueueOverview, QueuedTask, RecoveredTask, Registration, SettleOutcome, TaskFilter,
     TaskResult, Watch,
 };
 use assay_store::task::{AgentId, QueueName, Task, TaskId};
@@ -74,6 +74,10 @@ impl Queue for UnreliableQueue {
 
     fn count(&self) -> Result<Vec<QueueCounts>, QueueError> {
         self.queue.count()
+    }
+
+    fn overview(&self, most: usize) -> Result<QueueOverview, QueueError> {
+        self.queue.overview(most)
     }
 
     fn cancel(&self, id: &TaskId, by: &str) -> Result<(), QueueError> {

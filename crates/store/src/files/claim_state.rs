@@ -45,26 +45,38 @@ impl QueueTransaction<'_> {
     fn dependency_state(&self, id: &TaskId) -> Result<ClaimState, QueueError> {
         let mut on = Vec::new();
         for need in self.index.needs(id)? {
-            let reason = match self.find_status(&need)? {
-                Some(TaskStatus::Completed) => continue,
-                Some(TaskStatus::Failed) => format!("depends on `{need}`, which failed"),
-                Some(TaskStatus::Cancelled) => {
-                    format!("depends on `{need}`, which was cancelled")
-                }
-                None => format!("depends on `{need}`, which is unknown"),
-                Some(TaskStatus::Pending | TaskStatus::InProgress)
-                    if self.depend_on_each_other(&need, id)? =>
-                {
-                    format!("depends on `{need}`, which depends on this task")
-                }
-                Some(TaskStatus::Pending | TaskStatus::InProgress) => {
-                    on.push(need);
-                    continue;
-                }
-            };
-            return Ok(ClaimState::Blocked { reason });
+            let status = self.find_status(&need)?;
+            if let Some(reason) = self.block_reason(id, &need, status)? {
+                return Ok(ClaimState::Blocked { reason });
+            }
+            if status != Some(TaskStatus::Completed) {
+                on.push(need);
+            }
         }
         Ok(ClaimState::Waiting { on })
+    }
+
+    /// Returns the reason why a dependency with this status cannot be completed without
+    /// intervention; `None` if it can be completed, or is.
+    pub(super) fn block_reason(
+        &self,
+        task: &TaskId,
+        need: &TaskId,
+        status: Option<TaskStatus>,
+    ) -> Result<Option<String>, QueueError> {
+        let why = match status {
+            Some(TaskStatus::Completed) => return Ok(None),
+            Some(TaskStatus::Failed) => "failed",
+            Some(TaskStatus::Cancelled) => "was cancelled",
+            None => "is unknown",
+            Some(TaskStatus::Pending | TaskStatus::InProgress) => {
+                match self.depend_on_each_other(need, task)? {
+                    true => "depends on this task",
+                    false => return Ok(None),
+                }
+            }
+        };
+        Ok(Some(format!("depends on `{need}`, which {why}")))
     }
 
     /// Returns true if two tasks depend, directly or through others, on each other.

@@ -24,7 +24,7 @@ use crate::task::{QueueName, TaskId, TaskStatus};
 
 /// The version of the tables, which grows with every change: an index of another version is
 /// rebuilt.
-const SCHEMA_VERSION: i64 = 3;
+const SCHEMA_VERSION: i64 = 4;
 
 /// The maximum size of the page cache, in KiB.
 const MAX_CACHE_KIB: i64 = 2_048;
@@ -59,6 +59,8 @@ const TABLES: &str = "
         WHERE ready = 1 AND for_a_person = 0;
     CREATE INDEX resting ON tasks (queue, rests_until) WHERE rests_until > 0;
     CREATE INDEX standing ON tasks (status, queue, priority, created, id);
+    CREATE INDEX waiting ON tasks (priority, created, id)
+        WHERE status = 'pending' AND open_dependencies > 0;
     CREATE TABLE dependencies (
         needs TEXT NOT NULL,
         task TEXT NOT NULL,
@@ -123,6 +125,22 @@ pub(super) struct IndexEntry {
     pub(super) delayed_until: Option<Uptime>,
     /// True if the task waits for a person.
     pub(super) describe_for_person: bool,
+}
+
+impl IndexEntry {
+    /// Returns the key by which tasks are claimed: the least first.
+    pub(super) fn turn(&self) -> (u8, i64, TaskId) {
+        (self.priority, self.created, self.id.clone())
+    }
+}
+
+/// A dependency of a pending task that has open dependencies.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct OpenNeed {
+    pub(super) task: TaskId,
+    pub(super) need: TaskId,
+    /// The status of the dependency; `None` if the dependency is not in the index.
+    pub(super) status: Option<TaskStatus>,
 }
 
 /// The state of a queue's folder at its last scan.
@@ -374,17 +392,35 @@ impl Index {
         Ok(first.first().copied().map(Uptime::from_millis))
     }
 
-    /// Returns the tasks with a status in the order in which they would be claimed.
+    /// Returns at most `most` tasks with a status, of a queue or all, in the order in which they
+    /// would be claimed.
     pub(super) fn list(
         &self,
         queue: Option<&QueueName>,
         status: TaskStatus,
+        most: usize,
     ) -> Result<Vec<IndexEntry>, QueueError> {
+        let Some(queue) = queue else { return self.list_all(status, most) };
         let sql = format!(
-            "SELECT {COLUMNS} FROM tasks WHERE status = ?1 AND (?2 IS NULL OR queue = ?2)
-             ORDER BY priority, created, id"
+            "SELECT {COLUMNS} FROM tasks INDEXED BY standing WHERE status = ? AND queue = ?
+             ORDER BY priority, created, id LIMIT ?"
         );
-        self.rows(&sql, params![status.as_str(), queue.map(QueueName::as_str)], entry)
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        self.rows(&sql, params![status.as_str(), queue.as_str(), most], entry)
+    }
+
+    /// Merges the first tasks of each queue: there are few queues, and the tasks of a queue are
+    /// sorted by an index.
+    fn list_all(&self, status: TaskStatus, most: usize) -> Result<Vec<IndexEntry>, QueueError> {
+        let sql = "SELECT queue FROM counts WHERE status = ? AND number > 0";
+        let queues: Vec<QueueName> = self.rows(sql, [status.as_str()], |row| name(row, 0))?;
+        let mut listed = Vec::new();
+        for queue in &queues {
+            listed.extend(self.list(Some(queue), status, most)?);
+        }
+        listed.sort_by_cached_key(IndexEntry::turn);
+        listed.truncate(most);
+        Ok(listed)
     }
 
     /// Returns the indexed files of a queue.
@@ -443,16 +479,44 @@ impl Index {
         Ok(needs)
     }
 
-    /// Returns at most `most` tasks of a queue that have open dependencies.
-    pub(super) fn with_open_dependencies(
+    /// Returns the pending tasks that have open dependencies, in the order in which they would be
+    /// claimed.
+    pub(super) fn with_open_dependencies(&self) -> Result<Vec<IndexEntry>, QueueError> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM tasks INDEXED BY waiting
+             WHERE status = 'pending' AND open_dependencies > 0 ORDER BY priority, created, id"
+        );
+        self.rows(&sql, [], entry)
+    }
+
+    /// Returns the ids of at most `most` tasks of a queue that have open dependencies.
+    pub(super) fn ids_with_open_dependencies(
         &self,
         queue: &QueueName,
         most: usize,
     ) -> Result<Vec<TaskId>, QueueError> {
-        let sql = "SELECT id FROM tasks
-             WHERE status = 'pending' AND queue = ? AND open_dependencies > 0 LIMIT ?";
+        let sql = "SELECT id FROM tasks INDEXED BY waiting
+             WHERE status = 'pending' AND open_dependencies > 0 AND queue = ? LIMIT ?";
         let most = i64::try_from(most).unwrap_or(i64::MAX);
         self.rows(sql, params![queue.as_str(), most], |row| name(row, 0))
+    }
+
+    /// Returns the dependencies of the pending tasks that have open ones, completed or not.
+    pub(super) fn open_needs(&self) -> Result<Vec<OpenNeed>, QueueError> {
+        let from = |table: &str, by_task: &str| {
+            format!(
+                "SELECT waiting.id, edges.needs, needed.status FROM tasks AS waiting INDEXED BY waiting
+                 CROSS JOIN {table} AS edges INDEXED BY {by_task} ON edges.task = waiting.id
+                 LEFT JOIN tasks AS needed ON needed.id = edges.needs
+                 WHERE waiting.status = 'pending' AND waiting.open_dependencies > 0"
+            )
+        };
+        let (declared, blocks) = (from("dependencies", "needed_by"), from("blocks", "blocked_by"));
+        self.rows(&format!("{declared} UNION {blocks} ORDER BY 1, 2"), [], |row| {
+            let has_status = row.get::<_, Option<String>>(2)?.is_some();
+            let status = has_status.then(|| name(row, 2)).transpose()?;
+            Ok(OpenNeed { task: name(row, 0)?, need: name(row, 1)?, status })
+        })
     }
 
     /// Sets the number of a task's open dependencies.
@@ -473,8 +537,11 @@ impl Index {
 
     /// Returns the number of tasks of a queue that can be claimed.
     pub(super) fn count_ready(&self, queue: &QueueName, now: Uptime) -> Result<usize, QueueError> {
-        let sql = "SELECT count(*) FROM tasks WHERE queue = ? AND status = 'pending'
-             AND open_dependencies = 0 AND rests_until <= ?";
+        let sql = "SELECT
+             (SELECT count(*) FROM tasks INDEXED BY turn WHERE queue = ?1 AND ready = 1)
+             + (SELECT count(*) FROM tasks INDEXED BY resting
+                WHERE queue = ?1 AND rests_until > 0 AND rests_until <= ?2
+                  AND status = 'pending' AND open_dependencies = 0)";
         let values = params![queue.as_str(), now.as_millis()];
         let number: Vec<i64> = self.rows(sql, values, |row| row.get(0))?;
         Ok(number.first().and_then(|number| usize::try_from(*number).ok()).unwrap_or(0))

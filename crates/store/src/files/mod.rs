@@ -20,6 +20,7 @@ mod file_names;
 mod index;
 mod layout;
 mod lease_file;
+mod overview;
 mod prune;
 mod queue_lock;
 mod recovery;
@@ -45,6 +46,7 @@ use tempfile::TempDir;
 
 use self::index::{Index, IndexEntry, IndexState};
 use self::layout::Layout;
+use self::overview::EntryWithState;
 use self::queue_lock::QueueLock;
 use self::scan::ScanMode;
 use self::transaction::QueueTransaction;
@@ -53,8 +55,8 @@ use crate::boot::boot_id;
 use crate::durable_fs::{self, DiskError, Durability};
 use crate::queue::{
     AgentHealth, ClaimState, ClaimedTask, Heartbeat, Lease, LeaseKind, ListedTask, PauseTarget,
-    Policy, Queue, QueueCounts, QueueError, QueuedTask, RecoveredTask, Registration, SettleOutcome,
-    TaskFilter, TaskResult, Watch, repeat_error,
+    Policy, Queue, QueueCounts, QueueError, QueueOverview, QueuedTask, RecoveredTask, Registration,
+    SettleOutcome, TaskFilter, TaskResult, Watch, repeat_error,
 };
 use crate::task::{AgentId, Moment, QueueName, Task, TaskId, TaskStatus};
 
@@ -241,24 +243,37 @@ impl FileQueue {
         Ok(names.into_iter().take(most).filter_map(read).collect())
     }
 
-    /// Returns the tasks with a status from the index, in the order in which they would be claimed.
+    /// Returns at most `most` tasks with a status from the index, in the order in which they would
+    /// be claimed.
     fn list_indexed(
         &self,
-        filter: &TaskFilter,
+        queue: Option<&QueueName>,
         status: TaskStatus,
+        most: usize,
     ) -> Result<Vec<ListedTask>, QueueError> {
         let entries = self.with_transaction(|transaction| {
             transaction.scan_all()?;
-            let entries = transaction.index.list(filter.queue.as_ref(), status)?.into_iter();
-            let most = filter.limit.filter(|_| filter.context.is_none()).unwrap_or(usize::MAX);
-            let with_claim_state = |entry| Ok((transaction.claim_state(&entry)?, entry));
-            entries.take(most).map(with_claim_state).collect::<Result<Vec<_>, QueueError>>()
+            transaction.with_states(transaction.index.list(queue, status, most)?)
         })?;
-        // The files are read without the lock, so that other processes need not wait.
+        Ok(self.read_all(entries))
+    }
+
+    /// Reads the tasks of index entries, without the lock, so that other processes need not wait.
+    fn read_all(&self, entries: Vec<EntryWithState>) -> Vec<ListedTask> {
         let listed = entries.into_iter().filter_map(|(claim_state, entry)| {
             Some(ListedTask { task: self.read(&entry)?, queue: entry.queue, claim_state })
         });
-        Ok(listed.collect())
+        listed.collect()
+    }
+
+    /// Adds the completed tasks to the counts, without the lock, so that other processes need not
+    /// wait.
+    fn add_archived(&self, counts: &mut [QueueCounts]) -> Result<(), QueueError> {
+        for count in counts {
+            let archive = durable_fs::list_dir(&self.layout.archive(&count.queue))?;
+            count.completed += archive.iter().filter(|name| layout::is_task_file(name)).count();
+        }
+        Ok(())
     }
 }
 
@@ -358,10 +373,16 @@ impl Queue for FileQueue {
             TaskStatus::Cancelled,
         ];
         let statuses = if filter.statuses.is_empty() { &all[..] } else { &filter.statuses };
-        let most = filter.limit.unwrap_or(usize::MAX);
+        let limit = filter.limit.unwrap_or(usize::MAX);
+        // The index does not know the context of tasks.
+        let most = if filter.context.is_none() { limit } else { usize::MAX };
         let mut listed = Vec::new();
         for status in statuses {
-            listed.extend(self.list_indexed(filter, *status)?);
+            let missing = most.saturating_sub(listed.len());
+            if missing == 0 {
+                break;
+            }
+            listed.extend(self.list_indexed(filter.queue.as_ref(), *status, missing)?);
             if *status != TaskStatus::Completed {
                 continue;
             }
@@ -370,31 +391,36 @@ impl Queue for FileQueue {
                 None => archives(&self.layout)?,
             };
             for queue in queues {
-                let most = if filter.context.is_none() { most } else { usize::MAX };
                 listed.extend(self.list_archived(&queue, most)?);
             }
         }
         if let Some((key, value)) = &filter.context {
             listed.retain(|listed| listed.task.context.get(key).is_some_and(|is| is == value));
         }
-        listed.truncate(most);
+        listed.truncate(limit);
         Ok(listed)
     }
 
     fn count(&self) -> Result<Vec<QueueCounts>, QueueError> {
         let mut counts = self.with_transaction(|transaction| {
             transaction.scan_all()?;
-            let queues = transaction.queues()?.into_iter();
-            queues
-                .map(|queue| count(transaction, queue))
-                .collect::<Result<Vec<QueueCounts>, QueueError>>()
+            transaction.counts(&transaction.blocked_tasks()?)
         })?;
-        // The archives are counted without the lock, so that other processes need not wait.
-        for count in &mut counts {
-            let archive = durable_fs::list_dir(&self.layout.archive(&count.queue))?;
-            count.completed += archive.iter().filter(|name| layout::is_task_file(name)).count();
-        }
+        self.add_archived(&mut counts)?;
         Ok(counts)
+    }
+
+    fn overview(&self, most: usize) -> Result<QueueOverview, QueueError> {
+        let found = self.with_transaction(|transaction| transaction.overview(most))?;
+        let mut counts = found.counts;
+        self.add_archived(&mut counts)?;
+        Ok(QueueOverview {
+            counts,
+            running: self.read_all(found.running),
+            blocked: self.read_all(found.blocked),
+            waiting: self.read_all(found.waiting),
+            failed: self.read_all(found.failed),
+        })
     }
 
     fn cancel(&self, id: &TaskId, by: &str) -> Result<(), QueueError> {
@@ -473,13 +499,18 @@ impl Queue for FileQueue {
             let Ok(heartbeat) = serde_json::from_slice::<Heartbeat>(&bytes) else {
                 continue;
             };
-            let agent = &heartbeat.agent;
-            let alive = self.with_transaction(|transaction| {
-                Ok(lease_file::is_alive(transaction.layout, agent))
-            })?;
-            let paused = self.is_paused(agent)?;
-            seen.push(AgentHealth { heartbeat, alive, paused });
+            let paused = self.is_paused(&heartbeat.agent)?;
+            seen.push(AgentHealth { heartbeat, alive: false, paused });
         }
+        if seen.is_empty() {
+            return Ok(seen);
+        }
+        self.with_transaction(|transaction| {
+            for agent in &mut seen {
+                agent.alive = lease_file::is_alive(transaction.layout, &agent.heartbeat.agent);
+            }
+            Ok(())
+        })?;
         seen.sort_by(|a, b| a.heartbeat.agent.cmp(&b.heartbeat.agent));
         Ok(seen)
     }
@@ -510,32 +541,6 @@ impl Queue for FileQueue {
     fn is_paused(&self, agent: &AgentId) -> Result<bool, QueueError> {
         Ok(self.layout.pause(agent).exists() || self.layout.pause_all().exists())
     }
-}
-
-fn count(transaction: &QueueTransaction<'_>, queue: QueueName) -> Result<QueueCounts, QueueError> {
-    let number = |status| transaction.index.count(&queue, status);
-    let (ready, pending) = (
-        transaction.index.count_ready(&queue, transaction.clock.uptime())?,
-        number(TaskStatus::Pending)?,
-    );
-    let mut blocked = 0;
-    for id in transaction.index.with_open_dependencies(&queue, usize::MAX)? {
-        let Some(entry) = transaction.index.get(&id)? else {
-            continue;
-        };
-        blocked +=
-            usize::from(matches!(transaction.claim_state(&entry)?, ClaimState::Blocked { .. }));
-    }
-    Ok(QueueCounts {
-        ready,
-        waiting: pending.saturating_sub(ready + blocked),
-        blocked,
-        in_progress: number(TaskStatus::InProgress)?,
-        completed: number(TaskStatus::Completed)?,
-        failed: number(TaskStatus::Failed)?,
-        cancelled: number(TaskStatus::Cancelled)?,
-        queue,
-    })
 }
 
 /// Returns the queues that have completed tasks.

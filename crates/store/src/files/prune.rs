@@ -43,7 +43,7 @@ impl QueueTransaction<'_> {
     fn prune_given_up(&mut self, before: Moment) -> Result<usize, QueueError> {
         let mut removed = 0;
         for status in [TaskStatus::Failed, TaskStatus::Cancelled] {
-            for entry in self.index.list(None, status)? {
+            for entry in self.index.list(None, status, usize::MAX)? {
                 let task = self.read(&entry.queue, &entry.file).ok().flatten();
                 let is_old = task.is_some_and(|task| task.failed_at.is_some_and(|at| at < before));
                 if is_old && self.index.dependents(&entry.id)?.is_empty() {

@@ -43,7 +43,7 @@ impl QueueTransaction<'_> {
             }
         }
         let mut recovered = Vec::new();
-        for entry in self.index.list(None, TaskStatus::InProgress)? {
+        for entry in self.index.list(None, TaskStatus::InProgress, usize::MAX)? {
             if !self.layout.lock(&entry.id).is_file() {
                 recovered.extend(self.recover_task(&entry)?);
             }
@@ -105,7 +105,7 @@ impl QueueTransaction<'_> {
 
     /// Ends the leases that an earlier agent of this name claimed while alive.
     fn end_leases(&mut self, agent: &AgentId) -> Result<(), QueueError> {
-        for entry in self.index.list(None, TaskStatus::InProgress)? {
+        for entry in self.index.list(None, TaskStatus::InProgress, usize::MAX)? {
             let lease = LeaseFile::read(self.layout, &entry.id).ok().flatten();
             if lease.is_some_and(|lease| lease.agent == *agent && lease.ends_with_agent()) {
                 durable_fs::remove(&self.layout.lock(&entry.id))?;

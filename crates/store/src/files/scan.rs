@@ -58,7 +58,7 @@ impl QueueTransaction<'_> {
     }
 
     /// Skips a queue whose folder cannot be read, and writes the reason: other queues continue.
-    fn skip_unreadable(
+    pub(super) fn skip_unreadable(
         &mut self,
         queue: &QueueName,
         scanned: Result<(), QueueError>,
@@ -118,7 +118,7 @@ impl QueueTransaction<'_> {
         let path = self.layout.queue(queue);
         let folder = fs::metadata(&path).map_err(durable_fs::with_path(&path))?;
         let settled = self.import_changes(queue)?;
-        for id in self.index.with_open_dependencies(queue, MAX_RECOUNTED)? {
+        for id in self.index.ids_with_open_dependencies(queue, MAX_RECOUNTED)? {
             self.recount_open_dependencies(&id)?;
         }
         let quiet = folder.modified().ok().and_then(|at| self.clock.since(at));

@@ -38,8 +38,8 @@ use self::push::CapacityCache;
 use self::watch::NotifySender;
 use crate::queue::{
     AgentHealth, ClaimedTask, Heartbeat, Lease, LeaseKind, ListedTask, PauseTarget, Policy, Queue,
-    QueueCounts, QueueError, QueuedTask, RecoveredTask, Registration, SettleOutcome, TaskFilter,
-    TaskResult, Watch,
+    QueueCounts, QueueError, QueueOverview, QueuedTask, RecoveredTask, Registration, SettleOutcome,
+    TaskFilter, TaskResult, Watch,
 };
 use crate::task::{AgentId, QueueName, TaskId};
 
@@ -145,6 +145,10 @@ impl Queue for PgQueue {
 
     fn count(&self) -> Result<Vec<QueueCounts>, QueueError> {
         PgQueue::count(self)
+    }
+
+    fn overview(&self, most: usize) -> Result<QueueOverview, QueueError> {
+        PgQueue::overview(self, most)
     }
 
     fn cancel(&self, id: &TaskId, by: &str) -> Result<(), QueueError> {

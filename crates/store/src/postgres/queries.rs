@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::PgQueue;
 use super::pool::{Conn, OperationError, RetryMode};
 use crate::cycles::Cycles;
-use crate::queue::{ClaimState, ListedTask, QueueCounts, QueueError, TaskFilter};
+use crate::queue::{ClaimState, ListedTask, QueueCounts, QueueError, QueueOverview, TaskFilter};
 use crate::task::{Moment, QueueName, Task, TaskId, TaskStatus};
 use crate::transitions;
 
@@ -61,6 +61,15 @@ const COMPLETED: &str = concat!(
 const NEEDS: &str = "SELECT n.task, n.needs, t.status
     FROM assay_line l JOIN assay_needs n ON n.task = l.id LEFT JOIN assay_tasks t ON t.id = n.needs
     WHERE l.open > 0";
+
+/// Selects the ids of tasks with open dependencies, in the order in which they would be claimed.
+const DEPENDENT_IDS: &str =
+    "SELECT id FROM assay_line WHERE open > 0 ORDER BY priority, created, id";
+
+/// Selects the first ids of the tasks that have a holder, or of those that have none, in the order
+/// in which they would be claimed.
+const FIRST_IDS: &str = "SELECT id FROM assay_line WHERE (holder IS NOT NULL) = $1::bool
+    ORDER BY priority, created, id LIMIT $2::int8";
 
 /// A task joined with its row in `assay_line`.
 pub(super) struct TaskRow {
@@ -271,29 +280,85 @@ impl PgQueue {
     /// Returns the number of tasks of all queues by state.
     pub(super) fn count(&self) -> Result<Vec<QueueCounts>, QueueError> {
         self.pool.run(RetryMode::UntilRestarted, |conn, _| {
-            let mut counts = BTreeMap::new();
-            let line = conn.query(
-                "SELECT queue, CASE WHEN holder IS NOT NULL THEN 'in_progress'
-                     WHEN rests > now() THEN 'waiting' ELSE 'ready' END, count(*)
-                 FROM assay_line WHERE open = 0 GROUP BY 1, 2
-                 UNION ALL
-                 SELECT queue, status, count(*) FROM assay_tasks WHERE status <> 'open'
-                 GROUP BY 1, 2",
-                &[],
-            )?;
-            for row in line {
-                let (queue, state, many): (&str, &str, i64) = (row.get(0), row.get(1), row.get(2));
-                *counter(&mut counts, queue, state)? += usize::try_from(many).unwrap_or(0);
-            }
             let needs = OpenDependencies::read(conn)?;
-            for row in conn.query("SELECT id, queue FROM assay_line WHERE open > 0", &[])? {
-                let (id, queue): (&str, &str) = (row.get(0), row.get(1));
-                let state = if needs.is_blocked(id) { "blocked" } else { "waiting" };
-                *counter(&mut counts, queue, state)? += 1;
-            }
-            Ok(counts.into_values().collect())
+            counts(conn, &needs)
         })
     }
+
+    /// Returns the number of tasks of all queues by state, and at most `most` tasks of each state.
+    pub(super) fn overview(&self, most: usize) -> Result<QueueOverview, QueueError> {
+        self.pool.run(RetryMode::UntilRestarted, |conn, _| {
+            let needs = OpenDependencies::read(conn)?;
+            let mut blocked = ids(conn, DEPENDENT_IDS, &[])?;
+            blocked.retain(|id| needs.is_blocked(id));
+            // Blocked tasks are pending too, and may come before all that wait.
+            let searched = limit(most.saturating_add(blocked.len()));
+            let mut waiting = ids(conn, FIRST_IDS, &[&false, &searched])?;
+            waiting.retain(|id| !needs.is_blocked(id));
+            let running = ids(conn, FIRST_IDS, &[&true, &limit(most)])?;
+            let (failed, any) = (TaskStatus::Failed.as_str(), None::<&str>);
+            let failed = TaskRow::query(conn, GIVEN_UP, &[&failed, &any, &any, &limit(most)])?;
+            Ok(QueueOverview {
+                counts: counts(conn, &needs)?,
+                running: listed(conn, &needs, &running)?,
+                blocked: listed(conn, &needs, first(&blocked, most))?,
+                waiting: listed(conn, &needs, first(&waiting, most))?,
+                failed: failed.into_iter().map(|task_row| task_row.into_listed(&needs)).collect(),
+            })
+        })
+    }
+}
+
+fn limit(most: usize) -> i64 {
+    i64::try_from(most).unwrap_or(i64::MAX)
+}
+
+fn first(ids: &[String], most: usize) -> &[String] {
+    &ids[..most.min(ids.len())]
+}
+
+fn ids(
+    conn: &mut Conn,
+    sql: &'static str,
+    values: &[&(dyn ToSql + Sync)],
+) -> Result<Vec<String>, OperationError> {
+    Ok(conn.query(sql, values)?.iter().map(|row| row.get(0)).collect())
+}
+
+/// Returns the tasks with these ids, in the same order.
+fn listed(
+    conn: &mut Conn,
+    needs: &OpenDependencies,
+    ids: &[String],
+) -> Result<Vec<ListedTask>, OperationError> {
+    let mut task_rows = TaskRow::query(conn, BY_ID, &[&ids])?;
+    let place = |task_row: &TaskRow| ids.iter().position(|id| id == task_row.task.id.as_str());
+    task_rows.sort_by_cached_key(place);
+    Ok(task_rows.into_iter().map(|task_row| task_row.into_listed(needs)).collect())
+}
+
+/// Counts the tasks of all queues by state.
+fn counts(conn: &mut Conn, needs: &OpenDependencies) -> Result<Vec<QueueCounts>, OperationError> {
+    let mut counts = BTreeMap::new();
+    let line = conn.query(
+        "SELECT queue, CASE WHEN holder IS NOT NULL THEN 'in_progress'
+             WHEN rests > now() THEN 'waiting' ELSE 'ready' END, count(*)
+         FROM assay_line WHERE open = 0 GROUP BY 1, 2
+         UNION ALL
+         SELECT queue, status, count(*) FROM assay_tasks WHERE status <> 'open'
+         GROUP BY 1, 2",
+        &[],
+    )?;
+    for row in line {
+        let (queue, state, many): (&str, &str, i64) = (row.get(0), row.get(1), row.get(2));
+        *counter(&mut counts, queue, state)? += usize::try_from(many).unwrap_or(0);
+    }
+    for row in conn.query("SELECT id, queue FROM assay_line WHERE open > 0", &[])? {
+        let (id, queue): (&str, &str) = (row.get(0), row.get(1));
+        let state = if needs.is_blocked(id) { "blocked" } else { "waiting" };
+        *counter(&mut counts, queue, state)? += 1;
+    }
+    Ok(counts.into_values().collect())
 }
 
 /// Returns the counter of a queue for a state.

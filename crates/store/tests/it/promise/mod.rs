@@ -23,6 +23,7 @@ mod agents;
 mod holding;
 mod keeping;
 mod order;
+mod overview;
 mod pushing;
 mod settling;
 
