@@ -394,6 +394,11 @@ mod tests {
         let all = plan(&finding_page_sql(false));
         assert!(all.contains("SEARCH findings USING INDEX findings_by_weight"), "{all}");
         assert!(!all.contains("B-TREE FOR ORDER BY"), "{all}");
+        let state = plan(
+            "SELECT key FROM findings INDEXED BY findings_by_weight
+             WHERE impact > 0 AND outcome = 'absent' AND category = 'x'",
+        );
+        assert!(state.contains("COVERING INDEX findings_by_weight"), "{state}");
         let runs = plan("SELECT * FROM runs WHERE (at, id) < (1, 'x') ORDER BY at DESC, id DESC");
         assert!(runs.contains("runs_by_time") && !runs.contains("B-TREE"), "{runs}");
         let looks = plan("SELECT finding FROM looks WHERE run = 'x' AND outcome <> 'absent'");

@@ -12,8 +12,12 @@ use crate::postgres::create_schema;
 pub(super) const APPLICATION: i64 = 0x6173_7361;
 
 /// The migrations of SQLite, one for each version of the schema.
-const MIGRATIONS: [&str; 3] =
-    [include_str!("schema/1.sql"), include_str!("schema/2.sql"), include_str!("schema/3.sql")];
+const MIGRATIONS: [&str; 4] = [
+    include_str!("schema/1.sql"),
+    include_str!("schema/2.sql"),
+    include_str!("schema/3.sql"),
+    include_str!("schema/4.sql"),
+];
 
 /// The current version of the schema of SQLite.
 pub(super) const VERSION: i64 = MIGRATIONS.len() as i64;

@@ -48,7 +48,7 @@ CREATE TABLE findings (
 );
 CREATE INDEX findings_by_id ON findings (id);
 CREATE INDEX findings_by_file ON findings (file);
-CREATE INDEX findings_by_weight ON findings (impact, first_seen, key);
+CREATE INDEX findings_by_weight ON findings (impact, first_seen, key, outcome, category);
 CREATE INDEX findings_by_time ON findings (first_seen);
 
 -- The outcome of a finding in a run; `before` is a digest of the base version of the file, `evidence` the fact that shows an absence.
