@@ -2,7 +2,7 @@
 //!
 //! The views are plain values with JSON schemas, so that pages and the API show the same:
 //! [`task_views`] has queues, agents and tasks, [`run_views`] runs, [`finding_views`] findings,
-//! [`loop_list`] validation loops, [`gate_views`] quality gates, and `statistics_cache` the statistics
+//! [`loop_list`] validation loops, [`gate_views`] quality gates, [`calibration`] scores of evaluations, and `statistics_cache` the statistics
 //! of the ledger. [`actions`] changes tasks and findings and records each change in an
 //! [`audit_log`].
 //!
@@ -11,6 +11,7 @@
 
 pub mod actions;
 pub mod audit_log;
+pub mod calibration;
 pub mod finding_views;
 pub mod gate_views;
 pub mod loop_list;

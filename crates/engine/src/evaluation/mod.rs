@@ -14,5 +14,6 @@ pub mod questions;
 pub mod results_folder;
 pub mod reviewers;
 pub mod set_folder;
+pub mod stored_scores;
 pub mod transcripts;
 pub mod verdict_file;

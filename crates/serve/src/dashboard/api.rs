@@ -9,6 +9,7 @@ use assay_engine::dashboard::actions::{
     ActionView, AuditListView, DashboardAction, DismissalInput, GateAcceptInput, LoopSignOffInput,
 };
 use assay_engine::dashboard::audit_log::ActionOrigin;
+use assay_engine::dashboard::calibration::CalibrationListView;
 use assay_engine::dashboard::finding_views::{
     FindingDetailView, FindingListQuery, FindingListView,
 };
@@ -252,6 +253,12 @@ pub(super) fn operations() -> Vec<ApiOperation> {
             "getStatistics",
             "Returns the statistics of the ledger.",
             |dashboard, _, query| dashboard.statistics_of(query),
+        ),
+        ApiOperation::read::<NoParameters, CalibrationListView>(
+            "/calibration",
+            "listCalibration",
+            "Returns stated confidence against the share that was right, of the last evaluations.",
+            |dashboard, _, _| dashboard.calibration(),
         ),
         ApiOperation::read::<NoParameters, AuditListView>(
             "/audit",

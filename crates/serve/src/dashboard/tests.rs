@@ -216,8 +216,8 @@ fn answers_match_their_schemas_in_the_description() {
     server.push("t1", "Review");
     let (_, description) = server.call("GET", "/api/v1/openapi.json", "");
     for path in [
-        "/runs", "/findings", "/queues", "/tasks", "/agents", "/loops", "/gates", "/statistics",
-        "/audit",
+        "/runs", "/findings", "/queues", "/tasks", "/agents", "/loops", "/gates", "/calibration",
+        "/statistics", "/audit",
     ] {
         let path = format!("/api/v1{path}");
         let operation = &description["paths"][&path]["get"];

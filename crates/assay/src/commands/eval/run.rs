@@ -1,7 +1,7 @@
 //! `assay eval SET`: reviews every case of a set, and scores the reviews.
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use assay_engine::config::models::SpendingCaps;
@@ -9,8 +9,10 @@ use assay_engine::evaluation::measurement::{ResultStorage, Reviewers, measure};
 use assay_engine::evaluation::results_folder::{check_results_folder, name_of, write_report};
 use assay_engine::evaluation::reviewers::{EvalReviewer, EvalRun};
 use assay_engine::evaluation::set_folder::{read_set, select_cases};
-use assay_eval::report::{ReviewerResults, evaluate};
+use assay_engine::evaluation::stored_scores::store_scores;
+use assay_eval::report::{EvalReport, ReviewerResults, evaluate};
 
+use super::super::warn;
 use super::ScoringArgs;
 use crate::exit::Exit;
 use crate::messages::Stderr;
@@ -89,8 +91,19 @@ pub(super) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
     if let Some(out) = &args.out {
         write_report(out, &report)?;
     }
+    if args.only.is_empty() {
+        store(&args.folder, &report);
+    }
     args.scoring.show(&report)?;
     Ok(args.scoring.exit(&report, earlier.as_ref(), &reviewers.added))
+}
+
+/// Stores the scores for the dashboard of the repository. Without a repository nothing is stored.
+fn store(folder: &Path, report: &EvalReport) {
+    let Ok(root) = assay_change::root(folder) else { return };
+    if let Err(error) = store_scores(environment(), &root, report) {
+        warn(&format!("the scores are not stored for the dashboard: {error:#}"));
+    }
 }
 
 impl RunArgs {

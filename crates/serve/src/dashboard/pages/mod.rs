@@ -7,6 +7,7 @@
 mod action_form;
 mod api_reference;
 mod audit;
+mod calibration;
 mod finding;
 mod findings;
 mod frame;

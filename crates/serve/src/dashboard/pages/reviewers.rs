@@ -6,8 +6,8 @@ use assay_html::section::section;
 use assay_html::table::{HtmlTable, TableColumn};
 use maud::{Markup, html};
 
-use super::PageRequest;
 use super::frame::{PageContent, empty, percent, usd};
+use super::{PageRequest, calibration};
 
 pub(super) fn content(
     dashboard: &Dashboard,
@@ -30,9 +30,9 @@ pub(super) fn content(
                 (group_table("Reviewer", &reviewers))
                 p.dim { "Precision is accepted ÷ decided. A finding is accepted if its code was changed after "
                     "the report, and decided if it was accepted or dismissed. The range is the 95 % interval." }
-                p.dim { "How often a stated confidence is right is measured by " code { "assay eval" } "." }
             }))
             (section("models", "Models", &group_table("Model", &models)))
+            (calibration::part(dashboard.calibration()))
         }
     };
     Ok(PageContent { title: "Reviewers".to_owned(), mark: Some(mark.0), main })

@@ -149,6 +149,7 @@ fn every_page_is_readable_without_scripts_and_has_a_strict_policy() {
         ("/loops", "There is no spec"),
         ("/gates", "There is no gate"),
         ("/reviewers", "rules"),
+        ("/reviewers", "No evaluation is stored"),
         ("/spend", "$0.25"),
         ("/tasks/t1", "Review the change"),
         ("/audit", "No action was requested yet."),
