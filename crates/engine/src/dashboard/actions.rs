@@ -20,11 +20,15 @@ pub const ALL_AGENTS: &str = "all";
 
 /// The reason of a dismissal, and its last day.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[serde(deny_unknown_fields)]
 pub struct DismissalInput {
-    /// The reason, which later readers of the finding see. Required.
+    /// The reason, which later readers of the finding see. A text that states nothing, such as
+    /// `because`, is refused.
+    #[schemars(length(min = 1))]
     pub reason: String,
-    /// The last day of the dismissal, such as `2026-12-31`; absent for no end.
+    /// The last day of the dismissal, such as `2026-12-31`, today or later; absent for no end.
+    #[serde(default)]
+    #[schemars(regex(pattern = r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$"))]
     pub until: Option<String>,
 }
 

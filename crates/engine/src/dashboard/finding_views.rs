@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Dashboard, DashboardError, parse_limit, parse_value};
+use super::{Dashboard, DashboardError, SINCE_PATTERN, parse_limit, parse_value};
 use crate::finding_ledger::HistoryStart;
 
 /// The maximum number of runs in the history of a finding; the newest are shown.
@@ -83,18 +83,25 @@ impl From<FindingEntry> for FindingView {
 #[serde(default, deny_unknown_fields)]
 pub struct FindingListQuery {
     /// Only findings in this state: open, gone, dismissed or all. Default: open.
+    #[schemars(extend("enum" = ["open", "gone", "dismissed", "all"]))]
     pub state: Option<String>,
     /// Only findings of this severity or worse, such as `HIGH`.
+    #[schemars(extend("enum" = SEVEN_LEVELS))]
     pub severity: Option<String>,
     /// Only findings of this category.
+    #[schemars(length(min = 1))]
     pub category: Option<String>,
     /// Only findings of this file.
+    #[schemars(length(min = 1))]
     pub file: Option<String>,
     /// Only findings that this reviewer voted for.
+    #[schemars(length(min = 1))]
     pub reviewer: Option<String>,
     /// Only findings first seen since a day (`2026-12-31`), or within a time (`7d`, `2w`, `12h`).
+    #[schemars(regex(pattern = SINCE_PATTERN))]
     pub since: Option<String>,
     /// The `next` of the previous page.
+    #[schemars(regex(pattern = r"^[0-6]\.[0-9]{1,13}\.[0-9]{1,15}$"))]
     pub after: Option<String>,
     /// The maximum number of findings, from 1 to 200. Default: 50.
     #[schemars(with = "Option<u32>", range(min = 1, max = 200))]

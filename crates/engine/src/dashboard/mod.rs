@@ -34,7 +34,9 @@ use self::audit_log::AuditLog;
 use self::statistics_cache::StatisticsCache;
 use crate::dates::today;
 use crate::environment::Environment;
-use crate::finding_statistics::{FindingGrouping, LedgerStatistics, StatisticsRequest};
+use crate::finding_statistics::{
+    FindingGrouping, LedgerStatistics, MissingCodeOwners, StatisticsRequest,
+};
 
 pub use self::statistics_cache::DashboardStatistics;
 
@@ -44,6 +46,9 @@ pub const DEFAULT_LIMIT: usize = 50;
 /// The maximum number of entries on a page.
 pub const MAX_LIMIT: usize = 200;
 
+/// The pattern of a day such as `2026-12-31`, or a time such as `7d`, in descriptions of queries.
+const SINCE_PATTERN: &str = r"^([0-9]{1,4}[hdw]|[0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8])))$";
+
 /// The reason that a request to the dashboard has no result.
 #[derive(Debug)]
 pub enum DashboardError {
@@ -51,7 +56,7 @@ pub enum DashboardError {
     Unknown(String),
     /// A value of the request is invalid.
     Invalid(String),
-    /// The state of the object does not allow the action.
+    /// The state of the object, or of the repository, does not allow the request.
     Conflict(String),
     /// The queue, the ledger or a file cannot be used now.
     Failed(anyhow::Error),
@@ -73,7 +78,10 @@ impl std::error::Error for DashboardError {}
 
 impl From<anyhow::Error> for DashboardError {
     fn from(error: anyhow::Error) -> DashboardError {
-        DashboardError::Failed(error)
+        match error.is::<MissingCodeOwners>() {
+            true => DashboardError::Conflict(error.to_string()),
+            false => DashboardError::Failed(error),
+        }
     }
 }
 
@@ -117,9 +125,11 @@ pub struct Dashboard {
 pub struct StatisticsQuery {
     /// The grouping: category, file, folder, severity, reviewer, rule or author-team. Default: the
     /// overview.
+    #[schemars(extend("enum" = FindingGrouping::ALL.map(FindingGrouping::as_str)))]
     pub by: Option<String>,
     /// Only findings first reported, and reviews, since a day (`2026-12-31`) or within a time
     /// (`7d`, `2w`, `12h`). Default: the whole ledger.
+    #[schemars(regex(pattern = SINCE_PATTERN))]
     pub since: Option<String>,
 }
 
@@ -173,6 +183,8 @@ impl Dashboard {
     ) -> Result<LedgerStatistics, DashboardError> {
         let since = parse_value("since", query.since.as_deref())?;
         let request = StatisticsRequest { since, by: parse_grouping(query.by.as_deref())? };
+        let since = request.since_moment(&self.environment);
+        since.map_err(|error| DashboardError::Invalid(format!("invalid `since`: {error}")))?;
         Ok(self.statistics.compute(&request)?)
     }
 

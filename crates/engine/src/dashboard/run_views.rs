@@ -86,6 +86,7 @@ impl From<RunEntry> for RunView {
 #[serde(default, deny_unknown_fields)]
 pub struct RunListQuery {
     /// The `next` of the previous page.
+    #[schemars(regex(pattern = r"^[0-9]{1,13}\."))]
     pub after: Option<String>,
     /// The maximum number of runs, from 1 to 200. Default: 50.
     #[schemars(with = "Option<u32>", range(min = 1, max = 200))]

@@ -194,9 +194,11 @@ pub struct AttemptView {
 #[serde(default, deny_unknown_fields)]
 pub struct TaskListQuery {
     /// Only tasks of this queue.
+    #[schemars(regex(pattern = r"^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$"))]
     pub queue: Option<String>,
     /// Only tasks with this status: pending, in_progress, completed, failed or cancelled. Default:
     /// all but completed tasks.
+    #[schemars(extend("enum" = TaskStatus::ALL.map(TaskStatus::as_str)))]
     pub status: Option<String>,
     /// The maximum number of tasks, from 1 to 200. Default: 50.
     #[schemars(with = "Option<u32>", range(min = 1, max = 200))]

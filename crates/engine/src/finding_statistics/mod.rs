@@ -13,9 +13,10 @@ mod switch_off;
 mod timeline;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt;
 use std::path::Path;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use assay_base::csv;
 use assay_change::code_owners::{CodeOwners, PLACES};
 use assay_models::Caps;
@@ -62,7 +63,7 @@ pub struct StatisticsRequest {
 }
 
 impl StatisticsRequest {
-    fn since_moment(&self, environment: &Environment) -> anyhow::Result<Option<Moment>> {
+    pub(crate) fn since_moment(&self, environment: &Environment) -> anyhow::Result<Option<Moment>> {
         let now = environment.clock().now();
         self.since.map(|since| since.moment(now)).transpose()
     }
@@ -179,15 +180,22 @@ pub(crate) fn compute_from(
     })
 }
 
+/// The error for a grouping by team in a repository that names no owners of files.
+#[derive(Debug)]
+pub(crate) struct MissingCodeOwners;
+
+impl fmt::Display for MissingCodeOwners {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let places = PLACES.map(|place| format!("`{place}`")).join(", ");
+        let reason = "cannot group findings by team: the commit `HEAD` has no file";
+        write!(f, "{reason} {places}; commit one, or use `--by folder`")
+    }
+}
+
+impl std::error::Error for MissingCodeOwners {}
+
 fn code_owners(root: &Path) -> anyhow::Result<CodeOwners> {
-    let Some(owners) = CodeOwners::at_head(root)? else {
-        bail!(
-            "cannot group findings by team: the commit `HEAD` has no file {}; commit one, or \
-             use `--by folder`",
-            PLACES.map(|place| format!("`{place}`")).join(", ")
-        )
-    };
-    Ok(owners)
+    Ok(CodeOwners::at_head(root)?.ok_or(MissingCodeOwners)?)
 }
 
 /// The settings of the work tree that the overview refers to.

@@ -35,7 +35,7 @@ use serde_json::Value;
 
 use super::DashboardService;
 use super::answer::{ApiError, ApiErrorKind, json};
-use super::form::{from_pairs, parse_pairs};
+use super::form::parse_query;
 
 /// The path before the paths of all operations.
 pub(super) const BASE: &str = "/api/v1";
@@ -100,7 +100,7 @@ impl ApiOperation {
         A: Serialize + JsonSchema + 'static,
     {
         let run = move |dashboard: &Dashboard, request: &ApiRequest| {
-            let query = from_pairs(parse_pairs(&request.query))?;
+            let query = parse_query(&request.query)?;
             to_value(&read(dashboard, &request.id, &query)?)
         };
         ApiOperation {
@@ -322,7 +322,7 @@ fn carry_out(
     request: &ApiRequest,
     action: DashboardAction,
 ) -> Result<Value, DashboardError> {
-    from_pairs::<NoParameters>(parse_pairs(&request.query))?;
+    parse_query::<NoParameters>(&request.query)?;
     to_value(&dashboard.act(&action, ActionOrigin::Api)?)
 }
 

@@ -5,12 +5,29 @@ use assay_engine::dashboard::DashboardError;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// Parses the text of a query or a form. Entries without a value are left out.
+/// Parses the text of a query or a form of a page. Fields that the user left empty are left out.
 pub(super) fn parse_pairs(text: &str) -> Vec<(String, String)> {
+    decode_pairs(text).filter(|(_, value)| !value.is_empty()).collect()
+}
+
+/// Parses the query of a program. Fails for unknown, repeated and empty parameters, so that neither
+/// a misspelt filter nor an empty variable of a script selects everything.
+pub(super) fn parse_query<T: DeserializeOwned>(text: &str) -> Result<T, DashboardError> {
+    let pairs: Vec<(String, String)> = decode_pairs(text).collect();
+    match pairs.iter().find(|(_, value)| value.is_empty()) {
+        Some((name, _)) => {
+            let message = format!("the parameter {name:?} has no value: leave it out, or set it");
+            Err(DashboardError::Invalid(message))
+        }
+        None => from_pairs(pairs),
+    }
+}
+
+fn decode_pairs(text: &str) -> impl Iterator<Item = (String, String)> {
     let decode = |part: &str| percent::decode(&part.replace('+', " "));
-    let pairs = text.split('&').filter_map(|pair| pair.split_once('='));
-    let pairs = pairs.map(|(name, value)| (decode(name), decode(value)));
-    pairs.filter(|(_, value)| !value.is_empty()).collect()
+    let pairs = text.split('&').filter(|pair| !pair.is_empty());
+    let pairs = pairs.map(|pair| pair.split_once('=').unwrap_or((pair, "")));
+    pairs.map(move |(name, value)| (decode(name), decode(value)))
 }
 
 /// Returns the value of a name; `None` if there is none.
@@ -46,6 +63,17 @@ mod tests {
             [(text("after"), text("a/b c")), (text(""), text("y")), (text("limit"), text("7"))];
         assert_eq!(pairs, expected);
         assert_eq!(find(&pairs, "limit"), Some("7"));
+    }
+
+    #[test]
+    fn a_parameter_of_a_program_without_a_value_is_refused() {
+        let parse = |text: &str| parse_query::<RunListQuery>(text).map_err(|it| it.to_string());
+        assert_eq!(parse("").unwrap(), RunListQuery::default());
+        assert_eq!(parse("limit=7&").unwrap().limit.as_deref(), Some("7"));
+        for text in ["limit=", "limit", "after=1.x&limit="] {
+            let expected = "the parameter \"limit\" has no value: leave it out, or set it";
+            assert_eq!(parse(text).unwrap_err(), expected, "{text}");
+        }
     }
 
     #[test]

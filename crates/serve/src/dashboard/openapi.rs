@@ -13,6 +13,17 @@ use super::api::{ApiEffect, ApiOperation, BASE, operations};
 /// The place of schemas in the description.
 const SCHEMAS: &str = "/components/schemas";
 
+/// The statuses of errors, with their meanings. Every operation can return each of them.
+const ERRORS: [(&str, &str); 7] = [
+    ("400", "A parameter or the body is invalid."),
+    ("401", "The token is missing or wrong."),
+    ("403", "A page of another origin sent the request."),
+    ("404", "The run, the finding, the task or the agent is unknown."),
+    ("409", "The state of the task, the finding or the repository does not allow the request."),
+    ("413", "The body is too large."),
+    ("503", "The queue, the ledger or a file cannot be used now."),
+];
+
 /// Answers with the description of the API.
 pub(super) async fn answer() -> Response {
     json_answer(StatusCode::OK, &description())
@@ -60,10 +71,7 @@ fn describe(operation: &ApiOperation, generator: &mut SchemaGenerator, error: &V
         "operationId": operation.name,
         "summary": operation.summary,
         "parameters": parameters(operation, generator),
-        "responses": {
-            "200": response("The result.", &answer),
-            "default": response("The error.", error),
-        },
+        "responses": responses(&answer, error),
     });
     if let Some(body) = operation.body {
         let schema = body(generator).to_value();
@@ -73,8 +81,20 @@ fn describe(operation: &ApiOperation, generator: &mut SchemaGenerator, error: &V
     described
 }
 
-fn response(text: &str, schema: &Value) -> Value {
-    json!({ "description": text, "content": { "application/json": { "schema": schema } } })
+/// Returns the answers of an operation by their statuses.
+fn responses(answer: &Value, error: &Value) -> Value {
+    let mut responses = json!({
+        "200": response("The result.", "application/json", answer),
+        "421": response("The host name is not allowed.", "text/plain", &json!({ "type": "string" })),
+    });
+    for (status, meaning) in ERRORS {
+        responses[status] = response(meaning, "application/json", error);
+    }
+    responses
+}
+
+fn response(text: &str, content_type: &str, schema: &Value) -> Value {
+    json!({ "description": text, "content": { content_type: { "schema": schema } } })
 }
 
 /// Returns the parameters in the path and in the query.
@@ -130,6 +150,23 @@ mod tests {
         }
         assert!(schemas.contains_key("FindingListView"), "{schemas:?}");
         assert!(!text.contains("$schema"));
+    }
+
+    #[test]
+    fn every_status_of_an_error_is_described_for_every_operation() {
+        use super::super::answer::ApiErrorKind::{
+            Conflict, Failed, ForeignOrigin, Invalid, TooLarge, Unauthorized, Unknown,
+        };
+        let kinds = [Unauthorized, ForeignOrigin, Unknown, Invalid, TooLarge, Conflict, Failed];
+        let description = description();
+        let paths = description["paths"].as_object().unwrap().values();
+        for operation in paths.flat_map(|methods| methods.as_object().unwrap().values()) {
+            for kind in kinds {
+                let status = ApiError::new(kind, "").status().as_str().to_owned();
+                assert!(operation["responses"][&status].is_object(), "{status}: {operation}");
+            }
+            assert!(operation["responses"]["421"].is_object(), "{operation}");
+        }
     }
 
     #[test]

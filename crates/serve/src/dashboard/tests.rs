@@ -187,6 +187,8 @@ fn wrong_parameters_are_refused_with_their_name() {
         ("/api/v1/tasks?queue=a%2Fb", "invalid `queue`"),
         ("/api/v1/statistics?by=x", "invalid `by`"),
         ("/api/v1/queues?x=1", "invalid parameters: unknown field `x`"),
+        ("/api/v1/tasks?queue=", "the parameter \"queue\" has no value"),
+        ("/api/v1/statistics?since=4000000000w", "invalid `since`: the time is too far"),
     ] {
         let (status, message) = message(path);
         assert_eq!(status, 400, "{path}");
