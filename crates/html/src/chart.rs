@@ -120,7 +120,8 @@ impl PeriodChart<'_> {
         let (width, height) = (COLUMNS.0 + LABEL_SPACE.0, COLUMNS.1 + LABEL_SPACE.1 + 8.0);
         let max = (0..self.periods.len()).map(|at| self.total(at)).max().unwrap_or(0).max(1);
         html! {
-            figure.chart {
+            // A narrow screen scrolls the chart, so it must be reachable with the keyboard.
+            figure.chart tabindex="0" aria-label=(self.label) {
                 svg viewBox={ "0 0 " (width) " " (height) } width=(width) height=(height) role="img"
                     aria-label={ (self.label) ": " (self.in_words()) } {
                     (axis(max))
@@ -227,7 +228,7 @@ impl HeatMap<'_> {
         let height = CELL.1 * (self.rows.len() + 1) as f64;
         let max = self.rows.iter().flat_map(|row| &row.values).copied().max().unwrap_or(0).max(1);
         html! {
-            figure.chart.heat {
+            figure.chart.heat tabindex="0" aria-label=(self.label) {
                 svg viewBox={ "0 0 " (width) " " (height) } width=(width) height=(height) role="img"
                     aria-label={ (self.label) ": " (self.in_words()) } {
                     @for (at, name) in self.columns.iter().enumerate() {

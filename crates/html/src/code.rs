@@ -85,7 +85,7 @@ impl CodeExcerpt<'_> {
         html! {
             figure.code {
                 figcaption { (self.caption) }
-                pre tabindex="0" role="region" aria-label={ "Code of " (self.caption) } {
+                pre tabindex="0" role="group" aria-label={ "Code of " (self.caption) } {
                     code { @for line in self.lines { (line.render()) } }
                 }
             }

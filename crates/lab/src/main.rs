@@ -39,7 +39,7 @@ enum Chore {
     /// Validates the output of assay with third-party validators
     Conformance {
         /// Run one suite instead of all: sarif, commands, hooks, agents, mcp, services, webhooks,
-        /// browser, editor, packages
+        /// browser, dashboard, api, editor, packages
         name: Option<String>,
         /// The folder with the API descriptions of services, for `services` [default:
         /// ASSAY_API_DESCRIPTIONS]

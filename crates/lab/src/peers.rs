@@ -70,6 +70,12 @@ const GITHUB_SIGNATURES: &str = "6.0.0";
 /// The version of the Python package `pytest-lsp`.
 const PYTEST_LSP: &str = "1.0.1";
 
+/// The version of the npm package `axe-core`.
+const AXE_CORE: &str = "4.14.0";
+
+/// The version of the Python package `schemathesis`.
+const SCHEMATHESIS: &str = "4.32.5";
+
 /// The version of the npm package `@vscode/vsce`, which needs a newer `node` than may be installed.
 const VSCE: &str = "4.1.0";
 
@@ -193,6 +199,17 @@ pub(crate) fn github_webhooks() -> anyhow::Result<PathBuf> {
 /// Installs `pytest-lsp` and returns the Python with it.
 pub(crate) fn pytest_lsp() -> anyhow::Result<PathBuf> {
     pip("pytest-lsp", PYTEST_LSP)
+}
+
+/// Installs `axe-core`, which checks the accessibility of pages, and returns the folder with its
+/// `node_modules`.
+pub(crate) fn axe_core() -> anyhow::Result<PathBuf> {
+    npm("axe-core", "axe-core", AXE_CORE)
+}
+
+/// Installs `schemathesis`, which calls an API by its description, and returns its program.
+pub(crate) fn schemathesis() -> anyhow::Result<PathBuf> {
+    pip_program("schemathesis", SCHEMATHESIS, "schemathesis")
 }
 
 /// Installs the program that packs extensions for VS Code, and returns it.

@@ -62,7 +62,7 @@ fn an_excerpt_has_numbers_and_marks() {
     check(
         &CodeExcerpt { caption: "src/a.rs:10", lines: &lines }.render(),
         expect![[r#"
-            <figure class="code"><figcaption>src/a.rs:10</figcaption><pre tabindex="0" role="region" aria-label="Code of src/a.rs:10"><code><span class="l ctx"><span class="n">9</span><span class="s"> </span>fn a() {
+            <figure class="code"><figcaption>src/a.rs:10</figcaption><pre tabindex="0" role="group" aria-label="Code of src/a.rs:10"><code><span class="l ctx"><span class="n">9</span><span class="s"> </span>fn a() {
             </span><span class="l add hit"><span class="n">10</span><span class="s">+</span><mark>    b(&quot;&lt;x&gt;&quot;);
             </mark></span><span class="l gap"><span class="n"></span><span class="s"> </span>3 lines
             </span></code></pre></figure>"#]],

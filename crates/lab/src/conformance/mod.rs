@@ -2,8 +2,10 @@
 //! the output of third-party programs.
 
 mod agents;
+mod api;
 mod browser;
 mod commands;
+mod dashboard;
 mod editor;
 mod hooks;
 mod mcp;
@@ -53,7 +55,7 @@ type Check = (String, Outcome);
 /// A suite with its name; it gets the folder of API descriptions, if one is given.
 type Suite = (&'static str, fn(Option<&Path>) -> anyhow::Result<Vec<Check>>);
 
-const SUITES: [Suite; 10] = [
+const SUITES: [Suite; 12] = [
     ("sarif", |_| sarif::run()),
     ("commands", |_| commands::run()),
     ("hooks", |_| hooks::run()),
@@ -62,6 +64,8 @@ const SUITES: [Suite; 10] = [
     ("services", services::run),
     ("webhooks", |_| webhooks::run()),
     ("browser", |_| browser::run()),
+    ("dashboard", |_| dashboard::run()),
+    ("api", |_| api::run()),
     ("editor", |_| editor::run()),
     ("packages", |_| packages::run()),
 ];

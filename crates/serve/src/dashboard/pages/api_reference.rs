@@ -1,7 +1,7 @@
 //! The description of the API as a page, which needs no network.
 
 use assay_engine::dashboard::{Dashboard, DashboardError};
-use assay_html::section::{folded, section};
+use assay_html::section::{folded, prose, section};
 use assay_html::table::{HtmlTable, TableColumn};
 use maud::{Markup, html};
 use serde_json::{Map, Value};
@@ -64,7 +64,7 @@ fn parameters(operation: &Value) -> Markup {
             html! { code { (text(&parameter["name"])) } },
             html! { (text(&parameter["in"])) },
             type_link(&parameter["schema"]),
-            html! { (text(&parameter["description"])) },
+            prose(text(&parameter["description"])),
         ]
     });
     HtmlTable { caption: "Parameters", columns: &columns, rows: rows.collect() }.render()
@@ -83,10 +83,10 @@ fn types(description: &Value) -> Markup {
 /// Renders the fields as a list, which is much smaller than a table.
 fn fields(schema: &Value) -> Markup {
     html! {
-        p.dim { (text(&schema["description"])) }
+        p.dim { (prose(text(&schema["description"]))) }
         ul.plain {
             @for (name, field) in object(&schema["properties"]) {
-                li { code { (name) } " " span.dim { (type_link(field)) } " " (text(&field["description"])) }
+                li { code { (name) } " " span.dim { (type_link(field)) } " " (prose(text(&field["description"]))) }
             }
         }
     }

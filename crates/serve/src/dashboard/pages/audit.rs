@@ -35,7 +35,7 @@ fn table(entries: &[AuditEntry]) -> Markup {
             ActionOrigin::Api => "API",
         };
         vec![
-            html! { (entry.action) },
+            html! { span.state { (entry.action) } },
             html! {
                 code { (entry.target) }
                 @if let Some(about) = &entry.about { " " (about) }

@@ -158,7 +158,7 @@ fn agents(context: &PageContext, agents: &[AgentView]) -> Markup {
     });
     html! {
         (HtmlTable { caption: "Agents", columns: &columns, rows: rows.collect() }.render())
-        p.actions {
+        div.actions {
             (context.button("agent.pause", "all", "Pause")) (context.button("agent.resume", "all", "Resume"))
             span.dim { "all agents" }
         }

@@ -163,7 +163,9 @@ pub(super) fn quotes(place: &str, evidence: &[String]) -> Markup {
         text: text.to_owned(),
         is_marked: false,
     };
-    let lines: Vec<CodeLine> = evidence.iter().flat_map(|quote| quote.lines()).map(line).collect();
+    // Reviewers quote code between back-ticks.
+    let quotes = evidence.iter().map(|quote| quote.trim_matches('`'));
+    let lines: Vec<CodeLine> = quotes.flat_map(str::lines).map(line).collect();
     html! { @if !lines.is_empty() { (CodeExcerpt { caption: place, lines: &lines }.render()) } }
 }
 

@@ -23,7 +23,7 @@ pub(super) fn content(
                 (task_facts(&detail))
                 @if let Some(reason) = &detail.task.reason { p.message { (reason) } }
                 @if let Some(result) = &detail.result { p.prose { (result) } }
-                p { (task_actions(&request.context, &detail.task)) }
+                div { (task_actions(&request.context, &detail.task)) }
             }
             @if !detail.description.is_empty() {
                 (section("description", "Description", &html! { p.prose { (detail.description) } }))
