@@ -9,7 +9,7 @@ use assay_html::table::{HtmlTable, TableColumn};
 use maud::{Markup, html};
 
 use super::PageRequest;
-use super::frame::{PageContent, empty, percent, usd};
+use super::frame::{PageContent, empty, percent, time, usd};
 use super::runs::run_table;
 
 /// The number of runs on the page.
@@ -84,7 +84,7 @@ fn budget_table(budgets: &[BudgetUse]) -> Markup {
             html! { (name(budget)) },
             html! { (amount(budget.unit, budget.limit)) },
             html! { (amount(budget.unit, budget.highest)) },
-            html! { (budget.highest_at.as_deref().unwrap_or("–")) },
+            html! { @match &budget.highest_at { Some(at) => { (time(at)) } None => { "–" } } },
             html! { (percent(budget.share)) },
             bar_of((share * 1000.0) as u64, 1000, None),
         ]
