@@ -129,10 +129,10 @@ impl BrowserTab {
         });
         let connection = self.connection.borrow();
         let events = connection.events[before..].iter().filter(is_own);
-        let answers = events.filter(|event| {
+        let mut answers = events.filter(|event| {
             event["method"] == "Network.responseReceived" && event["params"]["type"] == "Document"
         });
-        let status = answers.last().and_then(|it| it["params"]["response"]["status"].as_u64());
+        let status = answers.next_back().and_then(|it| it["params"]["response"]["status"].as_u64());
         status.and_then(|status| u16::try_from(status).ok()).unwrap_or_default()
     }
 

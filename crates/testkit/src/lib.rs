@@ -1,7 +1,11 @@
 //! Helpers for tests and chores: repositories, servers and fakes of services. No part of the
 //! product.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot set itself up has failed")]
+#![allow(
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test that cannot set itself up has failed"
+)]
 #![allow(clippy::disallowed_methods, reason = "tests start programs and read the environment")]
 
 pub mod credentials;
