@@ -82,6 +82,9 @@ enum Command {
     /// List and explain the rules, and test the rules of the repository
     #[command(subcommand)]
     Rules(commands::rules::Rules),
+    /// Show and check the configuration
+    #[command(subcommand)]
+    Config(commands::config::Config),
     /// Replay a recorded run offline
     Replay(commands::replay::Args),
     /// Write a stored review as an HTML page, such as for a pull request
@@ -161,6 +164,7 @@ fn main() -> ExitCode {
         Command::Review(args) => commands::review::run(&args),
         Command::Fix(args) => commands::fix::run(&args),
         Command::Rules(rules) => commands::rules::run(&rules),
+        Command::Config(config) => commands::config::run(&config),
         Command::Replay(args) => commands::replay::run(&args),
         Command::Report(args) => commands::report::run(&args),
         Command::Diff(args) => commands::diff::run(&args),

@@ -99,7 +99,7 @@ fn git() -> Diagnosis {
 fn repository(environment: &Environment, root: &Path) -> Vec<Diagnosis> {
     let mut lines = vec![good(format!("repository {}", root.display()))];
     lines.push(match Configuration::on_disk(environment, root) {
-        Ok(Some(_)) => good(format!("{} is valid", config::PATH)),
+        Ok(Some(_)) => good(valid_files(environment, root)),
         Ok(None) => missing(format!("no {}; `assay init` writes one", config::PATH)),
         Err(error) => bad(first_line(&format!("{error:#}"))),
     });
@@ -114,6 +114,13 @@ fn repository(environment: &Environment, root: &Path) -> Vec<Diagnosis> {
         Err(error) => bad(error.to_string()),
     });
     lines
+}
+
+/// Returns a message with the files of a valid configuration.
+fn valid_files(environment: &Environment, root: &Path) -> String {
+    let paths = config::configuration_file::paths_on_disk(environment, root).unwrap_or_default();
+    let verb = if paths.len() == 1 { "is" } else { "are" };
+    format!("{} {verb} valid", paths.join(" and "))
 }
 
 fn first_line(text: &str) -> String {

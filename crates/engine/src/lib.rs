@@ -29,6 +29,7 @@
 //! - [`rule_catalogue`]: the descriptions of all rules, and tests of a repository's own rules.
 //!   [`template_catalogue`]: the templates of findings.
 //!   [`rule_options`]: the options of a command that limit the rules of a review.
+//!   [`review_command_options`]: all options of a command that a review takes.
 //! - [`source_columns`]: the columns of findings in UTF-16, for SARIF.
 //! - [`diagnosis`]: the programs and settings that are installed, configured or missing.
 
@@ -48,8 +49,8 @@ pub mod gate_outcome;
 pub mod gate_run;
 pub mod gate_session;
 pub mod ledger_transfer;
-pub mod loop_page;
 mod left_out;
+pub mod loop_page;
 pub mod loop_session;
 pub mod loop_views;
 mod memory;
@@ -61,6 +62,7 @@ mod purpose;
 pub mod queues;
 pub mod report_page;
 pub mod reporter;
+pub mod review_command_options;
 pub mod review_progress;
 pub mod review_session;
 pub mod rule_catalogue;

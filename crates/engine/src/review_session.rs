@@ -41,8 +41,9 @@ use crate::left_out::left_out_note;
 use crate::models::{CachePolicy, ModelOptions, Panel, ReviewOptions};
 use crate::purpose;
 use crate::reporter::Reporter;
+use crate::review_command_options::ReviewCommandOptions;
 use crate::review_progress::{NoProgress, Recorder, ReviewProgress};
-use crate::rule_options::{RuleOptions, not_applied_note};
+use crate::rule_options::not_applied_note;
 
 /// The maximum size of the changed files that are stored with a run for a replay, in bytes.
 const MAX_RECORDING_BYTES: usize = 8 << 20;
@@ -72,6 +73,8 @@ pub struct ReviewSession {
     /// The dismissals of the ledger, or the reason why the ledger is unusable.
     from_ledger: anyhow::Result<Vec<Dismissal>>,
     today: Option<Day>,
+    /// Facts about the settings for the log of the run.
+    log: Vec<String>,
     /// Reports from sources other than the reviewers.
     external_reports: Vec<Report>,
 }
@@ -87,7 +90,7 @@ enum Analysers {
 #[derive(Debug, Clone, Copy)]
 struct LocalReviewers<'a> {
     analysers: Analysers,
-    rules: &'a RuleOptions,
+    options: &'a ReviewCommandOptions,
 }
 
 /// Moves dismissals along with the files that a change renames. If git fails for a file, the file
@@ -113,25 +116,25 @@ impl ReviewSession {
         selection: &Selection,
         options: ReviewOptions<'_>,
     ) -> anyhow::Result<ReviewSession> {
-        let rules = RuleOptions::default();
-        ReviewSession::open_limited(environment, folder, scope, selection, options, &rules)
+        let command = ReviewCommandOptions::default();
+        ReviewSession::open_with(environment, folder, scope, selection, options, &command)
     }
 
-    /// Opens a change for a review with some of the rules.
-    pub fn open_limited(
+    /// Opens a change for a review with the options of a command.
+    pub fn open_with(
         environment: &Environment,
         folder: &Path,
         scope: &Scope,
         selection: &Selection,
         options: ReviewOptions<'_>,
-        rules: &RuleOptions,
+        command: &ReviewCommandOptions,
     ) -> anyhow::Result<ReviewSession> {
         let index = environment.variable("GIT_INDEX_FILE").filter(|_| *scope == Scope::Staged);
         let change = match index {
             Some(index) => assay_change::open_staged(folder, Path::new(&index), selection)?,
             None => assay_change::open(folder, scope, selection)?,
         };
-        let reviewers = LocalReviewers { analysers: Analysers::Run, rules };
+        let reviewers = LocalReviewers { analysers: Analysers::Run, options: command };
         ReviewSession::of_change(environment, change, scope, options, reviewers)
     }
 
@@ -149,8 +152,8 @@ impl ReviewSession {
             also: None,
         };
         let scope = Scope::Automatic;
-        let rules = &RuleOptions::default();
-        let reviewers = LocalReviewers { analysers: Analysers::Skip, rules };
+        let command = &ReviewCommandOptions::default();
+        let reviewers = LocalReviewers { analysers: Analysers::Skip, options: command };
         ReviewSession::of_change(environment, change, &scope, options, reviewers)
     }
 
@@ -161,14 +164,17 @@ impl ReviewSession {
         options: ReviewOptions<'_>,
         local: LocalReviewers<'_>,
     ) -> anyhow::Result<ReviewSession> {
-        let mut settings = Settings::of(environment, &change)?;
+        let given = local.options.config.as_deref();
+        let mut settings = Settings::with_given(environment, &change, given)?;
         change.exclude(&settings.exclusions);
-        settings.rules = local.rules.limit(settings.rules)?;
+        settings.rules = local.options.rules.limit(settings.rules)?;
         let not_applied = settings.rules.not_applied(change.files.iter().map(FileDiff::path));
         settings.notes.extend(not_applied_note(&not_applied));
         if change.is_whole_tree {
             settings.notes.extend(left_out_note(&change));
         }
+        let config_note = local.options.config_note();
+        settings.notes.extend(config_note.clone());
         if let Some(purpose) = &options.models.purpose {
             change.state_purpose(purpose);
         }
@@ -214,6 +220,7 @@ impl ReviewSession {
             from_ledger,
             baseline: settings.baseline,
             today,
+            log: config_note.into_iter().collect(),
             external_reports: Vec::new(),
         })
     }
@@ -252,6 +259,7 @@ impl ReviewSession {
             from_ledger: Ok(Vec::new()),
             baseline: Baseline::default(),
             today: terms.today,
+            log: Vec::new(),
             external_reports: Vec::new(),
         })
     }
@@ -353,7 +361,8 @@ impl ReviewSession {
             }
             synthesis = self.synthesis(&review, mode, fail_on.clone());
         }
-        let mut log = progress.finish();
+        let mut log = self.log.clone();
+        log.extend(progress.finish());
         if !review.interrupted.is_empty() {
             log.push(format!("interrupted: {}", review.interrupted.join(", ")));
         }

@@ -22,8 +22,15 @@ use crate::config::roster::{self, Permission};
 use crate::task_handler::{HandlerError, Job, TaskHandler, TaskOutcome};
 
 /// The configuration and state of agents, which agents must not change.
-const PROTECTED_PATHS: [&str; 5] =
-    [roster::PATH, "config/agent-framework.yaml", mcp::PATH, ".assay", ".agent-communication"];
+const PROTECTED_PATHS: [&str; 7] = [
+    roster::PATH,
+    "config/agent-framework.yaml",
+    "assay.yaml",
+    ".assay.yaml",
+    mcp::PATH,
+    ".assay",
+    ".agent-communication",
+];
 
 /// The prefix of an attempt's folder.
 const ATTEMPT_PREFIX: &str = "attempt-";

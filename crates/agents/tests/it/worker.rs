@@ -15,8 +15,8 @@ use assay_base::shutdown::Shutdown;
 use assay_store::files::FileQueue;
 use assay_store::queue::{
     AgentHealth, ClaimedTask, Heartbeat, Lease, LeaseKind, ListedTask, PauseTarget, Queue,
-    QueueCounts, QueueError, QueueOverview, QueuedTask, RecoveredTask, Registration, SettleOutcome, TaskFilter,
-    TaskResult, Watch,
+    QueueCounts, QueueError, QueueOverview, QueuedTask, RecoveredTask, Registration, SettleOutcome,
+    TaskFilter, TaskResult, Watch,
 };
 use assay_store::task::{AgentId, QueueName, Task, TaskId};
 use tempfile::TempDir;

@@ -314,6 +314,9 @@ fn a_fix_that_changes_agent_instructions_is_not_committed() {
     for path in [
         "config/agents.yaml",
         "config/agent-framework.yaml",
+        "assay.yaml",
+        ".assay.yaml",
+        ".assay/config.yaml",
         "config/mcp-config.json",
         "config",
         ".assay/rules/mine.yaml",

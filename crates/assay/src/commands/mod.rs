@@ -1,6 +1,7 @@
 //! The commands, one file each, and their shared functions.
 
 pub(crate) mod agent;
+pub(crate) mod config;
 pub(crate) mod demo;
 pub(crate) mod diff;
 pub(crate) mod doctor;

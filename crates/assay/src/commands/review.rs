@@ -9,6 +9,7 @@ use assay_change::{Scope, Selection};
 use assay_engine::models::{CachePolicy, ReviewOptions};
 use assay_engine::publish::{PostKind, ReviewPost};
 use assay_engine::reporter::Reporter;
+use assay_engine::review_command_options::ReviewCommandOptions;
 use assay_engine::review_session::{ReviewSession, SavedRun, retry_missing_pull};
 use assay_engine::rule_options::RuleOptions;
 use assay_engine::safe_fixes::{AutofixOutcome, autofix};
@@ -75,6 +76,9 @@ pub(crate) struct Args {
     /// Leave these rules out: ids and globs such as `*/debug-print`, separated by commas
     #[arg(long, value_name = "RULE", value_delimiter = ',', conflicts_with = "replay")]
     ignore: Vec<String>,
+    /// Use this configuration instead of that of the repository; the output says so
+    #[arg(long, value_name = "FILE", conflicts_with = "replay")]
+    config: Option<PathBuf>,
     #[command(flatten)]
     models: ModelArgs,
     /// Record the review to DIR, so that it can be replayed anywhere
@@ -215,10 +219,11 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let interrupts = ReviewInterrupts::watch();
     let models = args.models.options()?;
     let rules = RuleOptions { select: args.select.clone(), ignore: args.ignore.clone() };
+    let command = ReviewCommandOptions { rules, config: args.config.clone() };
     let open = |model_session| {
         let options = ReviewOptions { models: &models, cache_policy, model_session, also: None };
         let folder = &args.what.folder;
-        ReviewSession::open_limited(environment(), folder, &scope, &selection, options, &rules)
+        ReviewSession::open_with(environment(), folder, &scope, &selection, options, &command)
     };
     let reporter: Arc<dyn Reporter> = Arc::new(Stderr);
     let opened = retry_missing_pull(&reporter, || open(None));

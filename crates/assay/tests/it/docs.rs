@@ -105,6 +105,7 @@ fn check_example(page: &Path, folder: &Path, example: &str) {
         .env("PATH", path)
         .env("NO_COLOR", "1")
         .env("XDG_STATE_HOME", crate::state_home())
+        .env("XDG_CONFIG_HOME", crate::config_home())
         .env_remove("ANTHROPIC_API_KEY")
         .env_remove("OPENAI_API_KEY")
         .env_remove("ASSAY_LEDGER_URL")

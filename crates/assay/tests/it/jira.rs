@@ -86,7 +86,7 @@ fn invalid_options_and_configuration_are_refused_at_start() {
     check(&["--agent", "nobody"], &[], "unknown agent `nobody`");
     check(&["--agent", "architect"], &[("ASSAY_AGENT", "qa")], "`ASSAY_AGENT`, which is `qa`");
     repository.write(CONFIG, "jira: { url: 'https://ada:pw@jira.example' }\n");
-    check(&[], &[], "invalid `jira.url` in `config/agent-framework.yaml`");
+    check(&[], &[], "invalid `jira.url` in the configuration");
     repository
         .write(CONFIG, "jira: { url: 'https://j.example', token_env: A, token_command: [b] }\n");
     check(&[], &[], "both `token_env` and `token_command` are set");
@@ -124,7 +124,7 @@ fn without_jira_settings_the_server_starts_and_every_tool_reports_the_missing_on
             assert_eq!(refused, format!("{why}. Nothing was done."), "{name}");
         }
     };
-    let url = "JIRA is not configured: set `jira.url` in `config/agent-framework.yaml`";
+    let url = "JIRA is not configured: set `jira.url` in the configuration";
     check(&[], url);
     repository.write(CONFIG, "jira: { url: 'https://j.example' }\n");
     let user = "missing JIRA user: set the variable `JIRA_USER`, or `jira.user`";

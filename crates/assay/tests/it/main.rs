@@ -73,6 +73,11 @@ fn state_home() -> &'static str {
     concat!(env!("CARGO_TARGET_TMPDIR"), "/state")
 }
 
+/// Returns the folder of the user's configuration for tests that name no other one. It has none.
+fn config_home() -> &'static str {
+    concat!(env!("CARGO_TARGET_TMPDIR"), "/no-config")
+}
+
 /// Runs assay in a folder with an input.
 fn assay_in(folder: &Path, args: &[&str], input: &[u8]) -> AssayRun {
     assay_with(folder, args, input, &[])
@@ -109,7 +114,7 @@ use also_on_postgres;
 fn command_in(folder: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
     command.args(args).current_dir(folder).env("NO_COLOR", "1").env_remove("CARGO_HOME");
-    command.env("XDG_STATE_HOME", state_home());
+    command.env("XDG_STATE_HOME", state_home()).env("XDG_CONFIG_HOME", config_home());
     for key in ["ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "OPENAI_API_KEY", "OPENAI_BASE_URL"] {
         command.env_remove(key);
     }

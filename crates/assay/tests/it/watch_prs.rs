@@ -240,7 +240,7 @@ fn pull_requests_are_skipped_until_their_ticket_has_the_required_status() {
         said(&ran)
     );
     expect![[r#"
-        error: JIRA is not configured: set `jira.url` in `config/agent-framework.yaml`
+        error: JIRA is not configured: set `jira.url` in the configuration
         [exit 2]
     "#]]
     .assert_eq(&said(&WatchFixture::new("").once(&status)));

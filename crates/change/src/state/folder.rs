@@ -5,8 +5,10 @@ use std::io::{self, Write};
 use std::path::Path;
 
 /// Files and folders below `.assay/` that people write and commit. All others are state.
-const AUTHORED_PATHS: [&str; 7] =
-    ["rules", "personas", "prompts", "templates", "baseline.json", "flows.yaml", ".gitignore"];
+const AUTHORED_PATHS: [&str; 8] = [
+    "rules", "personas", "prompts", "templates", "baseline.json", "flows.yaml", "config.yaml",
+    ".gitignore",
+];
 
 /// The first line of the ignore file, in every version.
 const IGNORE_FILE_HEADER: &str = "# Written by assay:";

@@ -9,7 +9,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
 use super::name_or_definition::NameOrDefinition;
-use super::{PATH, value_schemas};
+use super::value_schemas;
 
 /// A `fixer` key as written: a name, or a command.
 pub(super) type FixerConfig = NameOrDefinition<FixerCommandConfig>;
@@ -77,13 +77,13 @@ impl FixerConfig {
             NameOrDefinition::Name(name) if name == "model" => Ok(ChosenFixer::Model),
             NameOrDefinition::Name(name) => {
                 bail!(
-                    "invalid value `{name}` for `{key}` in `{PATH}`: expected `model`, or `run` \
+                    "invalid value `{name}` for `{key}` in the configuration: expected `model`, or `run` \
                      with a command"
                 )
             }
             NameOrDefinition::Definition(FixerCommandConfig { run, env, seconds }) => {
                 let Some((program, args)) = run.split_first() else {
-                    bail!("`{key}.run` in `{PATH}` is empty");
+                    bail!("`{key}.run` in the configuration is empty");
                 };
                 Ok(ChosenFixer::Command(FixerCommand {
                     program: program.clone(),

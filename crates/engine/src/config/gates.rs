@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::fixer::{ChosenFixer, FixerConfig, gate_fixer};
-use super::{PATH, value_schemas};
+use super::value_schemas;
 
 /// The default time limit of a command, in seconds.
 const DEFAULT_SECONDS: u64 = 600;
@@ -168,11 +168,11 @@ impl GateConfig {
             let name = &stored.name;
             if stored.run.is_empty() || stored.phases.is_empty() || stored.check.trim().is_empty() {
                 bail!(
-                    "`gates.verifiers` in `{PATH}`: `{name}` has an empty `run`, `phases` or `check`"
+                    "`gates.verifiers` in the configuration: `{name}` has an empty `run`, `phases` or `check`"
                 );
             }
             if verifiers.iter().any(|verifier| verifier.name == *name) {
-                bail!("`gates.verifiers` in `{PATH}`: duplicate verifier `{name}`");
+                bail!("`gates.verifiers` in the configuration: duplicate verifier `{name}`");
             }
             verifiers.push(CommandVerifier {
                 name: name.clone(),

@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::service::{SHORT_WAIT, WebhookSecret, check_private};
-use super::{PATH, key, value_schemas};
+use super::{key, value_schemas};
 use crate::environment::Environment;
 
 /// The variable with the address of the API, as GitHub's own workflows set it.
@@ -92,7 +92,7 @@ impl GithubConfig {
             .clone()
             .or_else(|| self.environment.variable(URL))
             .unwrap_or_else(|| PUBLIC_URL.to_owned());
-        url.parse().map_err(|why| anyhow!("invalid `github.url` in `{PATH}`: {why}"))
+        url.parse().map_err(|why| anyhow!("invalid `github.url` in the configuration: {why}"))
     }
 
     /// Returns the source of the token. A configured address needs a configured token, so that the
@@ -101,7 +101,7 @@ impl GithubConfig {
         let usual = self.url.is_none().then_some(TOKEN);
         let (env, command) = (self.token_env.as_deref(), self.token_command.as_deref());
         key::key_source(&self.environment, ("token_env", env), ("token_command", command), usual)
-            .with_context(|| format!("invalid section `github` in `{PATH}`"))
+            .context("invalid section `github` in the configuration")
     }
 
     /// Opens a client; `None` if there is no token. A call waits at most `wait` at a time for a
@@ -141,7 +141,7 @@ impl GithubConfig {
         match self.key()? {
             KeySource::None => bail!(
                 "missing token for `{}`: set `github.token_env` or `github.token_command` in \
-                 `{PATH}`",
+                 the configuration",
                 self.url()?
             ),
             key @ (KeySource::Variable { .. } | KeySource::Command(_)) => Ok(Keys::new(key)),

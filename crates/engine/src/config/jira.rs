@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::service::{ServiceConnection, WebhookSecret, check_private, open_connection};
-use super::{PATH, key, value_schemas};
+use super::{key, value_schemas};
 use crate::environment::Environment;
 
 /// The default variable of the API token.
@@ -143,7 +143,7 @@ impl JiraConfig {
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         if self.token.is_some() {
             bail!(
-                "`jira.token` in `{PATH}` would store a secret in a file; use `token_env` or \
+                "`jira.token` in the configuration would store a secret in a file; use `token_env` or \
                  `token_command`"
             );
         }
@@ -161,7 +161,7 @@ impl JiraConfig {
 
     fn address(&self) -> anyhow::Result<Option<ServerUrl>> {
         let url = self.url.as_deref().map(str::parse::<ServerUrl>).transpose();
-        url.map_err(|why| anyhow!("invalid `jira.url` in `{PATH}`: {why}"))
+        url.map_err(|why| anyhow!("invalid `jira.url` in the configuration: {why}"))
     }
 
     /// Returns the source of the API token.
@@ -173,7 +173,7 @@ impl JiraConfig {
             ("token_command", command),
             Some(TOKEN),
         );
-        source.with_context(|| format!("invalid section `jira` in `{PATH}`"))
+        source.context("invalid section `jira` in the configuration")
     }
 
     /// Returns the kind of JIRA server: cloud, with the user, or self-hosted.
@@ -211,7 +211,7 @@ impl JiraConfig {
         on_wait: impl Fn(&str) + Send + Sync + 'static,
     ) -> anyhow::Result<Jira> {
         let opened = self.open(wait, on_wait)?;
-        opened.with_context(|| format!("JIRA is not configured: set `jira.url` in `{PATH}`"))
+        opened.context("JIRA is not configured: set `jira.url` in the configuration")
     }
 
     /// Returns the webhook secret; `None` if its variable is not set.

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::service::{ServiceConnection, check_private, open_connection};
-use super::{PATH, key, value_schemas};
+use super::{key, value_schemas};
 use crate::environment::Environment;
 
 /// The default variable of the API key.
@@ -81,7 +81,7 @@ impl LinearConfig {
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         if self.key.is_some() {
             bail!(
-                "`linear.key` in `{PATH}` would store a secret in a file; use `key_env` or \
+                "`linear.key` in the configuration would store a secret in a file; use `key_env` or \
                  `key_command`"
             );
         }
@@ -93,7 +93,7 @@ impl LinearConfig {
     fn address(&self) -> anyhow::Result<ServerUrl> {
         let url = self.url.as_deref().unwrap_or(API_URL);
         let url = url.trim_end_matches('/').trim_end_matches("/graphql");
-        url.parse().map_err(|why| anyhow!("invalid `linear.url` in `{PATH}`: {why}"))
+        url.parse().map_err(|why| anyhow!("invalid `linear.url` in the configuration: {why}"))
     }
 
     /// Returns the source of the API key.
@@ -105,7 +105,7 @@ impl LinearConfig {
             ("key_command", command),
             Some(KEY),
         );
-        source.with_context(|| format!("invalid section `linear` in `{PATH}`"))
+        source.context("invalid section `linear` in the configuration")
     }
 
     /// Returns true if a key or a team is configured.
@@ -121,7 +121,7 @@ impl LinearConfig {
     /// Returns the team of new issues. Fails if none is configured.
     pub(crate) fn team(&self) -> anyhow::Result<String> {
         self.team.clone().or_else(|| self.environment.variable(TEAM)).ok_or_else(|| {
-            anyhow!("missing Linear team: set the variable `{TEAM}`, or `linear.team` in `{PATH}`")
+            anyhow!("missing Linear team: set the variable `{TEAM}`, or `linear.team` in the configuration")
         })
     }
 

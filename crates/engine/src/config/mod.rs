@@ -1,4 +1,5 @@
-//! Configuration: the file `config/agent-framework.yaml`, of which every key is optional.
+//! Configuration: the file `config/agent-framework.yaml`, or another one of
+//! [`configuration_file::PATHS`], of which every key is optional.
 //!
 //! A change does not configure its own review. If the change touches the configuration, the
 //! repository's rules, personas or prompts, or the baseline, their version before the change is
@@ -8,12 +9,16 @@
 //! holds the environment in which it was read.
 
 pub mod agents;
+pub mod configuration_file;
+mod effective_files;
+pub mod effective_values;
 pub mod fixer;
 pub mod gates;
 pub mod github;
 pub mod jira;
 mod key;
 pub mod linear;
+mod located_value;
 mod model;
 pub mod models;
 mod name_or_definition;
@@ -27,22 +32,15 @@ mod tests;
 mod value_schemas;
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io::ErrorKind::{NotADirectory, NotFound};
 use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
-use assay_agents::config::ConfigError;
 use assay_agents::config::framework::{QueueSettings, Safeguards, TaskSettings, Workflow};
-use assay_change::state::is_at_or_below;
-use assay_change::tree::DirTree;
 use assay_change::{Change, ExclusionRules};
 use assay_findings::coverage::CoverageRequirement;
 use assay_findings::grade::Grade;
-use assay_findings::grounding::{Tree, TreeError};
-use assay_findings::path::RepoPath;
 use assay_findings::severity_schema::severity_schema;
 use assay_findings::shown_limit::ShownLimit;
 use assay_findings::template::TemplateSet;
@@ -57,6 +55,13 @@ use assay_rules::{RuleSelection, Rulebook};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
+use self::configuration_file::{ConfigurationFile, ConfigurationLayers};
+use self::effective_files::{
+    PERSONA_FILES, RULE_FILES, TEMPLATE_FILES, read_effective, read_effective_files,
+};
+pub(crate) use self::effective_files::{
+    is_rule_file, personas_on_disk, read_optional, rules_on_disk, templates_on_disk,
+};
 use self::gates::GateConfig;
 use self::github::GithubConfig;
 use self::jira::JiraConfig;
@@ -68,7 +73,7 @@ use self::rule_settings::{RulePathConfig, RuleSettings};
 use self::severity::parse_severity;
 use crate::environment::Environment;
 
-/// The path of the configuration in a repository.
+/// The path of the configuration in a repository that `assay init` writes.
 pub const PATH: &str = "config/agent-framework.yaml";
 
 /// The folder of the rules that a repository defines.
@@ -78,12 +83,12 @@ pub(crate) const RULES_FOLDER: &str = ".assay/rules";
 pub(crate) const PERSONAS_FOLDER: &str = ".assay/personas";
 
 /// The folder of the templates of a repository.
-const TEMPLATES_FOLDER: &str = ".assay/templates";
+pub(crate) const TEMPLATES_FOLDER: &str = ".assay/templates";
 
 /// The folder of a repository's prompts for the reviewer and the fixer of the validation loop.
 pub(crate) const PROMPTS_FOLDER: &str = ".assay/prompts";
 
-/// The configuration of assay, `config/agent-framework.yaml`. Every key is optional.
+/// The configuration of assay. Every key is optional.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Configuration {
@@ -250,24 +255,43 @@ impl Default for ReviewConfig {
 }
 
 impl Configuration {
-    /// Reads the configuration of a work tree; `None` if there is no file.
+    /// Reads the configuration of a work tree, over that of the user; `None` if there is no file.
     pub fn on_disk(
         environment: &Environment,
         root: &Path,
     ) -> anyhow::Result<Option<Configuration>> {
-        let Some(text) = read_optional(root, PATH)? else { return Ok(None) };
-        let configuration = Configuration::parse(environment, &text)?;
-        configuration.exclusions()?;
-        configuration.rule_selection()?;
-        configuration.fail_on()?;
-        configuration.commands()?;
-        configuration.models.check()?;
-        configuration.gates.check()?;
-        configuration.qa.check()?;
-        configuration.github.check()?;
-        configuration.jira.check()?;
-        configuration.linear.check()?;
-        Ok(Some(configuration))
+        let own = ConfigurationFile::on_disk(root)?;
+        let layers = ConfigurationLayers::above_user(environment, own)?;
+        match layers.files().next() {
+            None => Ok(None),
+            Some(_) => Configuration::of(environment, &layers).map(Some),
+        }
+    }
+
+    /// Parses and checks the files of the configuration.
+    fn of(
+        environment: &Environment,
+        layers: &ConfigurationLayers,
+    ) -> anyhow::Result<Configuration> {
+        let configuration = layers.parse(environment)?.in_environment(environment);
+        match (configuration.check(), layers.files().next()) {
+            (Err(error), Some(_)) => Err(error.context(layers.title("invalid configuration in"))),
+            (checked, _) => checked.map(|()| configuration),
+        }
+    }
+
+    /// Fails if a value is invalid by a rule that its type does not express.
+    fn check(&self) -> anyhow::Result<()> {
+        self.exclusions()?;
+        self.rule_selection()?;
+        self.fail_on()?;
+        self.commands()?;
+        self.models.check()?;
+        self.gates.check()?;
+        self.qa.check()?;
+        self.github.check()?;
+        self.jira.check()?;
+        self.linear.check()
     }
 
     /// Reads the configuration in a work tree; without a file, every key has its default.
@@ -293,23 +317,6 @@ impl Configuration {
         self
     }
 
-    fn parse(environment: &Environment, text: &str) -> anyhow::Result<Configuration> {
-        Ok(Configuration::parse_yaml(environment, text)?.in_environment(environment))
-    }
-
-    fn parse_yaml(environment: &Environment, text: &str) -> anyhow::Result<Configuration> {
-        // The YAML parser rejects a text that has only comments.
-        if text.lines().all(|line| line.trim().is_empty() || line.trim().starts_with('#')) {
-            return Ok(Configuration::default());
-        }
-        let text = expand_variables(environment, PATH, text)?;
-        // The parser counts comments towards a limit, and a configuration is mostly comments. A
-        // line quoted in an error may hold the value of a variable.
-        let options = serde_saphyr::options! { emit_comments: false, with_snippet: false };
-        let read = serde_saphyr::from_str_with_options(&text, options);
-        Ok(read.map_err(|error| ConfigError::in_yaml(PATH, &text, &error))?)
-    }
-
     /// Returns the services that are configured.
     pub(crate) fn services(&self) -> Services {
         Services { github: self.github.clone(), jira: self.jira.clone() }
@@ -328,7 +335,7 @@ impl Configuration {
     fn exclusions(&self) -> anyhow::Result<ExclusionRules> {
         let max_bytes = self.review.max_file_kib.get().saturating_mul(1024);
         ExclusionRules::new(&self.review.ignore, max_bytes)
-            .with_context(|| format!("invalid `review.ignore` in `{PATH}`"))
+            .context("invalid `review.ignore` in the configuration")
     }
 
     /// Returns the rules that reviews apply. Whether the rules exist is not checked here.
@@ -336,15 +343,15 @@ impl Configuration {
         let mut selection = RuleSelection::default();
         self.review.rules.add_to(&mut selection)?;
         for (files, paths) in &self.review.rule_paths {
-            let place = format!("`review.rule_paths` in `{PATH}`");
-            selection.ignore_in(&place, files, paths.ignore.iter().map(String::as_str))?;
+            let place = "`review.rule_paths` in the configuration";
+            selection.ignore_in(place, files, paths.ignore.iter().map(String::as_str))?;
         }
         Ok(selection)
     }
 
     fn fail_on(&self) -> anyhow::Result<Option<Grade>> {
         let grade = self.review.fail_on.as_deref().map(parse_severity).transpose();
-        grade.map_err(|why| anyhow!("invalid `review.fail_on` in `{PATH}`: {why}"))
+        grade.map_err(|why| anyhow!("invalid `review.fail_on` in the configuration: {why}"))
     }
 
     /// Returns the configured analysers. Fails if two reviewers have the same name.
@@ -497,13 +504,27 @@ pub struct Settings {
 impl Settings {
     /// Reads the settings that apply to a change.
     pub(crate) fn of(environment: &Environment, change: &Change) -> anyhow::Result<Settings> {
+        Settings::with_given(environment, change, None)
+    }
+
+    /// Reads the settings that apply to a change, with the configuration that the user names; `None`
+    /// for that of the repository.
+    pub(crate) fn with_given(
+        environment: &Environment,
+        change: &Change,
+        given: Option<&Path>,
+    ) -> anyhow::Result<Settings> {
         let mut notes = Vec::new();
-        let text = read_effective(change, PATH, "the configuration", &mut notes)?;
+        let own = match given {
+            Some(path) => Some(ConfigurationFile::given(path)?),
+            None => ConfigurationFile::of(change, &mut notes)?,
+        };
+        let layers = ConfigurationLayers::above_user(environment, own)?;
         let baseline = read_effective(change, baseline::PATH, "the baseline", &mut notes)?;
         let rules = read_effective_files(change, &RULE_FILES, &mut notes)?;
         let personas = read_effective_files(change, &PERSONA_FILES, &mut notes)?;
         let templates = read_effective_files(change, &TEMPLATE_FILES, &mut notes)?;
-        let mut settings = Settings::new(environment, text, baseline, rules, personas)?;
+        let mut settings = Settings::new(environment, &layers, baseline, rules, personas)?;
         settings.templates = templates::with_own(templates::read_all(&templates)?);
         let touched =
             settings.commands.iter().filter_map(|command| touched_settings(change, command));
@@ -514,23 +535,19 @@ impl Settings {
 
     /// Reads the settings of a folder without a change, such as a folder outside of any repository.
     pub fn on_disk(environment: &Environment, root: &Path) -> anyhow::Result<Settings> {
-        Settings::new(environment, read_optional(root, PATH)?, None, Vec::new(), Vec::new())
+        let own = ConfigurationFile::on_disk(root)?;
+        let layers = ConfigurationLayers::above_user(environment, own)?;
+        Settings::new(environment, &layers, None, Vec::new(), Vec::new())
     }
 
     fn new(
         environment: &Environment,
-        text: Option<String>,
+        layers: &ConfigurationLayers,
         baseline: Option<String>,
         rules: Vec<(String, String)>,
         personas: Vec<(String, String)>,
     ) -> anyhow::Result<Settings> {
-        let configuration = Configuration::parse(environment, text.as_deref().unwrap_or(""))?;
-        configuration.models.check()?;
-        configuration.gates.check()?;
-        configuration.qa.check()?;
-        configuration.github.check()?;
-        configuration.jira.check()?;
-        configuration.linear.check()?;
+        let configuration = Configuration::of(environment, layers)?;
         Ok(Settings {
             environment: environment.clone(),
             exclusions: configuration.exclusions()?,
@@ -583,72 +600,6 @@ impl Prompts {
     }
 }
 
-/// Returns true if a change touches a path, a file below it, or a parent of it, which may have
-/// become a symbolic link. A review of all files touches only those that differ from the last
-/// commit.
-fn touches(change: &Change, place: &str) -> bool {
-    let is_touched = change.files.iter().any(|file| {
-        let paths = [file.old_path.as_deref(), file.new_path.as_deref()];
-        let mut paths = paths.into_iter().flatten();
-        paths.any(|path| is_at_or_below(path, place) || is_at_or_below(place, path))
-    });
-    is_touched && !(change.is_whole_tree && is_same_text(change, place))
-}
-
-/// Returns true if the files at a path and below it have the same text before and after a change.
-fn is_same_text(change: &Change, place: &str) -> bool {
-    let texts = |tree: &dyn Tree| -> Result<BTreeMap<RepoPath, Option<String>>, TreeError> {
-        let paths = tree.paths()?.into_iter();
-        let paths = paths.filter(|path| is_at_or_below(path.as_str(), place));
-        paths.map(|path| Ok((path.clone(), tree.read(&path)?))).collect()
-    };
-    let (before, after) = (texts(change.base()), texts(change.tree()));
-    before.is_ok_and(|before| after.is_ok_and(|after| before == after))
-}
-
-/// Returns true if a tracked path may belong to a change of which only some paths were requested.
-fn may_belong(change: &Change, path: &str) -> bool {
-    change.is_limited && assay_change::is_tracked(&change.root, path)
-}
-
-/// Reads a file that decides on the review of a change. The version before the change is used if
-/// the change touches the file or may contain it, otherwise the one in the work tree. Adds a note
-/// if the change touches the file, or if the work tree differs from the version before.
-fn read_effective(
-    change: &Change,
-    path: &str,
-    what: &str,
-    notes: &mut Vec<String>,
-) -> anyhow::Result<Option<String>> {
-    let before = read_before(change, path)?;
-    if touches(change, path) {
-        notes.push(format!("the change modifies {what}; using the version before the change"));
-        return Ok(before);
-    }
-    let now = read_optional(&change.root, path)?;
-    if now != before && may_belong(change, path) {
-        notes.push(format!("{what} may belong to the change; using the version before the change"));
-        return Ok(before);
-    }
-    if now != before && now.is_some() {
-        notes.push(format!("using an uncommitted version of {what}"));
-    }
-    Ok(now)
-}
-
-/// Reads the version of a file before a change; `None` if the file did not exist. A file that git
-/// cannot return, or that is not text, is an error: its content is unknown, so no default may
-/// replace it.
-fn read_before(change: &Change, path: &str) -> anyhow::Result<Option<String>> {
-    let before = RepoPath::exact(path)?;
-    match change.base().read(&before)? {
-        None if change.base().exists(&before)? => {
-            bail!("cannot read `{path}` before the change: it is not text, or too large")
-        }
-        text => Ok(text),
-    }
-}
-
 fn is_below_or_named(path: &str, start: &str) -> bool {
     path.starts_with(start) || path.contains(&format!("/{start}"))
 }
@@ -662,139 +613,14 @@ fn touched_settings(change: &Change, command: &CommandReviewer) -> Option<String
     Some(format!("the change modifies `{path}`, which configures {}", known.name))
 }
 
-/// Reads a file of a work tree; `None` if there is none. Fails for a symbolic link out of the work
-/// tree, a device, and a file that is too large.
-pub(crate) fn read_optional(root: &Path, path: &str) -> anyhow::Result<Option<String>> {
-    match fs::symlink_metadata(root.join(path)) {
-        Ok(_) => {}
-        Err(error) if matches!(error.kind(), NotFound | NotADirectory) => return Ok(None),
-        Err(error) => {
-            return Err(TreeError::read(&RepoPath::exact(path)?, error).into());
-        }
-    }
-    match DirTree::new(root.to_owned()).read(&RepoPath::exact(path)?)? {
-        Some(text) => Ok(Some(text)),
-        None => {
-            bail!("cannot read `{path}`: it is not a text file of this repository, or too large")
-        }
-    }
-}
-
-/// Returns true if a file is a rule file by its name, and no file of examples.
-pub(crate) fn is_rule_file(name: &str) -> bool {
-    let is_yaml = name.ends_with(".yml") || name.ends_with(".yaml");
-    is_yaml && !name.ends_with(".test.yml") && !name.ends_with(".test.yaml")
-}
-
-/// A kind of files of a repository that decide on reviews.
-struct SettingsFiles {
-    folder: &'static str,
-    /// The plural noun for the files, for messages.
-    what: &'static str,
-    is_match: fn(&str) -> bool,
-}
-
-const RULE_FILES: SettingsFiles =
-    SettingsFiles { folder: RULES_FOLDER, what: "rules", is_match: is_rule_file };
-
-const PERSONA_FILES: SettingsFiles = SettingsFiles {
-    folder: PERSONAS_FOLDER,
-    what: "personas",
-    is_match: |name| name.ends_with(".md"),
-};
-
-/// Returns true if a file is a template of findings by its name.
-fn is_template_file(name: &str) -> bool {
-    name.ends_with(".yml") || name.ends_with(".yaml")
-}
-
-const TEMPLATE_FILES: SettingsFiles =
-    SettingsFiles { folder: TEMPLATES_FOLDER, what: "templates", is_match: is_template_file };
-
-/// Returns the files of a repository that apply to a change, by the same rule as its configuration.
-fn read_effective_files(
-    change: &Change,
-    files: &SettingsFiles,
-    notes: &mut Vec<String>,
-) -> anyhow::Result<Vec<(String, String)>> {
-    let what = files.what;
-    if touches(change, files.folder) {
-        notes.push(format!(
-            "the change modifies the repository's {what}; using those before the change"
-        ));
-        return files.before(change);
-    }
-    let (now, before) = (files.on_disk(&change.root)?, files.before(change)?);
-    if now != before && may_belong(change, files.folder) {
-        notes.push(format!(
-            "the repository's {what} may belong to the change; using those before the change"
-        ));
-        return Ok(before);
-    }
-    if !now.is_empty() && now != before {
-        notes.push(format!("using uncommitted versions of the repository's {what}"));
-    }
-    Ok(now)
-}
-
-impl SettingsFiles {
-    fn before(&self, change: &Change) -> anyhow::Result<Vec<(String, String)>> {
-        let paths = change.base().paths()?;
-        let files = paths.iter().filter(|path| is_at_or_below(path.as_str(), self.folder));
-        let files = files.filter(|path| (self.is_match)(path.as_str()));
-        files
-            .map(|path| {
-                let text = read_before(change, path.as_str())?;
-                Ok((path.to_string(), text.unwrap_or_default()))
-            })
-            .collect()
-    }
-
-    /// Reads the files from a work tree: path and content of each.
-    fn on_disk(&self, root: &Path) -> anyhow::Result<Vec<(String, String)>> {
-        let parent = root.join(self.folder);
-        match fs::symlink_metadata(&parent) {
-            Ok(metadata) if metadata.is_dir() => {}
-            Ok(_) => return Ok(Vec::new()),
-            Err(error) if matches!(error.kind(), NotFound | NotADirectory) => {
-                return Ok(Vec::new());
-            }
-            Err(error) => return Err(TreeError::list(error).into()),
-        }
-        let paths = DirTree::new(parent).paths()?;
-        let files = paths.into_iter().filter(|path| (self.is_match)(path.as_str()));
-        let files = files.map(|path| {
-            let path = format!("{}/{path}", self.folder);
-            let text = read_optional(root, &path)?.unwrap_or_default();
-            Ok((path, text))
-        });
-        files.collect()
-    }
-}
-
-/// Reads the files of a work tree that decide on reviews: configuration, rules,
-/// personas and templates.
+/// Reads the files of a work tree that decide on reviews: configuration, rules, personas and
+/// templates.
 /// Returns path and content of each.
 pub fn review_files_on_disk(root: &Path) -> anyhow::Result<Vec<(String, String)>> {
-    let configuration = read_optional(root, PATH)?.map(|text| (PATH.to_owned(), text));
+    let configuration = ConfigurationFile::on_disk(root)?.map(|file| (file.path, file.text));
     let mut files: Vec<(String, String)> = configuration.into_iter().collect();
     files.extend(rules_on_disk(root)?);
     files.extend(personas_on_disk(root)?);
     files.extend(templates_on_disk(root)?);
     Ok(files)
-}
-
-/// Reads the rules of a work tree: path and content of each file.
-pub(crate) fn rules_on_disk(root: &Path) -> anyhow::Result<Vec<(String, String)>> {
-    RULE_FILES.on_disk(root)
-}
-
-/// Reads the templates of a work tree: path and content of each file.
-pub(crate) fn templates_on_disk(root: &Path) -> anyhow::Result<Vec<(String, String)>> {
-    TEMPLATE_FILES.on_disk(root)
-}
-
-/// Reads the personas of a work tree: path and content of each file.
-pub(crate) fn personas_on_disk(root: &Path) -> anyhow::Result<Vec<(String, String)>> {
-    PERSONA_FILES.on_disk(root)
 }

@@ -15,7 +15,7 @@ use assay_services::http::ServerUrl;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{PATH, key, value_schemas};
+use super::{key, value_schemas};
 use crate::environment::Environment;
 
 /// Micro-dollars per dollar.
@@ -305,7 +305,7 @@ impl ModelConfig {
             && !url.is_secure()
         {
             let named = match self.url {
-                Some(_) => format!("`models.use.{name}.url` in `{PATH}`"),
+                Some(_) => format!("`models.use.{name}.url` in the configuration"),
                 None => format!("the variable `{address}`"),
             };
             bail!("{named} would send a key unencrypted to `{url}`: use `https://…`");

@@ -13,7 +13,6 @@ use assay_review::persona::Models;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 
-use super::PATH;
 use super::model::{Api, MICRO_PER_UNIT, ModelConfig};
 use crate::environment::Environment;
 
@@ -243,7 +242,9 @@ impl ModelsConfig {
     /// Fails if a value of the section cannot be used. No model is called.
     pub(super) fn check(&self) -> anyhow::Result<()> {
         for (name, model) in &self.named {
-            model.check().with_context(|| format!("invalid `models.use.{name}` in `{PATH}`"))?;
+            model
+                .check()
+                .with_context(|| format!("invalid `models.use.{name}` in the configuration"))?;
         }
         let tiers = [&self.tiers.cheap, &self.tiers.default, &self.tiers.premium];
         let phases = self.phases.iter().map(|phase| &phase.model);
@@ -257,7 +258,7 @@ impl ModelsConfig {
         self.named.get(name).ok_or_else(|| {
             let known: Vec<&str> = self.named.keys().map(String::as_str).collect();
             let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-            anyhow!("unknown model `{name}`; `models.use` in `{PATH}` has: {known}")
+            anyhow!("unknown model `{name}`; `models.use` in the configuration has: {known}")
         })
     }
 
@@ -349,7 +350,7 @@ impl ModelsConfig {
         };
         stored
             .model(&self.environment, name, self.stall_timeout())
-            .with_context(|| format!("invalid `models.use.{name}` in `{PATH}`"))
+            .with_context(|| format!("invalid `models.use.{name}` in the configuration"))
     }
 
     /// Returns the configured limits of a run and of a day, without defaults.
@@ -386,7 +387,7 @@ fn from_environment(environment: &Environment, stall: Duration) -> anyhow::Resul
     } else {
         bail!(
             "no model is configured: set ANTHROPIC_API_KEY or OPENAI_API_KEY, or name models under \
-             `models.use` in `{PATH}` (`assay init` writes a template)"
+             `models.use` in the configuration (`assay init` writes a template)"
         )
     };
     let default = default.model(environment, "default", stall)?;

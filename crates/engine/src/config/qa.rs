@@ -18,7 +18,7 @@ use serde::Deserialize;
 
 use super::fixer::{ChosenFixer, FixerConfig, loop_fixer};
 use super::models::SpendingCaps;
-use super::{PATH, value_schemas};
+use super::value_schemas;
 use crate::environment::Environment;
 
 /// The default time limit of a fixer, in seconds.
@@ -225,13 +225,13 @@ impl QaConfig {
         };
         if limits.recurring < 2 {
             bail!(
-                "the limits under `qa` in `{PATH}` must be at least 1, and \
+                "the limits under `qa` in the configuration must be at least 1, and \
                  `recurring_issue_threshold` at least 2"
             );
         }
         if !(0.5..=1.0).contains(&limits.similarity) {
             bail!(
-                "invalid `qa.issue_similarity_threshold` in `{PATH}`, {}: expected 0.5 to 1",
+                "invalid `qa.issue_similarity_threshold` in the configuration, {}: expected 0.5 to 1",
                 limits.similarity
             );
         }
@@ -244,7 +244,7 @@ impl QaConfig {
         variable: &dyn Fn(&str) -> Option<String>,
     ) -> anyhow::Result<Option<App>> {
         let base = self.app_url.as_deref().map(str::parse).transpose();
-        let base = base.with_context(|| format!("invalid `qa.app_url` in `{PATH}`"))?;
+        let base = base.context("invalid `qa.app_url` in the configuration")?;
         let is_on = variable("ELECTRON_MCP_ENABLED").is_some_and(|it| is_true(&it));
         let port = read_limit(variable, "ELECTRON_DEBUG_PORT", DEFAULT_DEBUG_PORT)?;
         let timeouts = self.page_timeouts()?;
@@ -259,7 +259,7 @@ impl QaConfig {
             or(self.page_settle_limit_ms, Timeouts::DEFAULT_SETTLE_LIMIT.max(settle));
         if settle > settle_limit || settle_limit > MAX_SETTLE_LIMIT {
             bail!(
-                "`qa.page_settle_ms` in `{PATH}` is {}, and `qa.page_settle_limit_ms` is {}; the \
+                "`qa.page_settle_ms` in the configuration is {}, and `qa.page_settle_limit_ms` is {}; the \
                  limit must be at least the settle time, and at most {}",
                 settle.as_millis(),
                 settle_limit.as_millis(),
@@ -272,8 +272,7 @@ impl QaConfig {
     /// Returns the source of memories; `Off` unless `GRAPHITI_ENABLED` is set to true.
     pub(crate) fn memory(&self) -> anyhow::Result<MemorySource> {
         let configured = self.memory.url.as_deref().map(str::parse).transpose();
-        let configured =
-            configured.with_context(|| format!("invalid `qa.memory.url` in `{PATH}`"))?;
+        let configured = configured.context("invalid `qa.memory.url` in the configuration")?;
         if !self.environment.variable("GRAPHITI_ENABLED").is_some_and(|it| is_true(&it)) {
             return Ok(MemorySource::Off);
         }
@@ -308,12 +307,12 @@ impl FrameworkConfig {
     fn framework(&self) -> anyhow::Result<Framework> {
         let name = &self.name;
         let command = CommandLine::parse(&self.run).map_err(|error| {
-            anyhow!("`qa.frameworks` in `{PATH}`: cannot run `{name}`: {error}")
+            anyhow!("`qa.frameworks` in the configuration: cannot run `{name}`: {error}")
         })?;
         let form = ResultFormat::parse_name(&self.results).with_context(|| {
             let known = ResultFormat::ALL.map(ResultFormat::name).join(", ");
             format!(
-                "`qa.frameworks` in `{PATH}`: `{name}` has results in the unknown format `{}`; \
+                "`qa.frameworks` in the configuration: `{name}` has results in the unknown format `{}`; \
                  known formats: {known}",
                 self.results
             )

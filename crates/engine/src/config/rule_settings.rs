@@ -10,7 +10,6 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, Unexpected, Visitor};
 
-use super::PATH;
 use super::severity::parse_severity;
 
 /// The word that switches rules off.
@@ -83,11 +82,11 @@ pub(super) struct RulePathConfig {
 impl RuleSettings {
     /// Adds the settings to a selection of rules.
     pub(super) fn add_to(&self, selection: &mut RuleSelection) -> anyhow::Result<()> {
-        let place = format!("`review.rules` in `{PATH}`");
+        let place = "`review.rules` in the configuration";
         for (pattern, config) in self.0.iter().flatten() {
             let setting = setting(config)
                 .map_err(|why| anyhow!("{place}: invalid value of `{pattern}`: {why}"))?;
-            selection.set(&place, pattern, setting)?;
+            selection.set(place, pattern, setting)?;
         }
         Ok(())
     }

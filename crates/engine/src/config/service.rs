@@ -8,7 +8,6 @@ use assay_base::clock::Clock;
 use assay_sandbox::{KeySource, Keys};
 use assay_services::http::{HttpTransport, ServerUrl, SystemClock, Transport};
 
-use super::PATH;
 use crate::environment::Environment;
 
 /// The longest wait for a rate limit while a user looks on.
@@ -67,6 +66,8 @@ impl WebhookSecret {
 pub(super) fn check_private(url: &ServerUrl, name: &str) -> anyhow::Result<()> {
     match url.is_secure() {
         true => Ok(()),
-        false => bail!("`{name}` in `{PATH}` would send a key unencrypted: use `https://…`"),
+        false => {
+            bail!("`{name}` in the configuration would send a key unencrypted: use `https://…`")
+        }
     }
 }

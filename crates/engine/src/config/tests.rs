@@ -22,6 +22,13 @@ fn environment(variables: &[(&str, &str)]) -> Environment {
     Environment::new(variables, &Clock::system(), Vec::new)
 }
 
+/// Parses the text of a configuration, without its checks.
+fn parse(environment: &Environment, text: &str) -> anyhow::Result<Configuration> {
+    let own = ConfigurationFile { path: PATH.to_owned(), text: text.to_owned() };
+    let layers = ConfigurationLayers { user: None, own: Some(own) };
+    Ok(layers.parse(environment)?.in_environment(environment))
+}
+
 /// Returns the settings for the changes of a work tree, limited to `paths` unless they are empty.
 fn settings(repository: &Repository, paths: &[&str]) -> Settings {
     let paths = paths.iter().map(|path| (*path).to_owned()).collect();
@@ -148,7 +155,7 @@ fn prompts_edited_by_the_change_are_not_used() {
 #[test]
 fn variables_come_from_the_environment_that_is_passed_in() {
     let text = "github:\n  repositories: [\"${ORG}/shop\"]\n# ${NOT_SET} in a comment\n";
-    let read = |variables: &[(&str, &str)]| Configuration::parse(&environment(variables), text);
+    let read = |variables: &[(&str, &str)]| parse(&environment(variables), text);
     let configuration = read(&[("ORG", "acme"), ("GITHUB_TOKEN", "secret")]).unwrap();
     assert_eq!(configuration.github.repositories, ["acme/shop".parse().unwrap()]);
     assert!(configuration.github.has_key());
@@ -160,11 +167,23 @@ fn variables_come_from_the_environment_that_is_passed_in() {
 fn limits_in_the_environment_override_those_in_the_file() {
     let text = "qa:\n  max_iterations: 5\n";
     let rounds = |variables: &[(&str, &str)]| {
-        let configuration = Configuration::parse(&environment(variables), text).unwrap();
+        let configuration = parse(&environment(variables), text).unwrap();
         configuration.qa.limits().map(|limits| limits.rounds).map_err(|error| error.to_string())
     };
     assert_eq!(rounds(&[]), Ok(5));
     assert_eq!(rounds(&[("MAX_QA_ITERATIONS", "7")]), Ok(7));
     assert!(rounds(&[("MAX_QA_ITERATIONS", "many")]).unwrap_err().contains("MAX_QA_ITERATIONS"));
     assert!(rounds(&[("MAX_QA_ITERATIONS", "0")]).is_err());
+}
+
+#[test]
+fn a_file_of_the_user_is_merged_below_that_of_the_repository() {
+    let file =
+        |text: &str| Some(ConfigurationFile { path: "x.yaml".to_owned(), text: text.to_owned() });
+    let user = file("review:\n  at_a_time: 7\n  fail_on: LOW\n  commands: [ruff, bandit]\n");
+    let own = file("review:\n  at_a_time: 3\n  commands: [eslint]\n  models:\n");
+    let layers = ConfigurationLayers { user, own };
+    let merged = layers.parse(&environment(&[])).unwrap();
+    assert_eq!((merged.review.at_a_time.get(), merged.review.fail_on.as_deref()), (3, Some("LOW")));
+    assert_eq!(merged.commands().unwrap().len(), 1, "a list replaces a list");
 }

@@ -6,7 +6,8 @@ use std::time::SystemTime;
 
 use assay_review::baseline;
 
-use crate::config::{PATH, PERSONAS_FOLDER, RULES_FOLDER};
+use crate::config::configuration_file::PATHS;
+use crate::config::{PERSONAS_FOLDER, RULES_FOLDER, TEMPLATES_FOLDER};
 
 /// The stored reviews and the ledger.
 const STATE: [&str; 2] = [".assay/runs", ".assay/ledger.db"];
@@ -18,7 +19,13 @@ pub(super) struct SettingsStamp(Vec<Option<(u64, SystemTime)>>);
 
 impl SettingsStamp {
     pub(super) fn of(root: &Path) -> SettingsStamp {
-        let places = [PATH, baseline::PATH, RULES_FOLDER, PERSONAS_FOLDER].into_iter().chain(STATE);
+        let places = PATHS.into_iter().chain([
+            baseline::PATH,
+            RULES_FOLDER,
+            PERSONAS_FOLDER,
+            TEMPLATES_FOLDER,
+        ]);
+        let places = places.chain(STATE);
         SettingsStamp(places.map(|place| stamp(&root.join(place))).collect())
     }
 }

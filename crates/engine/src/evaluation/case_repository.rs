@@ -10,7 +10,7 @@ use assay_change::state::is_at_or_below;
 use assay_eval::set::Case;
 use assay_findings::path::RepoPath;
 
-use crate::config;
+use crate::config::configuration_file;
 use crate::environment::Environment;
 use crate::throwaway_repository::ThrowawayRepository;
 
@@ -210,7 +210,7 @@ fn read_deleted(list: &Path, before: &Files) -> anyhow::Result<Vec<String>> {
 
 /// Returns true for configuration, rules, personas and state of assay.
 fn decides_on_reviews(path: &str) -> bool {
-    path == config::PATH || is_at_or_below(path, ".assay")
+    configuration_file::PATHS.contains(&path) || is_at_or_below(path, ".assay")
 }
 
 /// Validates a path. Fails if the path leaves the repository.

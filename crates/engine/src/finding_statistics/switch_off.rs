@@ -92,8 +92,7 @@ impl ConfiguredReviewers {
             return Some(SwitchOff::by_hand("only single rules can be switched off"));
         }
         if self.analysers.iter().any(|analyser| analyser == name) {
-            let path = crate::config::PATH;
-            let remedy = format!("remove `{name}` from `review.commands` in `{path}`");
+            let remedy = format!("remove `{name}` from `review.commands` in the configuration");
             return Some(SwitchOff::by_hand(remedy));
         }
         let persona = self.personas.get(name)?;
@@ -227,7 +226,7 @@ mod tests {
     fn an_analyser_is_removed_from_the_configuration() {
         let all = configured(&[], &[]);
         let named = all.mostly_dismissed(&[group("ruff", 0, 9), group("rules", 0, 9)], &[]);
-        let key = "remove `ruff` from `review.commands` in `config/agent-framework.yaml`";
+        let key = "remove `ruff` from `review.commands` in the configuration";
         assert_eq!((named[0].remedy.as_str(), named[0].command.as_deref()), (key, None));
         assert_eq!((named.len(), named[1].command.as_deref()), (2, None));
         assert!(all.mostly_dismissed(&[group("removed-analyser", 0, 9)], &[]).is_empty());

@@ -32,8 +32,11 @@ const CLIENT_CHECK_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The files whose changes the client reports: those that decide on a review, and those of git that
 /// change with commits and checkouts.
-const WATCHED_FILES: [&str; 5] = [
+const WATCHED_FILES: [&str; 8] = [
     "**/config/agent-framework.yaml",
+    "**/assay.yaml",
+    "**/.assay.yaml",
+    "**/.assay/config.yaml",
     "**/.assay/baseline.json",
     "**/.assay/rules/**",
     "**/.git/HEAD",

@@ -2,6 +2,7 @@
 //! manual, and the page that lists all keys.
 
 mod page;
+mod places;
 mod schema_node;
 mod string_literals;
 mod template;

@@ -151,7 +151,7 @@ fn pages_of_an_app_without_an_address_are_not_run() {
 fn an_invalid_app_url_or_debug_port_stops_the_run() {
     let elsewhere = fixture(&[], &["/about"], "  app_url: http://shop.example\n");
     let ran = tried(&elsewhere, 2, 9222);
-    assert!(ran.stderr.contains("`qa.app_url` in `config/agent-framework.yaml`"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("`qa.app_url` in the configuration"), "{}", ran.stderr);
     assert!(ran.stderr.contains("cannot open `shop.example`"), "{}", ran.stderr);
     let fixture = fixture(&[], &["/about"], "");
     let variables = [("ELECTRON_MCP_ENABLED", "true"), ("ELECTRON_DEBUG_PORT", "nine")];
