@@ -29,7 +29,8 @@
 //! - [`rule_catalogue`]: the descriptions of all rules, and tests of a repository's own rules.
 //!   [`template_catalogue`]: the templates of findings.
 //!   [`rule_options`]: the options of a command that limit the rules of a review.
-//!   [`review_command_options`]: all options of a command that a review takes.
+//!   [`review_command_options`]: all options of a command that a review takes. [`imports`]:
+//!   findings that another tool wrote to a file.
 //! - [`source_columns`]: the columns of findings in UTF-16, for SARIF.
 //! - [`diagnosis`]: the programs and settings that are installed, configured or missing.
 
@@ -49,6 +50,7 @@ pub mod gate_outcome;
 pub mod gate_run;
 pub mod gate_session;
 pub mod ledger_transfer;
+pub mod imports;
 mod left_out;
 pub mod loop_page;
 pub mod loop_session;

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::imports::FindingsImport;
 use crate::rule_options::RuleOptions;
 
 /// The options of a command that a review takes in addition to the configuration.
@@ -11,6 +12,8 @@ pub struct ReviewCommandOptions {
     pub rules: RuleOptions,
     /// The configuration that the user names; `None` for that of the repository.
     pub config: Option<PathBuf>,
+    /// The files with findings of other tools.
+    pub imports: Vec<FindingsImport>,
 }
 
 impl ReviewCommandOptions {

@@ -37,6 +37,7 @@ use assay_store::task::Moment;
 use crate::config::{Services, Settings};
 use crate::dates::{time_id, today};
 use crate::environment::Environment;
+use crate::imports::read_imports;
 use crate::left_out::left_out_note;
 use crate::models::{CachePolicy, ModelOptions, Panel, ReviewOptions};
 use crate::purpose;
@@ -203,6 +204,8 @@ impl ReviewSession {
         let commands = settings.commands.into_iter().filter(|_| local.analysers == Analysers::Run);
         reviewers.extend(commands.map(|command| Box::new(command) as Box<dyn Reviewer>));
         reviewers.extend(panel.iter().flat_map(Panel::reviewers));
+        let names: Vec<&str> = reviewers.iter().map(|reviewer| reviewer.name()).collect();
+        let external_reports = read_imports(&local.options.imports, &change, &names)?;
         Ok(ReviewSession {
             environment: environment.clone(),
             change: Arc::new(change),
@@ -221,7 +224,7 @@ impl ReviewSession {
             baseline: settings.baseline,
             today,
             log: config_note.into_iter().collect(),
-            external_reports: Vec::new(),
+            external_reports,
         })
     }
 

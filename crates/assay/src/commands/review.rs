@@ -6,6 +6,7 @@ use std::sync::Arc;
 use anyhow::{anyhow, bail};
 use assay_base::shutdown::Shutdown;
 use assay_change::{Scope, Selection};
+use assay_engine::imports::FindingsImport;
 use assay_engine::models::{CachePolicy, ReviewOptions};
 use assay_engine::publish::{PostKind, ReviewPost};
 use assay_engine::reporter::Reporter;
@@ -76,6 +77,10 @@ pub(crate) struct Args {
     /// Leave these rules out: ids and globs such as `*/debug-print`, separated by commas
     #[arg(long, value_name = "RULE", value_delimiter = ',', conflicts_with = "replay")]
     ignore: Vec<String>,
+    /// Add the findings of another tool from a file, such as `sarif=results.sarif`: sarif, rdjson,
+    /// rdjsonl, checkstyle, lines (`file:line:column: message`), or a format of an analyser
+    #[arg(long, value_name = "FORMAT=FILE", conflicts_with = "replay")]
+    import: Vec<FindingsImport>,
     /// Use this configuration instead of that of the repository; the output says so
     #[arg(long, value_name = "FILE", conflicts_with = "replay")]
     config: Option<PathBuf>,
@@ -219,7 +224,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let interrupts = ReviewInterrupts::watch();
     let models = args.models.options()?;
     let rules = RuleOptions { select: args.select.clone(), ignore: args.ignore.clone() };
-    let command = ReviewCommandOptions { rules, config: args.config.clone() };
+    let imports = args.import.clone();
+    let command = ReviewCommandOptions { rules, config: args.config.clone(), imports };
     let open = |model_session| {
         let options = ReviewOptions { models: &models, cache_policy, model_session, also: None };
         let folder = &args.what.folder;

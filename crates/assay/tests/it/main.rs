@@ -35,6 +35,7 @@ mod queue_entries;
 mod report;
 mod review;
 mod review_e2e;
+mod review_imports;
 mod review_output;
 mod review_scopes;
 mod rules;

@@ -164,7 +164,8 @@ fn success_codes(format: AnalyserFormat) -> SuccessCodes {
         AnalyserFormat::Sarif
         | AnalyserFormat::Rdjson
         | AnalyserFormat::Rdjsonl
-        | AnalyserFormat::Checkstyle => SuccessCodes::AnyWithFindings,
+        | AnalyserFormat::Checkstyle
+        | AnalyserFormat::Lines => SuccessCodes::AnyWithFindings,
         AnalyserFormat::Clippy => SuccessCodes::Cargo,
     }
 }

@@ -270,7 +270,7 @@ fn a_message_about_a_secret_does_not_repeat_the_secret() {
 }
 
 #[test]
-fn empty_and_unknown_output_is_unusable_except_empty_rdjsonl() {
+fn empty_and_unknown_output_is_unusable_except_empty_lines() {
     let all = |output: &str| {
         let tree = MemoryTree::new(&[]);
         let lines = AnalyserFormat::ALL
@@ -282,6 +282,7 @@ fn empty_and_unknown_output_is_unusable_except_empty_rdjsonl() {
         rdjson: unusable: printed nothing, which is not rdjson
         rdjsonl: 
         checkstyle: unusable: printed nothing, which is not checkstyle XML
+        lines: 
         clippy: unusable: printed nothing, which is not clippy JSON
         ruff: unusable: printed nothing, which is not ruff JSON
         eslint: unusable: printed nothing, which is not eslint JSON
@@ -295,6 +296,7 @@ fn empty_and_unknown_output_is_unusable_except_empty_rdjsonl() {
         rdjson: unusable: printed output that is not rdjson: `[31mTraceback (most recent call last):`
         rdjsonl: unusable: printed output that is not rdjsonl: `[31mTraceback (most recent call last):`
         checkstyle: unusable: printed output that is not checkstyle XML: `[31mTraceback (most recent call last):`
+        lines: unusable: printed output that is not lines `file:line:column: message`: `[31mTraceback (most recent call last):`
         clippy: unusable: printed output that is not clippy JSON: `[31mTraceback (most recent call last):`
         ruff: unusable: printed output that is not ruff JSON: `[31mTraceback (most recent call last):`
         eslint: unusable: printed output that is not eslint JSON: `[31mTraceback (most recent call last):`
@@ -307,6 +309,7 @@ fn empty_and_unknown_output_is_unusable_except_empty_rdjsonl() {
         rdjson: unusable: printed output that is not rdjson: `{"message": "not found"}`
         rdjsonl: - - MEDIUM correctness | not found
         checkstyle: unusable: printed output that is not checkstyle XML: `{"message": "not found"}`
+        lines: unusable: printed output that is not lines `file:line:column: message`: `{"message": "not found"}`
         clippy: unusable: printed output that is not clippy JSON: `{"message": "not found"}`
         ruff: unusable: printed output that is not ruff JSON: `{"message": "not found"}`
         eslint: unusable: printed output that is not eslint JSON: `{"message": "not found"}`

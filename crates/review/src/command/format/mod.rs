@@ -9,6 +9,7 @@ mod clippy;
 mod document;
 mod eslint;
 mod golangci;
+mod lines;
 mod rdjson;
 mod ruff;
 mod sarif;
@@ -37,6 +38,8 @@ pub enum AnalyserFormat {
     Rdjsonl,
     /// The XML of Checkstyle, which many other tools print as well.
     Checkstyle,
+    /// Lines such as `file:line:column: message`, as compilers print them.
+    Lines,
     /// The output of `cargo clippy --message-format json`.
     Clippy,
     /// The output of `ruff check --output-format json`.
@@ -69,11 +72,12 @@ pub(crate) struct ParsedOutput {
 
 impl AnalyserFormat {
     /// All formats.
-    pub const ALL: [AnalyserFormat; 10] = [
+    pub const ALL: [AnalyserFormat; 11] = [
         AnalyserFormat::Sarif,
         AnalyserFormat::Rdjson,
         AnalyserFormat::Rdjsonl,
         AnalyserFormat::Checkstyle,
+        AnalyserFormat::Lines,
         AnalyserFormat::Clippy,
         AnalyserFormat::Ruff,
         AnalyserFormat::Eslint,
@@ -89,6 +93,7 @@ impl AnalyserFormat {
             AnalyserFormat::Rdjson => "rdjson",
             AnalyserFormat::Rdjsonl => "rdjsonl",
             AnalyserFormat::Checkstyle => "checkstyle",
+            AnalyserFormat::Lines => "lines",
             AnalyserFormat::Clippy => "clippy",
             AnalyserFormat::Ruff => "ruff",
             AnalyserFormat::Eslint => "eslint",
@@ -109,6 +114,7 @@ impl AnalyserFormat {
             AnalyserFormat::Rdjson => "rdjson",
             AnalyserFormat::Rdjsonl => "rdjsonl",
             AnalyserFormat::Checkstyle => "checkstyle XML",
+            AnalyserFormat::Lines => "lines `file:line:column: message`",
             AnalyserFormat::Clippy => "clippy JSON",
             AnalyserFormat::Ruff => "ruff JSON",
             AnalyserFormat::Eslint => "eslint JSON",
@@ -149,6 +155,7 @@ impl AnalyserFormat {
             AnalyserFormat::Rdjson => rdjson::read(text, builder),
             AnalyserFormat::Rdjsonl => rdjson::read_lines(text, builder),
             AnalyserFormat::Checkstyle => checkstyle::read(text, builder),
+            AnalyserFormat::Lines => lines::read(text, builder),
             AnalyserFormat::Clippy => clippy::read(text, builder),
             AnalyserFormat::Ruff => ruff::read(text, builder),
             AnalyserFormat::Eslint => eslint::read(text, builder),
