@@ -94,7 +94,7 @@ impl HttpServer {
         let looks = Arc::new(Semaphore::new(MAX_READINESS_CHECKS));
         let ready = Readiness { queue: self.queue, reviewer: self.reviewer, looks };
         let dashboard = Arc::new(self.dashboard);
-        dashboard.warm_up();
+        dashboard.keep_prepared(&shutdown);
         let known = Arc::new(self.hooks)
             .routes()
             .merge(dashboard.routes(shutdown.clone()))

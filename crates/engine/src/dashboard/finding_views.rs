@@ -1,15 +1,17 @@
 //! Findings as the dashboard shows them.
 
+use assay_base::clock::Deadline;
 use assay_findings::grade::{Grade, SEVEN_LEVELS};
 use assay_findings::template::TemplateText;
-use assay_store::ledger::FindingState;
 use assay_store::ledger::decision::Decision;
-use assay_store::ledger::page::FindingPageRequest;
+use assay_store::ledger::page::{FindingPage, FindingPageRequest};
 use assay_store::ledger::query::{FindingEntry, FindingFilter, History, IdMatch, RunOutcome};
+use assay_store::ledger::{FindingState, Ledger};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::shared_ledger::LedgerAnswer;
 use super::{Dashboard, DashboardError, SINCE_PATTERN, parse_limit, parse_value};
 use crate::finding_ledger::HistoryStart;
 
@@ -115,6 +117,14 @@ pub struct FindingListView {
     pub findings: Vec<FindingView>,
     /// The value of `after` for the next page; null on the last page.
     pub next: Option<String>,
+}
+
+impl FindingListView {
+    fn new(page: Option<FindingPage>) -> FindingListView {
+        let Some(page) = page else { return FindingListView { findings: Vec::new(), next: None } };
+        let findings = page.entries.into_iter().map(FindingView::from).collect();
+        FindingListView { findings, next: page.next.map(|next| next.to_string()) }
+    }
 }
 
 /// A finding with its history.
@@ -235,11 +245,22 @@ impl Dashboard {
     pub fn findings(&self, query: &FindingListQuery) -> Result<FindingListView, DashboardError> {
         let request = self.page_request(query)?;
         let page = self.read_ledger(|ledger, day| ledger.finding_page(&request, day))?;
-        let Some(page) = page else {
-            return Ok(FindingListView { findings: Vec::new(), next: None });
-        };
-        let findings = page.entries.into_iter().map(FindingView::from).collect();
-        Ok(FindingListView { findings, next: page.next.map(|next| next.to_string()) })
+        Ok(FindingListView::new(page))
+    }
+
+    /// Returns the findings that a query selects; `None` if the ledger is not checked by the
+    /// deadline.
+    pub fn findings_by(
+        &self,
+        query: &FindingListQuery,
+        until: Deadline,
+    ) -> Result<Option<FindingListView>, DashboardError> {
+        let request = self.page_request(query)?;
+        let read = |ledger: &Ledger, day: &str| ledger.finding_page(&request, day);
+        Ok(match self.read_ledger_by(until, read)? {
+            LedgerAnswer::Value(page) => Some(FindingListView::new(page)),
+            LedgerAnswer::NotReady => None,
+        })
     }
 
     fn page_request(&self, query: &FindingListQuery) -> Result<FindingPageRequest, DashboardError> {

@@ -6,8 +6,10 @@
 //! of the ledger. [`actions`] changes tasks and findings and records each change in an
 //! [`audit_log`].
 //!
-//! A server calls this from many requests: the ledger is opened once and read page by page, and
-//! statistics are computed once for each change of the ledger. This module knows no HTTP.
+//! A server calls this from many requests: the ledger is opened once and read page by page
+//! (`shared_ledger`), statistics are computed once for each change of the ledger, and concurrent
+//! requests share slow reads (`shared_read`). [`Dashboard::view`] waits only until a deadline: a part
+//! that is not there by then is missing, and never old. This module knows no HTTP.
 
 pub mod actions;
 pub mod audit_log;
@@ -16,22 +18,28 @@ pub mod finding_views;
 pub mod gate_views;
 pub mod loop_list;
 pub mod run_views;
+mod shared_ledger;
+mod shared_read;
 mod statistics_cache;
 pub mod task_views;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Context;
-use assay_review::ledger::{LedgerReader, LedgerUseError};
+use assay_base::clock::Deadline;
+use assay_review::ledger::{LedgerStamp, LedgerUseError};
 use assay_store::ledger::{Ledger, LedgerError};
 use assay_store::queue::{Queue, QueueError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use self::audit_log::AuditLog;
-use self::statistics_cache::StatisticsCache;
+use self::shared_ledger::{LedgerAnswer, SharedLedger};
+use self::shared_read::SharedRead;
+use self::statistics_cache::{StatisticsCache, StatisticsKey};
+use self::task_views::WorkOverview;
 use crate::dates::today;
 use crate::environment::Environment;
 use crate::finding_statistics::{
@@ -112,8 +120,12 @@ pub struct Dashboard {
     root: PathBuf,
     environment: Environment,
     queue: Arc<dyn Queue>,
-    ledger: Mutex<LedgerReader>,
-    statistics: StatisticsCache,
+    ledger: Arc<SharedLedger>,
+    statistics: Arc<StatisticsCache>,
+    statistics_read: SharedRead<Arc<DashboardStatistics>>,
+    work_read: SharedRead<Arc<WorkOverview>>,
+    /// The state of the ledger that was prepared last.
+    prepared: Mutex<Option<StatisticsKey>>,
     audit: AuditLog,
     /// The name of the user of the server, for the record of decisions.
     user: String,
@@ -137,6 +149,31 @@ pub struct StatisticsQuery {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct StateMark(pub String);
 
+impl StateMark {
+    /// Creates the mark of a state. `is_ready` says if the ledger is checked, and if its statistics
+    /// are computed.
+    fn new(work: Option<&WorkOverview>, stamp: &LedgerStamp, is_ready: (bool, bool)) -> StateMark {
+        let queues = work.map(|work| &work.queues);
+        let agents = work.iter().flat_map(|work| &work.agents);
+        let agents: Vec<_> = agents
+            .map(|agent| (&agent.id, &agent.state, &agent.task, agent.alive, agent.paused))
+            .collect();
+        let text = format!("{queues:?} {agents:?} {stamp:?} {is_ready:?}");
+        StateMark(assay_base::hash::short_hash(text.as_bytes(), 16))
+    }
+}
+
+/// The state as a page shows it. A part is `None` if it was not read by the deadline.
+#[derive(Debug)]
+pub struct DashboardView {
+    /// The mark of the state.
+    pub mark: StateMark,
+    /// The queues, the agents and the first tasks.
+    pub work: Option<Arc<WorkOverview>>,
+    /// The statistics of the ledger, or the error of the ledger.
+    pub statistics: Result<Option<Arc<DashboardStatistics>>, DashboardError>,
+}
+
 impl Dashboard {
     /// Creates the dashboard of the work tree at `root`. Fails if there is no place for the audit
     /// log.
@@ -148,12 +185,18 @@ impl Dashboard {
     ) -> anyhow::Result<Dashboard> {
         let state = environment.state_of(root);
         let audit = AuditLog::new(state.home_folder("serve")?.join("audit.jsonl"));
+        let ledger = Arc::new(SharedLedger::new(state));
+        let statistics = Arc::new(StatisticsCache::new(environment, root, Arc::clone(&ledger)));
+        let (computed, counted) = (Arc::clone(&statistics), Arc::clone(&queue));
         Ok(Dashboard {
             root: root.to_owned(),
             environment: environment.clone(),
             queue,
-            ledger: Mutex::new(LedgerReader::new(state.clone())),
-            statistics: StatisticsCache::new(environment, root),
+            ledger,
+            statistics,
+            statistics_read: SharedRead::new(move || computed.current()),
+            work_read: SharedRead::new(move || Ok(Arc::new(WorkOverview::read(&*counted)?))),
+            prepared: Mutex::default(),
             audit,
             user,
         })
@@ -188,24 +231,55 @@ impl Dashboard {
         Ok(self.statistics.compute(&request)?)
     }
 
-    /// Returns a mark that differs after each change of the queue, the agents or the ledger.
+    /// Returns a mark that differs after each change of the queue, the agents or the ledger, and
+    /// once the ledger is checked or its statistics are computed.
     pub fn mark(&self) -> Result<StateMark, DashboardError> {
-        let (queues, agents) = (self.queue.count()?, self.queue.agents()?);
-        let agents: Vec<_> = agents
-            .iter()
-            .map(|seen| {
-                let beat = &seen.heartbeat;
-                (&beat.agent, beat.state, &beat.task, seen.alive, seen.paused)
-            })
-            .collect();
-        let stamp = self.ledger().stamp();
-        let text = format!("{queues:?} {agents:?} {stamp:?}");
-        Ok(StateMark(assay_base::hash::short_hash(text.as_bytes(), 16)))
+        let stamp = self.ledger.stamp();
+        let work = self.work_read.get(None)?;
+        let is_ready = (self.ledger.is_ready(), self.statistics.cached().is_some());
+        Ok(StateMark::new(work.as_deref(), &stamp, is_ready))
     }
 
-    fn ledger(&self) -> MutexGuard<'_, LedgerReader> {
-        // A panic leaves the reader as it was: it has no half-made changes.
-        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Returns the state as a page shows it. Parts that are not read by the deadline are missing;
+    /// the mark differs once they are there.
+    pub fn view(&self, until: Deadline) -> Result<DashboardView, DashboardError> {
+        // The stamp is read first: a change in between causes one refresh too many, and none too few.
+        let stamp = self.ledger.stamp();
+        let work = self.work_read.get(Some(until))?;
+        let ledger = self.ledger.wait(until);
+        // The check may change the stamp of the log.
+        let stamp = if matches!(ledger, Ok(true)) { self.ledger.stamp() } else { stamp };
+        let statistics = match &ledger {
+            // The error of the ledger is that of its statistics.
+            Err(error) => Err(DashboardError::Failed(anyhow::anyhow!(error.to_string()))),
+            Ok(_) => self.statistics_by(until),
+        };
+        let is_ready = (ledger.unwrap_or(false), matches!(statistics, Ok(Some(_))));
+        let mark = StateMark::new(work.as_deref(), &stamp, is_ready);
+        Ok(DashboardView { mark, work, statistics })
+    }
+
+    /// Checks the ledger and computes its statistics in the background, if they have changed since
+    /// the last call.
+    pub fn prepare(&self) {
+        let key = self.statistics.key();
+        let mut prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
+        if prepared.as_ref() == Some(&key) {
+            return;
+        }
+        self.ledger.prepare();
+        self.statistics_read.begin();
+        *prepared = Some(key);
+    }
+
+    fn statistics_by(
+        &self,
+        until: Deadline,
+    ) -> Result<Option<Arc<DashboardStatistics>>, DashboardError> {
+        match self.statistics.cached() {
+            Some(statistics) => Ok(Some(statistics)),
+            None => Ok(self.statistics_read.get(Some(until))?),
+        }
     }
 
     /// Reads the ledger; `None` if there is no ledger.
@@ -214,9 +288,17 @@ impl Dashboard {
         read: impl FnOnce(&Ledger, &str) -> Result<T, LedgerError>,
     ) -> Result<Option<T>, DashboardError> {
         let day = self.day()?;
-        let mut reader = self.ledger();
-        let ledger = reader.ledger()?;
-        Ok(ledger.map(|ledger| read(ledger, &day)).transpose()?)
+        self.ledger.read(|ledger| read(ledger, &day))
+    }
+
+    /// Reads the ledger, unless its check does not end by the deadline.
+    fn read_ledger_by<T>(
+        &self,
+        until: Deadline,
+        read: impl FnOnce(&Ledger, &str) -> Result<T, LedgerError>,
+    ) -> Result<LedgerAnswer<T>, DashboardError> {
+        let day = self.day()?;
+        self.ledger.read_by(Some(until), |ledger| read(ledger, &day))
     }
 
     fn day(&self) -> anyhow::Result<String> {

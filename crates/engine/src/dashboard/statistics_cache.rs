@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use assay_review::ledger::{LedgerReader, LedgerStamp};
+use assay_review::ledger::LedgerStamp;
 use assay_store::ledger::facts::LedgerFacts;
 
+use super::shared_ledger::SharedLedger;
 use crate::dates::today;
 use crate::environment::Environment;
 use crate::finding_statistics::{
@@ -30,69 +31,91 @@ pub struct DashboardStatistics {
 pub(super) struct StatisticsCache {
     root: PathBuf,
     environment: Environment,
-    inner: Mutex<Inner>,
+    ledger: Arc<SharedLedger>,
+    /// Locked during a computation.
+    computing: Mutex<()>,
+    computed: Mutex<Option<Computed>>,
 }
 
-struct Inner {
-    /// A connection of its own, so that lists need not wait for statistics.
-    reader: LedgerReader,
-    computed: Option<Computed>,
-}
+/// The state of the ledger, and the day, by which temporary dismissals end.
+pub(super) type StatisticsKey = (LedgerStamp, Option<String>);
 
+#[derive(Clone)]
 struct Computed {
-    /// The state of the ledger, and the day, by which temporary dismissals end.
-    key: (LedgerStamp, Option<String>),
+    key: StatisticsKey,
     facts: Arc<LedgerFacts>,
     statistics: Arc<DashboardStatistics>,
 }
 
 impl StatisticsCache {
-    pub(super) fn new(environment: &Environment, root: &Path) -> StatisticsCache {
-        let reader = LedgerReader::new(environment.state_of(root));
-        let inner = Mutex::new(Inner { reader, computed: None });
-        StatisticsCache { root: root.to_owned(), environment: environment.clone(), inner }
+    pub(super) fn new(
+        environment: &Environment,
+        root: &Path,
+        ledger: Arc<SharedLedger>,
+    ) -> StatisticsCache {
+        StatisticsCache {
+            root: root.to_owned(),
+            environment: environment.clone(),
+            ledger,
+            computing: Mutex::default(),
+            computed: Mutex::default(),
+        }
+    }
+
+    /// Returns the statistics if they were computed after the last change of the ledger. Does not
+    /// wait for a computation.
+    pub(super) fn cached(&self) -> Option<Arc<DashboardStatistics>> {
+        self.computed().map(|computed| computed.statistics)
     }
 
     /// Returns the statistics of the whole ledger. Concurrent callers wait for one computation.
     pub(super) fn current(&self) -> anyhow::Result<Arc<DashboardStatistics>> {
-        Ok(self.refresh(&mut self.lock())?.1)
+        Ok(self.refresh()?.statistics)
     }
 
     /// Computes the statistics of a request.
     pub(super) fn compute(&self, request: &StatisticsRequest) -> anyhow::Result<LedgerStatistics> {
         let facts = match request.since {
-            None => self.refresh(&mut self.lock())?.0,
-            Some(_) => match self.lock().reader.ledger()? {
-                Some(ledger) => Arc::new(read_facts(&self.environment, request, ledger)?),
-                None => Arc::default(),
-            },
+            None => self.refresh()?.facts,
+            Some(_) => Arc::new(self.read_facts(request)?),
         };
         compute_from(&self.environment, &self.root, request, &facts)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        // A panic leaves the last complete statistics, which are valid for their key.
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    fn read_facts(&self, request: &StatisticsRequest) -> anyhow::Result<LedgerFacts> {
+        self.ledger.read_long(|ledger| match ledger {
+            Some(ledger) => read_facts(&self.environment, request, ledger),
+            None => Ok(LedgerFacts::default()),
+        })
     }
 
-    fn refresh(
-        &self,
-        inner: &mut Inner,
-    ) -> anyhow::Result<(Arc<LedgerFacts>, Arc<DashboardStatistics>)> {
-        let key = (inner.reader.stamp(), today(self.environment.clock()).map(String::from));
-        if let Some(computed) = inner.computed.as_ref().filter(|computed| computed.key == key) {
-            return Ok((Arc::clone(&computed.facts), Arc::clone(&computed.statistics)));
+    fn lock_computed(&self) -> MutexGuard<'_, Option<Computed>> {
+        self.computed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the key of the ledger now.
+    pub(super) fn key(&self) -> StatisticsKey {
+        (self.ledger.stamp(), today(self.environment.clock()).map(String::from))
+    }
+
+    fn computed(&self) -> Option<Computed> {
+        let key = self.key();
+        self.lock_computed().clone().filter(|computed| computed.key == key)
+    }
+
+    fn refresh(&self) -> anyhow::Result<Computed> {
+        let _computing = self.computing.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(computed) = self.computed() {
+            return Ok(computed);
         }
-        let request = StatisticsRequest::default();
-        let facts = match inner.reader.ledger()? {
-            Some(ledger) => read_facts(&self.environment, &request, ledger)?,
-            None => LedgerFacts::default(),
-        };
+        // The check may change the stamp of the log, so it comes before the key.
+        self.ledger.read_long(|_| Ok(()))?;
+        let key = self.key();
+        let facts = self.read_facts(&StatisticsRequest::default())?;
         let statistics = Arc::new(self.statistics(&facts)?);
-        let facts = Arc::new(facts);
-        let result = (Arc::clone(&facts), Arc::clone(&statistics));
-        inner.computed = Some(Computed { key, facts, statistics });
-        Ok(result)
+        let computed = Computed { key, facts: Arc::new(facts), statistics };
+        *self.lock_computed() = Some(computed.clone());
+        Ok(computed)
     }
 
     fn statistics(&self, facts: &LedgerFacts) -> anyhow::Result<DashboardStatistics> {

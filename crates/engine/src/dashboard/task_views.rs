@@ -1,15 +1,14 @@
 //! Queues, agents and tasks as the dashboard shows them.
 
-use assay_store::queue::{AgentHealth, ClaimState, ListedTask, QueueCounts, TaskFilter};
+use assay_store::queue::{
+    AgentHealth, ClaimState, ListedTask, Queue, QueueCounts, QueueError, TaskFilter,
+};
 use assay_store::task::{Task, TaskStatus};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Dashboard, DashboardError, parse_limit, parse_value, redacted};
 use crate::agent_status::state_text;
-
-/// The number of pending tasks that are searched for blocked ones.
-const MAX_SEARCHED: usize = 300;
 
 /// The number of tasks of each kind in the overview.
 const MAX_SHOWN: usize = 20;
@@ -232,6 +231,20 @@ pub struct WorkOverview {
 }
 
 impl WorkOverview {
+    /// Reads the work of a queue.
+    pub(super) fn read(queue: &dyn Queue) -> Result<WorkOverview, QueueError> {
+        let found = queue.overview(MAX_SHOWN)?;
+        let tasks = |listed: Vec<ListedTask>| listed.into_iter().map(TaskView::from).collect();
+        Ok(WorkOverview {
+            queues: found.counts.into_iter().map(QueueView::from).collect(),
+            agents: queue.agents()?.into_iter().map(AgentView::from).collect(),
+            running: tasks(found.running),
+            blocked: tasks(found.blocked),
+            waiting: tasks(found.waiting),
+            failed: tasks(found.failed),
+        })
+    }
+
     /// Returns the sum of a number over all queues.
     pub fn total(&self, number: impl Fn(&QueueView) -> usize) -> usize {
         self.queues.iter().map(number).sum()
@@ -279,31 +292,6 @@ impl Dashboard {
             depends_on: task.depends_on.iter().map(ToString::to_string).collect(),
             result: task.result_summary.as_deref().map(redacted),
             attempts: task.attempts.iter().map(AttemptView::from).collect(),
-        })
-    }
-
-    /// Returns the work that is done now: the first tasks of each state.
-    pub fn work(&self) -> Result<WorkOverview, DashboardError> {
-        let of = |status, limit| {
-            let statuses = vec![status];
-            self.list(&TaskFilter { statuses, limit: Some(limit), ..TaskFilter::default() })
-        };
-        let queues = self.queues()?.queues;
-        // Blocked tasks may be behind many others. They are searched only if there are any.
-        let has_blocked = queues.iter().any(|queue| queue.blocked > 0);
-        let searched = if has_blocked { MAX_SEARCHED } else { MAX_SHOWN };
-        let pending = of(TaskStatus::Pending, searched)?;
-        let (mut blocked, mut waiting): (Vec<_>, Vec<_>) =
-            pending.into_iter().partition(|task| task.state == "blocked");
-        blocked.truncate(MAX_SHOWN);
-        waiting.truncate(MAX_SHOWN);
-        Ok(WorkOverview {
-            queues,
-            agents: self.agents()?.agents,
-            running: of(TaskStatus::InProgress, MAX_SHOWN)?,
-            blocked,
-            waiting,
-            failed: of(TaskStatus::Failed, MAX_SHOWN)?,
         })
     }
 

@@ -1,5 +1,7 @@
 //! Tests of the dashboard on a real repository, ledger and queue.
 
+use std::time::Duration;
+
 use assay_base::clock::Clock;
 use assay_store::files::FileQueue;
 use assay_store::ledger::record::{Observation, RunCost, RunRecord, VoteRecord};
@@ -65,6 +67,11 @@ impl Fixture {
         let mut task = Task::new(id.parse().unwrap(), "review".parse().unwrap(), title, at);
         change(&mut task);
         self.queue.push(vec![QueuedTask { queue: "qa".parse().unwrap(), task }]).unwrap();
+    }
+
+    /// Returns the state as a page shows it that waits for all parts.
+    fn view(&self) -> DashboardView {
+        self.dashboard.view(Deadline::after(Duration::from_secs(600))).unwrap()
     }
 
     fn open_ids(&self) -> Vec<String> {
@@ -139,6 +146,47 @@ fn lists_statistics_and_the_mark_follow_the_ledger_while_the_dashboard_is_open()
     let detail = dashboard.finding(&list.findings[0].id).unwrap();
     assert_eq!((detail.description.as_str(), detail.looks.len()), ("It breaks.", 1));
     assert_eq!(detail.looks[0].votes[0].confidence, Some(75));
+}
+
+#[test]
+fn a_page_that_cannot_wait_says_so_and_never_shows_old_statistics() {
+    let fixture = fixture();
+    let dashboard = &fixture.dashboard;
+    let at_once = || dashboard.view(Deadline::after(Duration::ZERO)).unwrap();
+    fixture.record("a", &[3, 0]);
+    let query = FindingListQuery::default();
+    assert_eq!(dashboard.findings_by(&query, Deadline::after(Duration::ZERO)).unwrap(), None);
+    let early = at_once();
+    assert!(early.work.is_none() && matches!(early.statistics, Ok(None)));
+    let full = fixture.view();
+    assert_ne!(full.mark, early.mark);
+    assert_eq!(full.mark, dashboard.mark().unwrap());
+    assert_eq!(full.statistics.unwrap().unwrap().overview.total.open, 2);
+    assert!(dashboard.findings_by(&query, Deadline::after(Duration::ZERO)).unwrap().is_some());
+    // Statistics that are computed need no wait; after a change they are missing, and not old.
+    assert!(matches!(at_once().statistics, Ok(Some(_))));
+    fixture.record("bb", &[1]);
+    assert!(matches!(at_once().statistics, Ok(None)));
+    assert_eq!(fixture.view().statistics.unwrap().unwrap().overview.total.open, 3);
+}
+
+#[test]
+fn a_refused_ledger_is_an_error_of_its_parts_and_not_of_the_work() {
+    let fixture = fixture();
+    fixture.push("t1", |_| ());
+    fixture.record("a", &[0]);
+    let path = fixture.repository.path().join(".assay/ledger.db");
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes.push(0);
+    std::fs::write(&path, bytes).unwrap();
+    let view = fixture.view();
+    assert_eq!(view.work.unwrap().waiting.len(), 1);
+    let error = view.statistics.unwrap_err().to_string();
+    assert!(error.contains("another program changed the state"), "{error}");
+    // The error is known, so that the next page shows the error at once.
+    let query = FindingListQuery::default();
+    let next = fixture.dashboard.findings_by(&query, Deadline::after(Duration::ZERO));
+    assert!(next.unwrap_err().to_string().contains("another program changed the state"));
 }
 
 #[test]
@@ -221,7 +269,7 @@ fn credentials_in_tasks_are_redacted_and_blocked_tasks_have_their_reason() {
     fixture.push("t1", |task| task.title = format!("Use {key}"));
     fixture.push("t2", |task| task.depends_on = vec!["t1".parse().unwrap()]);
     fixture.act(&DashboardAction::CancelTask("t1".into())).unwrap();
-    let work = fixture.dashboard.work().unwrap();
+    let work = fixture.view().work.unwrap();
     assert_eq!((work.total(|queue| queue.blocked), work.blocked.len()), (1, 1));
     assert!(work.blocked[0].reason.as_deref().unwrap().contains("t1"), "{:?}", work.blocked);
     let shown = fixture.dashboard.task("t1").unwrap().task.title;

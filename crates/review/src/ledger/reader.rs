@@ -27,6 +27,11 @@ pub struct LedgerStamp {
 type FileStamp = (u64, u64, u64, i64, i64);
 
 impl LedgerStamp {
+    /// Returns the stamp of the files of a repository's ledger now, without a check of their seal.
+    pub fn of_state(state: &State) -> LedgerStamp {
+        LedgerStamp::of(&state.path(STATE_KIND))
+    }
+
     fn of(path: &Path) -> LedgerStamp {
         let mut log = path.as_os_str().to_owned();
         log.push("-wal");
@@ -63,6 +68,8 @@ struct OpenFile {
     stamp: LedgerStamp,
     /// The connection; `None` if there is no ledger.
     ledger: Option<Ledger>,
+    /// The second connection; `None` once it is taken.
+    second: Option<Ledger>,
 }
 
 impl LedgerReader {
@@ -72,39 +79,43 @@ impl LedgerReader {
     }
 
     /// Returns the stamp of the ledger now, without a check of a seal. The stamp of a database that
-    /// cannot be read is that of an absent ledger.
-    pub fn stamp(&mut self) -> LedgerStamp {
+    /// is not open or cannot be read is that of an absent ledger.
+    pub fn stamp(&self) -> LedgerStamp {
         if self.state.ledger_url().is_none() {
-            return self.file_stamp();
+            return LedgerStamp::of_state(&self.state);
         }
-        let revision = match self.ledger() {
-            Ok(Some(ledger)) => ledger.revision().ok().flatten(),
-            Ok(None) | Err(_) => None,
-        };
+        let ledger = self.open.as_ref().and_then(|open| open.ledger.as_ref());
+        let revision = ledger.and_then(|ledger| ledger.revision().ok().flatten());
         LedgerStamp { revision, ..LedgerStamp::default() }
     }
 
-    fn file_stamp(&self) -> LedgerStamp {
-        LedgerStamp::of(&self.state.path(STATE_KIND))
+    /// Returns true if the files have not changed since their seal was checked, or if the database
+    /// is open.
+    pub fn is_current(&self) -> bool {
+        let is_database = self.state.ledger_url().is_some();
+        self.open.as_ref().is_some_and(|open| is_database || open.stamp == self.stamp())
     }
 
     /// Returns the ledger, whose seal was checked after the last change of its files; `None` if
     /// there is no ledger. Waits while another process writes.
     pub fn ledger(&mut self) -> Result<Option<&Ledger>, LedgerUseError> {
-        if let Some(url) = self.state.ledger_url() {
+        if self.state.ledger_url().is_some() {
+            // A database may get its tables at any time.
             if self.open.as_ref().is_none_or(|open| open.ledger.is_none()) {
-                let ledger = Ledger::open_database_to_read(url)?;
-                self.open = Some(OpenFile { stamp: LedgerStamp::default(), ledger });
+                self.open = Some(self.open_database()?);
             }
-            return Ok(self.open.as_ref().and_then(|open| open.ledger.as_ref()));
-        }
-        let now = self.file_stamp();
-        if self.open.as_ref().is_none_or(|open| open.stamp != now) {
+        } else if !self.is_current() {
             // The old connection is closed first, so that a failure does not leave it in use.
             self.open = None;
             self.open = Some(self.open_checked()?);
         }
         Ok(self.open.as_ref().and_then(|open| open.ledger.as_ref()))
+    }
+
+    /// Returns a second connection to the ledger, for a long read beside others. It is returned once
+    /// after each check; `None` if it is taken, or if there is no ledger.
+    pub fn take_second(&mut self) -> Option<Ledger> {
+        self.open.as_mut().and_then(|open| open.second.take())
     }
 
     fn open_checked(&self) -> Result<OpenFile, LedgerUseError> {
@@ -117,15 +128,23 @@ impl LedgerReader {
         }
     }
 
+    fn open_database(&self) -> Result<OpenFile, LedgerUseError> {
+        let open = || self.state.ledger_url().map_or(Ok(None), Ledger::open_database_to_read);
+        let (ledger, second) = (open()?, open()?);
+        Ok(OpenFile { stamp: LedgerStamp::default(), ledger, second })
+    }
+
     /// Opens the ledger while no other process can write, and so as its seal describes it.
     fn open_locked(&self) -> Result<OpenFile, LedgerUseError> {
         let held = self.state.open(STATE_KIND)?.lock_unit("")?;
-        let stamp = self.file_stamp();
-        let ledger = match held.has_existed() {
-            true => Ledger::open_shared(held.path())?,
-            false => None,
+        let open = || match held.has_existed() {
+            true => Ledger::open_shared(held.path()),
+            false => Ok(None),
         };
-        Ok(OpenFile { stamp, ledger })
+        let (ledger, second) = (open()?, open()?);
+        // SQLite sets the owner of the log when root opens the log, which changes its stamp. So the
+        // stamp is read after all connections are open.
+        Ok(OpenFile { stamp: self.stamp(), ledger, second })
     }
 }
 
@@ -172,6 +191,24 @@ mod tests {
         }
         drop(reader);
         assert_eq!(super::super::open_read_only(&state).unwrap().unwrap().runs().unwrap(), 3);
+    }
+
+    #[test]
+    fn a_reader_stays_current_until_the_ledger_changes() {
+        let (repository, home) = (Repository::new(), tempfile::tempdir().unwrap());
+        let state = State::new(repository.path(), Some(home.path()));
+        let mut reader = LedgerReader::new(state.clone());
+        assert!(!reader.is_current());
+        for (count, id) in (1..).zip(["a", "b", "c"]) {
+            // The reader is open while the run is recorded, so that the log keeps its content.
+            record(&state, id);
+            assert!(!reader.is_current());
+            assert_eq!(runs(&mut reader), Some(count));
+            assert!(reader.is_current());
+            assert_eq!(reader.take_second().unwrap().runs().unwrap(), count);
+            assert!(reader.take_second().is_none());
+            assert!(reader.is_current());
+        }
     }
 
     #[test]

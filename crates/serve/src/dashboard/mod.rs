@@ -32,7 +32,7 @@ use axum::middleware;
 use axum::routing::get;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
-use tokio::time::timeout;
+use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use self::events::EventStreams;
 use self::session::Sessions;
@@ -45,9 +45,17 @@ const MAX_CONCURRENT_READS: usize = 16;
 /// The maximum time that a request waits for other requests.
 const WAIT_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// The maximum time that a page waits for the queue, the check of the ledger and statistics
+/// together. A part that is not there by then is shown as being read, and follows by an event.
+const PAGE_WAIT: Duration = Duration::from_millis(50);
+
+/// The time between two looks for a change of the ledger.
+const PREPARE_PERIOD: Duration = Duration::from_secs(1);
+
 /// The dashboard of one repository, as a part of the server.
 pub struct DashboardService {
     dashboard: Arc<Dashboard>,
+    page_wait: Duration,
     access: AccessPolicy,
     sessions: Sessions,
     permits: Arc<Semaphore>,
@@ -64,6 +72,7 @@ impl DashboardService {
         let key = access.token.clone().map_or_else(Token::random, Ok)?;
         Ok(DashboardService {
             dashboard: Arc::new(dashboard),
+            page_wait: PAGE_WAIT,
             access,
             sessions: Sessions::new(&key, clock),
             permits: Arc::new(Semaphore::new(MAX_CONCURRENT_READS)),
@@ -87,12 +96,20 @@ impl DashboardService {
             .layer(middleware::from_fn(guard::require_same_origin))
     }
 
-    /// Computes the statistics of the ledger in the background, so that the first page need not
-    /// wait for them.
-    pub(crate) fn warm_up(&self) {
-        let dashboard = Arc::clone(&self.dashboard);
-        // An error is shown by the page that needs the statistics.
-        spawn_blocking(move || drop(dashboard.statistics()));
+    /// Checks the ledger and computes its statistics in the background, now and after each change
+    /// of the ledger, so that pages need not wait.
+    pub(crate) fn keep_prepared(&self, shutdown: &Shutdown) {
+        let (dashboard, shutdown) = (Arc::clone(&self.dashboard), shutdown.clone());
+        tokio::spawn(async move {
+            let mut ticks = interval(PREPARE_PERIOD);
+            ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+            while !shutdown.is_requested() {
+                ticks.tick().await;
+                let dashboard = Arc::clone(&dashboard);
+                // An error is shown by the page that needs the ledger.
+                let _ = spawn_blocking(move || dashboard.prepare()).await;
+            }
+        });
     }
 
     /// Runs a function that blocks on a thread of its own.

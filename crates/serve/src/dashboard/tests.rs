@@ -22,6 +22,9 @@ mod pages;
 
 const TOKEN: &str = "0123456789abcdef";
 
+/// A wait of pages for all of their parts, also on a slow machine.
+const LONG_WAIT: Duration = Duration::from_secs(600);
+
 /// Creates the dashboard of a folder, with its state beside the queue.
 pub(crate) fn service(
     folder: &Path,
@@ -32,7 +35,8 @@ pub(crate) fn service(
     std::fs::create_dir_all(&root).unwrap();
     let environment = environment(folder);
     let dashboard = Dashboard::new(&environment, &root, queue.clone(), "Ann".to_owned()).unwrap();
-    DashboardService::new(dashboard, access.clone(), &Clock::system()).unwrap()
+    let service = DashboardService::new(dashboard, access.clone(), &Clock::system()).unwrap();
+    DashboardService { page_wait: LONG_WAIT, ..service }
 }
 
 /// Returns an environment whose state home is in a folder, beside the work tree.
@@ -51,6 +55,11 @@ struct DashboardServer {
 
 impl DashboardServer {
     fn start() -> DashboardServer {
+        DashboardServer::start_with(LONG_WAIT)
+    }
+
+    /// Starts a server whose pages wait for at most this time.
+    fn start_with(page_wait: Duration) -> DashboardServer {
         let folder = TempDir::new().unwrap();
         let place = folder.path().join("queue");
         let queue = FileQueue::open(&place, Policy::default(), &Clock::system()).unwrap();
@@ -58,6 +67,7 @@ impl DashboardServer {
         let token = Token::new(TOKEN, "a test").unwrap();
         let access = AccessPolicy { token: Some(token), hosts: vec!["box.example".into()] };
         let dashboard = service(folder.path(), &queue, &access);
+        let dashboard = DashboardService { page_wait, ..dashboard };
         let settings = AgentSettings::on_disk(&Environment::default(), folder.path()).unwrap();
         let log: crate::hooks::Log = Arc::new(|_: &str| ());
         let context = HookContext::from_settings(&settings, queue.clone(), |_| (), log).unwrap();

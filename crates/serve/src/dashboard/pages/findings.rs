@@ -12,7 +12,9 @@ use maud::{Markup, html};
 
 use super::super::form::{from_pairs, parse_pairs};
 use super::PageRequest;
-use super::frame::{PageContent, empty, next_page, severity, time};
+use super::frame::{
+    LEDGER_PENDING, PageContent, STATISTICS_PENDING, empty, next_page, pending, severity, time,
+};
 
 /// The number of files in the heat map, and of categories.
 const MAX_ROWS: usize = 15;
@@ -21,22 +23,28 @@ pub(super) fn content(
     dashboard: &Dashboard,
     request: &PageRequest,
 ) -> Result<PageContent, DashboardError> {
-    let mark = dashboard.mark()?;
+    let view = dashboard.view(request.until)?;
     let pairs = parse_pairs(&request.query);
     let query: FindingListQuery = from_pairs(pairs.clone())?;
-    let (list, statistics) = (dashboard.findings(&query)?, dashboard.statistics()?);
+    let list = dashboard.findings_by(&query, request.until)?;
+    let statistics = view.statistics?;
     let main = html! {
         h1.hidden-text { "Findings" }
         div #list data-live {
             (section("findings-list", "Findings", &html! {
                 (filter(&query))
-                (finding_table("Findings", &list.findings))
-                (next_page("/findings", &pairs, list.next.as_deref()))
+                @match &list {
+                    Some(list) => {
+                        (finding_table("Findings", &list.findings))
+                        (next_page("/findings", &pairs, list.next.as_deref()))
+                    }
+                    None => { (pending(LEDGER_PENDING)) }
+                }
             }))
         }
-        div.grid #charts data-live { (charts(&statistics)) }
+        div.grid #charts data-live { (charts(statistics.as_deref())) }
     };
-    Ok(PageContent { title: "Findings".to_owned(), mark: Some(mark.0), main })
+    Ok(PageContent { title: "Findings".to_owned(), mark: Some(view.mark.0), main })
 }
 
 /// Renders findings as a table.
@@ -87,7 +95,10 @@ fn filter(query: &FindingListQuery) -> Markup {
     }
 }
 
-fn charts(statistics: &DashboardStatistics) -> Markup {
+fn charts(statistics: Option<&DashboardStatistics>) -> Markup {
+    let Some(statistics) = statistics else {
+        return section("trend", "Reported findings over time", &pending(STATISTICS_PENDING));
+    };
     let overview = statistics.overview.overview.as_ref();
     let timeline = overview.and_then(|overview| overview.timeline.as_ref());
     html! {

@@ -20,6 +20,12 @@ use super::super::answer::{ApiError, PRIVATE_HEADERS};
 const STYLE: &str = include_str!("../assets/dashboard.css");
 const SCRIPT: &str = include_str!("../assets/dashboard.js");
 
+/// The sentence in place of a list of the ledger.
+pub(super) const LEDGER_PENDING: &str = "The ledger is being read.";
+
+/// The sentence in place of statistics.
+pub(super) const STATISTICS_PENDING: &str = "The statistics are being computed.";
+
 /// The pages in the navigation.
 const NAVIGATION: [(&str, &str); 8] = [
     ("/", "Now"),
@@ -177,6 +183,11 @@ pub(super) fn usd(amount: f64) -> String {
 /// Renders a sentence in place of an empty list.
 pub(super) fn empty(text: &str) -> Markup {
     html! { p.empty { (prose(text)) } }
+}
+
+/// Renders a sentence in place of a part that is not read yet. An event brings the part in.
+pub(super) fn pending(text: &str) -> Markup {
+    html! { p.empty role="status" { (text) } }
 }
 
 /// Renders the link to the next page of a list.

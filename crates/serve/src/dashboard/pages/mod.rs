@@ -25,6 +25,7 @@ mod task;
 
 use std::sync::Arc;
 
+use assay_base::clock::Deadline;
 use assay_engine::dashboard::{Dashboard, DashboardError};
 use axum::Router;
 use axum::extract::{RawPathParams, Request, State};
@@ -43,6 +44,8 @@ struct PageRequest {
     id: String,
     query: String,
     context: PageContext,
+    /// The end of the time that the page may wait.
+    until: Deadline,
 }
 
 type Render = fn(&Dashboard, &PageRequest) -> Result<PageContent, DashboardError>;
@@ -78,7 +81,8 @@ fn page(render: Render) -> MethodRouter<Arc<DashboardService>> {
         let id = parameters.iter().next().map(|(_, id)| id.to_owned()).unwrap_or_default();
         let query = request.uri().query().unwrap_or_default().to_owned();
         let context = PageContext::of(&service, &request);
-        show(&service, render, PageRequest { id, query, context }).await
+        let until = Deadline::after(service.page_wait);
+        show(&service, render, PageRequest { id, query, context, until }).await
     };
     get(handler)
 }

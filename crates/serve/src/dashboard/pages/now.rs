@@ -1,6 +1,6 @@
 //! The first page: queues, agents and tasks now, and the worst open findings.
 
-use assay_engine::dashboard::finding_views::FindingListQuery;
+use assay_engine::dashboard::finding_views::{FindingListQuery, FindingListView};
 use assay_engine::dashboard::task_views::{AgentView, QueueView, TaskView, WorkOverview};
 use assay_engine::dashboard::{Dashboard, DashboardError, DashboardStatistics};
 use assay_engine::wording::count;
@@ -9,63 +9,111 @@ use assay_html::table::{HtmlTable, TableColumn};
 use maud::{Markup, html};
 
 use super::findings::finding_table;
-use super::frame::{PageContent, PageContext, empty, percent, time, usd};
+use super::frame::{LEDGER_PENDING, PageContent, PageContext, empty, pending, percent, time, usd};
 use super::{PageRequest, nothing};
 
 /// The number of findings on the page.
 const MAX_FINDINGS: &str = "10";
 
+/// The sentence in place of tasks and agents.
+const WORK_PENDING: &str = "The queue is being read.";
+
 pub(super) fn content(
     dashboard: &Dashboard,
     request: &PageRequest,
 ) -> Result<PageContent, DashboardError> {
-    // The mark is read first: a change in between causes one refresh too many, and none too few.
-    let mark = dashboard.mark()?;
-    let (work, statistics) = (dashboard.work()?, dashboard.statistics()?);
+    let view = dashboard.view(request.until)?;
+    let statistics = view.statistics?;
     let query = FindingListQuery { limit: Some(MAX_FINDINGS.into()), ..Default::default() };
-    let worst = dashboard.findings(&query)?.findings;
+    let worst = dashboard.findings_by(&query, request.until)?;
     let context = &request.context;
     let main = html! {
         h1.hidden-text { "Now" }
-        div.tiles #tiles data-live { (tiles(&work, &statistics)) }
-        div.stack #work data-live { (tasks(context, &work)) }
+        div.tiles #tiles data-live { (tiles(view.work.as_deref(), statistics.as_deref())) }
+        @match view.work.as_deref() {
+            Some(work) => { (work_parts(context, work)) }
+            None => {
+                div.stack #work data-live { (section("idle", "Tasks", &pending(WORK_PENDING))) }
+                div.grid #agents data-live {}
+            }
+        }
+        div #worst data-live {
+            (section("worst-part", "Worst open findings", &worst_findings(worst.as_ref())))
+        }
+    };
+    Ok(PageContent { title: "Now".to_owned(), mark: Some(view.mark.0), main })
+}
+
+fn work_parts(context: &PageContext, work: &WorkOverview) -> Markup {
+    html! {
+        div.stack #work data-live { (tasks(context, work)) }
         div.grid #agents data-live {
             (section("agents-part", "Agents", &agents(context, &work.agents)))
             (section("queues", "Queues", &queues(&work.queues)))
         }
-        div #worst data-live {
-            (section("worst-part", "Worst open findings", &html! {
-                (finding_table("Worst open findings", &worst))
-                @if !worst.is_empty() { p.pages { a href="/findings" { "All findings" } } }
-            }))
-        }
-    };
-    Ok(PageContent { title: "Now".to_owned(), mark: Some(mark.0), main })
+    }
 }
 
-fn tiles(work: &WorkOverview, statistics: &DashboardStatistics) -> Markup {
-    let total = &statistics.overview.total;
+fn worst_findings(worst: Option<&FindingListView>) -> Markup {
+    let Some(FindingListView { findings, .. }) = worst else { return pending(LEDGER_PENDING) };
+    html! {
+        (finding_table("Worst open findings", findings))
+        @if !findings.is_empty() { p.pages { a href="/findings" { "All findings" } } }
+    }
+}
+
+fn tiles(work: Option<&WorkOverview>, statistics: Option<&DashboardStatistics>) -> Markup {
+    let unread = |name: &str, remark: &str| tile(name, "…", &html! { (remark) });
+    let [open, resolved, spend] = match statistics {
+        Some(statistics) => statistics_tiles(statistics),
+        None => ["Open findings", "Resolved", "Spend"].map(|name| unread(name, "being computed")),
+    };
+    let waiting = match work {
+        Some(work) => work_tile(work),
+        None => unread("Tasks waiting", "being counted"),
+    };
+    html! { (open) (resolved) (waiting) (spend) }
+}
+
+fn work_tile(work: &WorkOverview) -> Markup {
     let (waiting, running) =
         (work.total(|queue| queue.ready + queue.waiting), work.total(|queue| queue.in_progress));
     let (blocked, failed) = (work.total(|queue| queue.blocked), work.total(|queue| queue.failed));
     let alive = work.agents.iter().filter(|agent| agent.alive).count();
-    let cost = total.cost.as_ref();
-    html! {
-        (tile("Open findings", &total.open.to_string(), &open_by_severity(statistics)))
-        (tile("Resolved", &percent(total.share_resolved), &html! {
-            (total.resolved) " of " (total.findings) " findings, " (total.dismissed) " dismissed"
-        }))
-        (tile("Tasks waiting", &waiting.to_string(), &html! {
+    tile(
+        "Tasks waiting",
+        &waiting.to_string(),
+        &html! {
             (running) " running · " (blocked) " blocked · " (failed) " failed · "
             (count(alive, "agent"))
-        }))
-        (tile("Spend", &usd(cost.map_or(0.0, |cost| cost.usd)), &html! {
-            @match cost.and_then(|cost| cost.usd_per_accepted) {
-                Some(each) => { (usd(each)) " per accepted finding" }
-                None => { (cost.map_or(0, |cost| cost.calls)) " calls of models" }
-            }
-        }))
-    }
+        },
+    )
+}
+
+/// Renders the tiles of the open findings, the resolved ones, and the spend.
+fn statistics_tiles(statistics: &DashboardStatistics) -> [Markup; 3] {
+    let total = &statistics.overview.total;
+    let cost = total.cost.as_ref();
+    [
+        tile("Open findings", &total.open.to_string(), &open_by_severity(statistics)),
+        tile(
+            "Resolved",
+            &percent(total.share_resolved),
+            &html! {
+                (total.resolved) " of " (total.findings) " findings, " (total.dismissed) " dismissed"
+            },
+        ),
+        tile(
+            "Spend",
+            &usd(cost.map_or(0.0, |cost| cost.usd)),
+            &html! {
+                @match cost.and_then(|cost| cost.usd_per_accepted) {
+                    Some(each) => { (usd(each)) " per accepted finding" }
+                    None => { (cost.map_or(0, |cost| cost.calls)) " calls of models" }
+                }
+            },
+        ),
+    ]
 }
 
 fn open_by_severity(statistics: &DashboardStatistics) -> Markup {

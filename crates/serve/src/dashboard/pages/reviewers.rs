@@ -1,41 +1,49 @@
 //! Reviewers and models: precision and cost.
 
-use assay_engine::dashboard::{Dashboard, DashboardError};
+use assay_engine::dashboard::{Dashboard, DashboardError, DashboardStatistics};
 use assay_engine::finding_statistics::{GroupStatistics, MostlyDismissed};
 use assay_html::section::section;
 use assay_html::table::{HtmlTable, TableColumn};
 use maud::{Markup, html};
 
-use super::frame::{PageContent, empty, percent, usd};
+use super::frame::{PageContent, STATISTICS_PENDING, empty, pending, percent, usd};
 use super::{PageRequest, calibration};
 
 pub(super) fn content(
     dashboard: &Dashboard,
-    _: &PageRequest,
+    request: &PageRequest,
 ) -> Result<PageContent, DashboardError> {
-    let mark = dashboard.mark()?;
-    let statistics = dashboard.statistics()?;
+    let view = dashboard.view(request.until)?;
+    let main = html! {
+        h1.hidden-text { "Reviewers" }
+        div.stack #reviewers data-live {
+            @match view.statistics? {
+                Some(statistics) => { (parts(&statistics)) }
+                None => { (section("reviewers-part", "Reviewers", &pending(STATISTICS_PENDING))) }
+            }
+            (calibration::part(dashboard.calibration()))
+        }
+    };
+    Ok(PageContent { title: "Reviewers".to_owned(), mark: Some(view.mark.0), main })
+}
+
+fn parts(statistics: &DashboardStatistics) -> Markup {
     let overview = statistics.overview.overview.as_ref();
     let groups = |groups: Option<&Vec<GroupStatistics>>| groups.cloned().unwrap_or_default();
     let reviewers = groups(overview.map(|overview| &overview.reviewers));
     let models = groups(overview.map(|overview| &overview.models));
     let dismissed = overview.map(|overview| overview.mostly_dismissed.as_slice());
-    let main = html! {
-        h1.hidden-text { "Reviewers" }
-        div.stack #reviewers data-live {
-            @if let Some(dismissed) = dismissed.filter(|it| !it.is_empty()) {
-                (section("mostly-dismissed", "Mostly dismissed", &mostly_dismissed(dismissed)))
-            }
-            (section("reviewers-part", "Reviewers", &html! {
-                (group_table("Reviewer", &reviewers))
-                p.dim { "Precision is accepted ÷ decided. A finding is accepted if its code was changed after "
-                    "the report, and decided if it was accepted or dismissed. The range is the 95 % interval." }
-            }))
-            (section("models", "Models", &group_table("Model", &models)))
-            (calibration::part(dashboard.calibration()))
+    html! {
+        @if let Some(dismissed) = dismissed.filter(|it| !it.is_empty()) {
+            (section("mostly-dismissed", "Mostly dismissed", &mostly_dismissed(dismissed)))
         }
-    };
-    Ok(PageContent { title: "Reviewers".to_owned(), mark: Some(mark.0), main })
+        (section("reviewers-part", "Reviewers", &html! {
+            (group_table("Reviewer", &reviewers))
+            p.dim { "Precision is accepted ÷ decided. A finding is accepted if its code was changed after "
+                "the report, and decided if it was accepted or dismissed. The range is the 95 % interval." }
+        }))
+        (section("models", "Models", &group_table("Model", &models)))
+    }
 }
 
 fn group_table(noun: &str, groups: &[GroupStatistics]) -> Markup {

@@ -14,7 +14,7 @@ pub(super) fn content(
     dashboard: &Dashboard,
     request: &PageRequest,
 ) -> Result<PageContent, DashboardError> {
-    let mark = dashboard.mark()?;
+    let mark = dashboard.view(request.until)?.mark;
     let pairs = parse_pairs(&request.query);
     let query: RunListQuery = from_pairs(pairs.clone())?;
     let list = dashboard.runs(&query)?;

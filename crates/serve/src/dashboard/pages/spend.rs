@@ -1,7 +1,7 @@
 //! The cost of models: in total, by model, by budget and by run.
 
 use assay_engine::dashboard::run_views::RunListQuery;
-use assay_engine::dashboard::{Dashboard, DashboardError};
+use assay_engine::dashboard::{Dashboard, DashboardError, DashboardStatistics};
 use assay_engine::finding_statistics::{BudgetScope, BudgetUnit, BudgetUse, CostStatistics};
 use assay_html::chart::{BarChart, ChartBar, bar_of};
 use assay_html::section::{section, tile};
@@ -9,7 +9,7 @@ use assay_html::table::{HtmlTable, TableColumn};
 use maud::{Markup, html};
 
 use super::PageRequest;
-use super::frame::{PageContent, empty, percent, time, usd};
+use super::frame::{PageContent, STATISTICS_PENDING, empty, pending, percent, time, usd};
 use super::runs::run_table;
 
 /// The number of runs on the page.
@@ -17,12 +17,26 @@ const MAX_RUNS: &str = "20";
 
 pub(super) fn content(
     dashboard: &Dashboard,
-    _: &PageRequest,
+    request: &PageRequest,
 ) -> Result<PageContent, DashboardError> {
-    let mark = dashboard.mark()?;
-    let statistics = dashboard.statistics()?;
+    let view = dashboard.view(request.until)?;
     let query = RunListQuery { limit: Some(MAX_RUNS.into()), ..RunListQuery::default() };
     let runs = dashboard.runs(&query)?.runs;
+    let main = html! {
+        h1.hidden-text { "Spend" }
+        div.stack #spend data-live {
+            @match view.statistics? {
+                Some(statistics) => { (parts(&statistics)) }
+                None => { (section("budgets", "Budgets", &pending(STATISTICS_PENDING))) }
+            }
+            (section("newest-runs", "Newest runs", &run_table(&runs)))
+        }
+    };
+    Ok(PageContent { title: "Spend".to_owned(), mark: Some(view.mark.0), main })
+}
+
+/// Renders the parts that are made from statistics.
+fn parts(statistics: &DashboardStatistics) -> Markup {
     let overview = statistics.overview.overview.as_ref();
     let budgets = overview.map(|overview| overview.budgets.as_slice()).unwrap_or_default();
     let models = overview.map(|overview| overview.models.as_slice()).unwrap_or_default();
@@ -33,19 +47,14 @@ pub(super) fn content(
             Some(ChartBar { name: model.name.as_deref()?, value: tokens, tone: None })
         })
         .collect();
-    let main = html! {
-        h1.hidden-text { "Spend" }
-        div.stack #spend data-live {
-            @if let Some(cost) = &statistics.overview.total.cost { (tiles(cost)) }
-            (section("budgets", "Budgets", &budget_table(budgets)))
-            @if !bars.is_empty() {
-                (section("tokens", "Tokens by model",
-                    &BarChart { label: "Tokens by model", bars: &bars }.render()))
-            }
-            (section("newest-runs", "Newest runs", &run_table(&runs)))
+    html! {
+        @if let Some(cost) = &statistics.overview.total.cost { (tiles(cost)) }
+        (section("budgets", "Budgets", &budget_table(budgets)))
+        @if !bars.is_empty() {
+            (section("tokens", "Tokens by model",
+                &BarChart { label: "Tokens by model", bars: &bars }.render()))
         }
-    };
-    Ok(PageContent { title: "Spend".to_owned(), mark: Some(mark.0), main })
+    }
 }
 
 fn tiles(cost: &CostStatistics) -> Markup {

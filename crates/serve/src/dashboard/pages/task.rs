@@ -14,7 +14,7 @@ pub(super) fn content(
     dashboard: &Dashboard,
     request: &PageRequest,
 ) -> Result<PageContent, DashboardError> {
-    let mark = dashboard.mark()?;
+    let mark = dashboard.view(request.until)?.mark;
     let detail = dashboard.task(&request.id)?;
     let main = html! {
         div.stack #task data-live {
