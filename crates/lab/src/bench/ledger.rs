@@ -13,7 +13,7 @@ use assay_store::task::Moment;
 use super::{Row, Target, median};
 
 const FEW: usize = 1_000;
-const MANY: usize = 100_000;
+pub(super) const MANY: usize = 100_000;
 
 /// The number of findings that a run reports.
 const PER_RUN: usize = 100;
@@ -54,9 +54,14 @@ fn empty_folder() -> anyhow::Result<PathBuf> {
     Ok(folder)
 }
 
-/// Creates a ledger in which half of the findings are resolved.
 fn ledger(path: &Path, findings: usize) -> anyhow::Result<Ledger> {
     let mut ledger = Ledger::open(path)?;
+    fill(&mut ledger, findings)?;
+    Ok(ledger)
+}
+
+/// Adds findings to a ledger, half of which are resolved.
+pub(super) fn fill(ledger: &mut Ledger, findings: usize) -> anyhow::Result<()> {
     for number in 0..findings / PER_RUN {
         let observations: Vec<Observation> =
             (0..PER_RUN).map(|at| observation(number * PER_RUN + at)).collect();
@@ -68,7 +73,7 @@ fn ledger(path: &Path, findings: usize) -> anyhow::Result<Ledger> {
             .map(|seen| Absence { finding: seen.key, evidence: AbsenceEvidence::CodeRemoved });
         ledger.record(&run(number * 2 + 1)?, &[], &absences.collect::<Vec<_>>())?;
     }
-    Ok(ledger)
+    Ok(())
 }
 
 fn run(number: usize) -> anyhow::Result<RunRecord> {

@@ -3,6 +3,7 @@
 //! Times differ between machines, so nothing here fails for being slow: a table shows the
 //! measurements and the targets.
 
+mod dashboard;
 mod editor;
 mod hostile;
 mod ledger;
@@ -108,7 +109,8 @@ impl Row {
 /// A bench: its name and its parts.
 type Bench = (&'static str, &'static [fn() -> anyhow::Result<Vec<Row>>]);
 
-const BENCHES: [Bench; 7] = [
+const BENCHES: [Bench; 8] = [
+    ("dashboard", &[dashboard::rows]),
     ("editor", &[editor::rows]),
     ("findings", &[reading::rows, hostile::rows, merge::rows, recurring::rows]),
     ("rules", &[rules::many_lines, rules::one_change]),
