@@ -197,8 +197,18 @@ fn axis(max: u64) -> Markup {
     let (top, bottom) = (8.0, COLUMNS.1 + 8.0);
     html! {
         path.axis d={ "M" (left) " " (top) "H" (right) "M" (left) " " (bottom) "H" (right) } {}
-        text x=(left - 4.0) y=(top + 4.0) text-anchor="end" { (max) }
+        text x=(left - 4.0) y=(top + 4.0) text-anchor="end" { title { (max) } (short_number(max)) }
         text x=(left - 4.0) y=(bottom + 4.0) text-anchor="end" { "0" }
+    }
+}
+
+/// Formats a number in at most four characters, for the small space beside an axis.
+fn short_number(number: u64) -> String {
+    match number {
+        0..=9_999 => number.to_string(),
+        10_000..=999_999 => format!("{}k", number / 1_000),
+        1_000_000..=999_999_999 => format!("{}M", number / 1_000_000),
+        _ => format!("{}G", number / 1_000_000_000),
     }
 }
 

@@ -124,6 +124,22 @@ fn a_chart_has_its_numbers_as_text() {
 }
 
 #[test]
+fn a_number_beside_an_axis_has_at_most_four_characters() {
+    let axis = |count: u64| {
+        let (periods, counts) = (["2026-01-01".to_owned()], [count]);
+        let series = [ChartSeries { name: "LOW", tone: SeverityTone::Low, counts: &counts }];
+        let chart = PeriodChart { label: "Findings", periods: &periods, series: &series };
+        let text = chart.render().0;
+        let number = text.split(&format!("<title>{count}</title>")).nth(1).unwrap().to_owned();
+        number.split('<').next().unwrap().to_owned()
+    };
+    let numbers = [7, 9_999, 10_000, 99_999, 123_456, 1_000_000, 7_654_321, 999_999_999];
+    let shown: Vec<String> = numbers.into_iter().map(axis).collect();
+    assert_eq!(shown, ["7", "9999", "10k", "99k", "123k", "1M", "7M", "999M"]);
+    assert_eq!(axis(2_000_000_000), "2G");
+}
+
+#[test]
 fn charts_without_numbers_are_rendered() {
     for chart in [
         sparkline("Nothing", &[]),
