@@ -130,9 +130,9 @@ fn is_of_work_tree(state: &State, path: &Path) -> bool {
 /// The format of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExportFormat {
-    /// One object with the runs, and the findings with their whole history.
+    /// An object with the runs, and the findings with their whole history.
     Json,
-    /// One line for each finding, without its history.
+    /// A line for each finding, without its history.
     Csv,
 }
 

@@ -1,4 +1,4 @@
-//! One interface to the databases of ledgers: [`SqlConnection`], on SQLite or PostgreSQL.
+//! The interface to the databases of ledgers: [`SqlConnection`], on SQLite or PostgreSQL.
 //!
 //! The statements of a ledger are written once, in the dialect of SQLite, and with the names and
 //! signatures of `rusqlite`. For PostgreSQL, [`translation`] translates the parameters and removes
