@@ -43,4 +43,7 @@ pub struct RenderedReview {
     pub draft: Option<Box<ReviewDraft>>,
     /// The comment for the ticket.
     pub ticket: String,
+    /// The outcomes of the findings of all reviews, for the comment on the ticket that later reviews
+    /// update; `None` if all of them are open.
+    pub resolutions: Option<String>,
 }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use assay_agents::change_event::RenderedReview;
 use assay_agents::config::roster::AgentConfig;
 use assay_agents::log::{Level, Log, TaskLog};
 use assay_agents::notifier::{LogNotifier, Notification, Notifier, Notifiers};
@@ -12,7 +13,7 @@ use assay_base::text::first_chars;
 use assay_findings::write::escape::{capitalize, chain, one_line};
 use assay_rules::redact;
 use assay_services::dispatcher::{
-    Delivery, Dispatcher, OutboundMessage, ReviewMessage, TicketMessage,
+    Delivery, Dispatcher, OutboundMessage, ReviewMessage, StatusComment, TicketMessage,
 };
 use assay_services::github::{GitHub, NewPull, PullRequest, PullState};
 use assay_services::http::ServiceError;
@@ -106,6 +107,7 @@ impl OutboxNotifier {
             text,
             transition: transition.filter(|name| permit.check_transition(name).is_ok()),
             is_commented: false,
+            status: word.review.and_then(|review| status_comment(word.task, review)),
         })
     }
 
@@ -146,6 +148,16 @@ impl Notifier for OutboxNotifier {
     fn deliver_pending(&self, log: &Log) {
         self.deliver(&|level, text| log.record(level, text));
     }
+}
+
+/// Returns the comment on a ticket that has the outcomes of the findings of a pull request, and is
+/// updated by later reviews; `None` if all findings are open.
+fn status_comment(task: &Task, review: &RenderedReview) -> Option<StatusComment> {
+    let text = review.resolutions.as_deref()?;
+    let (repository, number) = pulls::pull_in_context(&task.context)?;
+    let pull = format!("{}-{}-{number}", repository.owner(), repository.name());
+    let marker = format!("findings-{}", pull.to_ascii_lowercase());
+    Some(StatusComment { marker, text: redact(text).into_owned() })
 }
 
 /// A publisher that pushes to GitHub and opens pull requests.

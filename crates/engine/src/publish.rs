@@ -189,6 +189,7 @@ pub(crate) fn compose_draft(
         head,
         when_ready,
         resolved: saved_run.map_or(&[], |saved_run| &saved_run.gone),
+        tracked: saved_run.map_or(&[], |saved_run| &saved_run.tracked),
         run: run.as_deref(),
     };
     compose(synthesis, &around)

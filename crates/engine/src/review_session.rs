@@ -16,6 +16,7 @@ use assay_findings::gate::ReviewMode;
 use assay_findings::grade::Grade;
 use assay_findings::identity::{Day, Dismissal, ResolvedFinding};
 use assay_findings::path::RepoPath;
+use assay_findings::post::TrackedFinding;
 use assay_findings::report::Report;
 use assay_findings::shown_limit::ShownLimit;
 use assay_findings::synthesis::Synthesis;
@@ -426,6 +427,8 @@ pub struct SavedRun {
     pub is_recorded: bool,
     /// Findings of earlier reviews that this review looked for and did not find.
     pub gone: Vec<ResolvedFinding>,
+    /// The findings of all reviews of the branch or pull request, with their outcomes.
+    pub tracked: Vec<TrackedFinding>,
     /// The reason why the review is not in the ledger, or the part of the ledger that is unusable;
     /// `None` if there is none.
     pub warning: Option<String>,
@@ -467,7 +470,16 @@ impl CompletedReview {
             Ok(gone) => (gone, None),
             Err(warning) => (Vec::new(), Some(warning)),
         };
-        Ok(SavedRun { id, is_recorded: recording.is_some(), gone, warning })
+        let tracked = self.tracked(prepared).unwrap_or_default();
+        Ok(SavedRun { id, is_recorded: recording.is_some(), gone, tracked, warning })
+    }
+
+    /// Returns the findings of all reviews of the branch or pull request; `None` if the ledger is
+    /// unusable, of which `add_to_ledger` warns, or if the branch is not known.
+    fn tracked(&self, prepared: &ReviewSession) -> Option<Vec<TrackedFinding>> {
+        let branch = prepared.change.lineage().ok()?.branch?;
+        let today = prepared.today.clone().map(String::from)?;
+        ledger::tracked_findings(&prepared.state(), &branch, &today).ok()
     }
 
     /// Adds the review to the ledger, and returns the findings that are gone. Fails with the reason

@@ -169,6 +169,7 @@ impl ChangeReviewer for LocalServices {
         Ok(workflow::ReviewOutcome {
             may_answer_later: reviewed.may_succeed_later(),
             run: Some(kept.id),
+            tracked: kept.tracked,
             draft,
             head,
             messages: prepared.change.messages(),

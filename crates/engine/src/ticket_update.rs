@@ -108,7 +108,8 @@ mod tests {
     #[test]
     fn each_event_of_a_change_has_its_text_and_transition() {
         let summary = || "1 high".to_owned();
-        let review = RenderedReview { draft: None, ticket: "The review".to_owned() };
+        let review =
+            RenderedReview { draft: None, ticket: "The review".to_owned(), resolutions: None };
         let events = [
             (ChangeEvent::ReadyForReview { branch: "topic".to_owned(), pull: None }, None),
             (ChangeEvent::Approved { summary: summary() }, None),

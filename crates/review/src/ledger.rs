@@ -20,15 +20,17 @@ use assay_change::{Change, GitError, Lineage};
 use assay_findings::finding::{Finding, VoteRef};
 use assay_findings::identity::{Day, Dismissal, ResolvedFinding};
 use assay_findings::path::RepoPath;
+use assay_findings::post::{Resolution, TrackedFinding};
 use assay_findings::report::Report;
 use assay_findings::synthesis::Synthesis;
 use assay_findings::usage::{ModelUsage, ReviewUsage};
 use assay_findings::verdict;
 use assay_rules::redact;
+use assay_store::ledger::branch_history::BranchFinding;
 use assay_store::ledger::record::{
     Absence, ExternalDismissal, ModelCost, Observation, ReportCost, RunCost, RunRecord, VoteRecord,
 };
-use assay_store::ledger::{FindingOutcome, Ledger, LedgerError};
+use assay_store::ledger::{FindingOutcome, FindingState, Ledger, LedgerError};
 use assay_store::task::Moment;
 use globset::{Glob, GlobMatcher};
 
@@ -143,6 +145,44 @@ pub fn dismissals(state: &State) -> Result<Vec<Dismissal>, LedgerUseError> {
         Some(Dismissal { fingerprint: dismissal.fingerprint, file, by, reason, until })
     });
     Ok(dismissals.collect())
+}
+
+/// The maximum number of findings of a branch.
+const MAX_TRACKED: usize = 500;
+
+/// Returns the findings of all reviews of a branch or pull request, with their outcomes; `today` is
+/// a day such as `2026-12-31`.
+pub fn tracked_findings(
+    state: &State,
+    branch: &str,
+    today: &str,
+) -> Result<Vec<TrackedFinding>, LedgerUseError> {
+    let Some(ledger) = open_read_only(state)? else { return Ok(Vec::new()) };
+    let findings = ledger.branch_findings(branch, today, MAX_TRACKED)?;
+    Ok(findings.into_iter().map(tracked).collect())
+}
+
+fn tracked(found: BranchFinding) -> TrackedFinding {
+    let BranchFinding { entry, outcomes, reason } = found;
+    let was_absent = outcomes.contains(&FindingOutcome::Absent);
+    let resolution = match outcomes.last() {
+        Some(FindingOutcome::Absent) => Resolution::Resolved,
+        _ if entry.state == FindingState::Dismissed => Resolution::Dismissed,
+        _ if was_absent => Resolution::Regressed,
+        _ => Resolution::Open,
+    };
+    let line = entry.line.filter(|_| resolution != Resolution::Resolved);
+    TrackedFinding {
+        resolution,
+        place: entry.file.map(|file| match line {
+            Some(line) => format!("{file}:{line}"),
+            None => file,
+        }),
+        reason: reason.filter(|_| resolution == Resolution::Dismissed),
+        severity: entry.severity,
+        impact: entry.impact,
+        title: entry.title,
+    }
 }
 
 /// Records that a user accepted findings of a run into the baseline, each with a reason. The

@@ -78,6 +78,19 @@ pub struct TicketMessage {
     /// True if the comment was created, so that only the transition is left.
     #[serde(default)]
     pub is_commented: bool,
+    /// A second comment that is created once and updated by later messages; `None` if there is
+    /// none.
+    #[serde(default)]
+    pub status: Option<StatusComment>,
+}
+
+/// A comment on a ticket whose text is replaced by later messages with the same marker.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct StatusComment {
+    /// The id by which the comment is found again.
+    pub marker: String,
+    /// The text of the comment.
+    pub text: String,
 }
 
 impl TicketMessage {
@@ -369,13 +382,17 @@ impl Dispatcher {
 
     /// Comments on a ticket and moves it. Returns the description of what was done.
     fn update_ticket(&self, update: &TicketMessage) -> Result<String, DeliveryError> {
-        let TicketMessage { key, marker, text, transition, is_commented } = update;
+        let TicketMessage { key, marker, text, transition, is_commented, status } = update;
         let jira = self.jira.as_ref().ok_or(DeliveryError::NotConfigured(JIRA))?;
         let comment = || jira.comment_once(key, &CommentMarker::from_text(marker), text);
         let said = match if *is_commented { CommentOutcome::Existing } else { comment()? } {
             CommentOutcome::Created => "received the comment",
-            CommentOutcome::Existing => "already had the comment",
+            CommentOutcome::Existing | CommentOutcome::Updated => "already had the comment",
         };
+        // A retry of the transition alone does not replace the text of a later message.
+        if let Some(StatusComment { marker, text }) = status.as_ref().filter(|_| !is_commented) {
+            jira.put_comment(key, &CommentMarker::from_text(marker), text)?;
+        }
         let moved = match transition {
             Some(transition) => {
                 match jira.transition(key, transition).map_err(DeliveryError::Transition)? {

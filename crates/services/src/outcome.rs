@@ -7,6 +7,8 @@ pub enum CommentOutcome {
     Created,
     /// The comment existed already.
     Existing,
+    /// The comment existed with another text, which was replaced.
+    Updated,
 }
 
 /// The result of moving a ticket.

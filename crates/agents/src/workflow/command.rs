@@ -107,6 +107,7 @@ impl CommandHandler {
                     draft: None,
                     head: None,
                     messages: Vec::new(),
+                    tracked: Vec::new(),
                     may_answer_later: false,
                     run: None,
                 };

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use assay_base::clock::Clock;
 use assay_change::Scope;
 use assay_change::state::State;
-use assay_findings::post::ReviewDraft;
+use assay_findings::post::{ReviewDraft, TrackedFinding};
 use assay_findings::synthesis::Synthesis;
 
 use assay_store::pulls::Pull;
@@ -111,6 +111,8 @@ pub struct ReviewOutcome {
     pub head: Option<String>,
     /// The commit messages of the change.
     pub messages: Vec<String>,
+    /// The findings of all reviews of the change, with their outcomes.
+    pub tracked: Vec<TrackedFinding>,
     /// The id of the stored review; `None` if it is not stored.
     pub run: Option<String>,
     /// True if a reviewer that failed may succeed at a retry.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use assay_change::{Scope, commit_of};
-use assay_findings::post::ticket_comment;
+use assay_findings::post::{ticket_comment, ticket_resolutions};
 use assay_findings::synthesis::ReportSummary;
 use assay_store::task::Task;
 use serde_json::json;
@@ -44,8 +44,10 @@ impl<R: ChangeReviewer> TaskHandler for ReviewHandler<R> {
         let task = with_cycle(job.task, &scope, &reviewed.messages);
         let mut outcome =
             after_review(&self.workflow_context.follow_up_input(job), &task, &reviewed)?;
+        let pull_request = job.context("pr_url").unwrap_or_default();
         outcome.review = Some(RenderedReview {
-            ticket: ticket_comment(&reviewed.synthesis, job.context("pr_url").unwrap_or_default()),
+            ticket: ticket_comment(&reviewed.synthesis, pull_request),
+            resolutions: ticket_resolutions(&reviewed.tracked, pull_request),
             draft: reviewed.draft,
         });
         let Some(head) = head else { return Ok(outcome) };

@@ -84,6 +84,7 @@ fn reviewed(findings: &str) -> ReviewOutcome {
         draft: None,
         head: None,
         messages: Vec::new(),
+        tracked: Vec::new(),
         run: Some("run-1".to_owned()),
         may_answer_later: false,
     }

@@ -370,6 +370,7 @@ impl ChangeReviewer for ApprovingReviewer<'_> {
             draft: None,
             head: None,
             messages: Vec::new(),
+            tracked: Vec::new(),
             run: None,
             may_answer_later: false,
         })

@@ -85,6 +85,7 @@ impl<'a> JiraTicket<'a> {
             text: update.text,
             transition: update.transition,
             is_commented: false,
+            status: None,
         }))
     }
 

@@ -10,7 +10,7 @@ use super::summary::{self, SummaryPage};
 use super::{
     Approval, CommentPlace, DiffSide, Finders, Fingerprint, MAX_INLINE_COMMENTS, MAX_REASON_CHARS,
     Post, PullRequestDiff, ReadyAction, ReviewDraft, ReviewEvent, ReviewKey, SummaryReason,
-    SyntaxChecker, approval, comment, suggestion,
+    SyntaxChecker, TrackedFinding, approval, comment, suggestion,
 };
 use crate::finding::{Finding, FindingRoute};
 use crate::grounding::Tree;
@@ -36,6 +36,8 @@ pub struct DraftInputs<'a> {
     /// The findings that are gone since the last review; only findings that a reviewer looked for
     /// again.
     pub resolved: &'a [ResolvedFinding],
+    /// The findings of all reviews of the change, with their outcomes.
+    pub tracked: &'a [TrackedFinding],
     /// The address or the command that shows the whole review.
     pub run: Option<&'a str>,
 }
@@ -68,7 +70,8 @@ pub fn compose(synthesis: &Synthesis, inputs: &DraftInputs<'_>) -> ReviewDraft {
         reliable: reliable_reviewers(synthesis),
         key: ReviewKey::from_texts(said.into_iter().chain(findings)),
         settled: gone.iter().map(|gone| Fingerprint::of_resolved(gone)).chain(dismissed).collect(),
-        page: SummaryPage::new(synthesis, &gone, inputs.run, why_comment),
+        page: SummaryPage::new(synthesis, &gone, inputs.run, why_comment)
+            .with_outcomes(inputs.tracked),
         unposted,
         verdict,
         posts,

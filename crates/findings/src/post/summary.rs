@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::layout::{Entry, FoldedList, SummaryLimits, arrange};
 use super::marker::Marker;
+use super::resolution::{self, TrackedFinding};
 use super::text::{self, Block};
 use super::{CommentPlace, MAX_BODY_BYTES, MAX_REASON_CHARS, Post, PostedState, SummaryReason};
 use crate::coverage::ReviewCoverage;
@@ -34,6 +35,9 @@ pub(super) struct SummaryPage {
     title: String,
     /// The reasons of the verdict, and the coverage.
     reasons: String,
+    /// The outcomes of the findings of all reviews; `None` if all of them are open.
+    #[serde(default)]
+    outcomes: Option<String>,
     lists: Vec<SummaryList>,
     /// The address or the command that shows the whole review.
     run: Option<String>,
@@ -66,9 +70,15 @@ impl SummaryPage {
         SummaryPage {
             title: escape::escape_comment(&title(synthesis)),
             reasons: reasons.text,
+            outcomes: None,
             lists: lists(synthesis, resolved),
             run: run.map(str::to_owned),
         }
+    }
+
+    /// Adds the outcomes of the findings of all reviews.
+    pub(super) fn with_outcomes(self, tracked: &[TrackedFinding]) -> SummaryPage {
+        SummaryPage { outcomes: resolution::table(tracked), ..self }
     }
 
     /// Returns the sentence that names the place of the whole review; empty if there is none.
@@ -85,7 +95,7 @@ impl SummaryPage {
         old: Option<FoldedList>,
         room: SummaryLimits,
     ) -> Vec<String> {
-        let pieces = [self.reasons.as_str(), counts];
+        let pieces = [self.reasons.as_str(), counts, self.outcomes.as_deref().unwrap_or_default()];
         let pieces: Vec<&str> = pieces.into_iter().filter(|piece| !piece.is_empty()).collect();
         let lists = self.lists.iter().map(|list| FoldedList {
             title: list.title.clone(),

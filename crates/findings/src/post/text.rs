@@ -148,6 +148,30 @@ pub(super) fn fit(blocks: &[Block], room: usize) -> FittedText {
     out
 }
 
+/// The maximum length of a text for a tracker, in characters.
+const MAX_DEFUSED_CHARS: usize = 160;
+
+/// Breaks up text that trackers read as a mention, a macro, a link or an image.
+pub(super) fn defuse(text: &str) -> String {
+    let text = truncate(&escape::one_line(text), MAX_DEFUSED_CHARS);
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        out.push(c);
+        let opens = match (c, chars.peek()) {
+            ('{' | '@' | '!', Some(next)) => next.is_alphanumeric() || *next == '[',
+            ('[', Some(next)) => "~^".contains(*next),
+            (']', Some(next)) => "([".contains(*next),
+            (':', Some(next)) => *next == '/',
+            _ => false,
+        };
+        if opens {
+            out.push(' ');
+        }
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

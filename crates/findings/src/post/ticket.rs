@@ -1,18 +1,15 @@
 //! The short form of a review for a ticket: [`ticket_comment`], plain text, whatever markup the
 //! tracker supports.
 
-use assay_base::text::truncate;
-
 use super::comment;
 use super::summary::{counts, reasons};
+use super::text::defuse;
 use crate::finding::Finding;
 use crate::synthesis::Synthesis;
 use crate::write::{escape, seven_level};
 
 /// The maximum number of findings that are named.
 const MAX_NAMED: usize = 10;
-/// The maximum length of a text, in characters.
-const MAX_TEXT_CHARS: usize = 160;
 
 /// Formats the result of a review in a few lines: the verdict, the counts, the worst findings and
 /// the pull request's address.
@@ -35,25 +32,4 @@ pub fn ticket_comment(synthesis: &Synthesis, pull_request: &str) -> String {
     }
     lines.push(escape::one_line(pull_request));
     lines.join("\n")
-}
-
-/// Breaks up text that trackers read as a mention, a macro, a link or an image.
-fn defuse(text: &str) -> String {
-    let text = truncate(&escape::one_line(text), MAX_TEXT_CHARS);
-    let mut out = String::with_capacity(text.len());
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        out.push(c);
-        let opens = match (c, chars.peek()) {
-            ('{' | '@' | '!', Some(next)) => next.is_alphanumeric() || *next == '[',
-            ('[', Some(next)) => "~^".contains(*next),
-            (']', Some(next)) => "([".contains(*next),
-            (':', Some(next)) => *next == '/',
-            _ => false,
-        };
-        if opens {
-            out.push(' ');
-        }
-    }
-    out
 }

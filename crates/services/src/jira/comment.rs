@@ -1,4 +1,5 @@
-//! Comments on tickets: [`Jira::comment`], and [`Jira::comment_once`], which is idempotent.
+//! Comments on tickets: [`Jira::comment`], and [`Jira::comment_once`], which is idempotent;
+//! [`Jira::put_comment`] replaces the text of an earlier comment.
 //!
 //! A comment that is created once ends with a separate line, `assay:` and a [`CommentMarker`], by
 //! which the comment is found again. A property of the comment would be invisible to people, but a
@@ -8,11 +9,12 @@
 use std::fmt;
 use std::str::FromStr;
 
+use assay_base::percent::encode_path;
 use assay_base::text::first_chars;
 use assay_store::pulls::TicketKey;
 use serde_json::{Value, json};
 
-use super::issue::CommentPage;
+use super::issue::{ApiComment, CommentPage};
 use super::{Jira, JiraError, document};
 use crate::http::Call;
 use crate::outcome::CommentOutcome;
@@ -90,7 +92,7 @@ impl Jira {
         marker: &CommentMarker,
         text: &str,
     ) -> Result<CommentOutcome, JiraError> {
-        if self.has_comment(key, marker)? {
+        if self.find_comment(key, marker)?.is_some() {
             return Ok(CommentOutcome::Existing);
         }
         let body = self.body(&format!("{text}\n\n{marker}"));
@@ -98,10 +100,29 @@ impl Jira {
         if !error.is_outcome_unknown() {
             return Err(error);
         }
-        if !self.has_comment(key, marker)? {
+        if self.find_comment(key, marker)?.is_none() {
             self.post_comment(key, &body)?;
         }
         Ok(CommentOutcome::Created)
+    }
+
+    /// Creates a comment on a ticket, or replaces the text of the comment that has the marker.
+    pub fn put_comment(
+        &self,
+        key: &TicketKey,
+        marker: &CommentMarker,
+        text: &str,
+    ) -> Result<CommentOutcome, JiraError> {
+        let Some(found) = self.find_comment(key, marker)? else {
+            return self.comment_once(key, marker, text);
+        };
+        let body = self.body(&format!("{text}\n\n{marker}"));
+        if is_same_text(&document::read(&found.body), &document::read(&body)) {
+            return Ok(CommentOutcome::Existing);
+        }
+        let path = self.path_of(key.as_str(), &format!("/comment/{}", encode_path(&found.id)));
+        let _: Value = self.api.json(&Call::put(path, json!({ "body": body })))?;
+        Ok(CommentOutcome::Updated)
     }
 
     fn post_comment(&self, key: &TicketKey, body: &Value) -> Result<String, JiraError> {
@@ -110,21 +131,28 @@ impl Jira {
         Ok(posted["id"].as_str().unwrap_or_default().to_owned())
     }
 
-    fn has_comment(&self, key: &TicketKey, marker: &CommentMarker) -> Result<bool, JiraError> {
+    /// Returns the comment whose last line is a marker; of several on one page, the oldest.
+    fn find_comment(
+        &self,
+        key: &TicketKey,
+        marker: &CommentMarker,
+    ) -> Result<Option<ApiComment>, JiraError> {
         let line = marker.to_string();
         for page in 0..MAX_PAGES {
             let CommentPage { comments, total } =
                 self.comments(key, page * PAGE_SIZE, PAGE_SIZE)?;
-            let texts = comments.iter().map(|comment| document::read(&comment.body));
-            let mut last = texts.filter_map(|text| text.lines().last().map(str::to_owned));
-            if last.any(|last| last.trim() == line) {
-                return Ok(true);
-            }
-            if comments.is_empty() || (page + 1) * PAGE_SIZE >= total {
-                break;
+            let is_last_page = comments.is_empty() || (page + 1) * PAGE_SIZE >= total;
+            let has_marker = |comment: &ApiComment| {
+                let text = document::read(&comment.body);
+                text.lines().last().is_some_and(|last| last.trim() == line)
+            };
+            // A later comment with the marker is a copy of another user.
+            let found = comments.into_iter().rfind(has_marker);
+            if found.is_some() || is_last_page {
+                return Ok(found);
             }
         }
-        Ok(false)
+        Ok(None)
     }
 }
 

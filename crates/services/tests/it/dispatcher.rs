@@ -8,7 +8,7 @@ use std::time::Duration;
 use assay_base::clock::Clock;
 use assay_sandbox::{KeySource, Keys};
 use assay_services::dispatcher::{
-    Delivery, Dispatcher, OutboundMessage, ReviewMessage, TicketMessage,
+    Delivery, Dispatcher, OutboundMessage, ReviewMessage, StatusComment, TicketMessage,
 };
 use assay_services::jira::{Flavour, Jira};
 use assay_store::outbox::Outbox;
@@ -63,6 +63,7 @@ impl DispatcherFixture {
             text: format!("A word about {marker}"),
             transition: transition.map(str::to_owned),
             is_commented: false,
+            status: None,
         }
     }
 
@@ -128,6 +129,28 @@ fn describe_delivery(delivery: &Delivery) -> String {
         Delivery::Retrying(why) => format!("waits: {why}\n"),
         Delivery::DeadLettered(why, _) => format!("given up: {why}\n"),
     }
+}
+
+#[test]
+fn five_messages_update_one_status_comment_and_leave_other_comments_alone() {
+    let post = DispatcherFixture::new();
+    for number in 1..=5 {
+        let text = format!("Findings of all reviews: {number} resolved.");
+        let status = Some(StatusComment { marker: "findings-octo-demo-1".to_owned(), text });
+        let message = TicketMessage { status, ..post.ticket_message(&format!("t-{number}"), None) };
+        post.dispatcher.enqueue(&OutboundMessage::Ticket(message)).unwrap();
+        post.deliver(expect![[r#"
+            PROJ-1 received the comment
+        "#]]);
+        post.jira.say(&post.ticket, "A word of a person");
+    }
+    let comments = post.jira.comments(&post.ticket);
+    let texts: Vec<String> = comments.iter().map(assay_services::jira::document::read).collect();
+    let lines = texts.iter().flat_map(|text| text.lines());
+    let status: Vec<&str> = lines.filter(|line| line.contains("of all reviews")).collect();
+    assert_eq!(status, ["Findings of all reviews: 5 resolved."]);
+    assert_eq!(texts.len(), 5 + 5 + 1);
+    assert_eq!(post.jira.problems(), Vec::<String>::new());
 }
 
 #[test]

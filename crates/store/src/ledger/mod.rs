@@ -2,12 +2,13 @@
 //! tables in PostgreSQL, which several machines share.
 //!
 //! [`record`] adds a review, [`query`] lists findings and their history, [`page`] lists runs and
-//! findings page by page, [`known_finding`] returns the findings of given files, [`facts`] returns
-//! the facts for statistics, [`decision`] stores dismissals, [`copy`] copies a ledger, and
-//! [`prune`] removes old findings. Only facts are written (a run reported a finding, a run checked
-//! and the finding was absent, a user dismissed the finding). The [`FindingState`] of a finding is
-//! derived from the newest fact, so neither the order nor the repetition of runs matters. The newest
-//! fact is the one with the latest time of its run, not of its writing.
+//! findings page by page, [`known_finding`] returns the findings of given files,
+//! [`branch_history`] returns the findings of a branch, [`facts`] returns the facts for statistics,
+//! [`decision`] stores dismissals, [`copy`] copies a ledger, and [`prune`] removes old findings.
+//! Only facts are written (a run reported a finding, a run checked and the finding was absent, a
+//! user dismissed the finding). The [`FindingState`] of a finding is derived from the newest fact,
+//! so neither the order nor the repetition of runs matters. The newest fact is the one with the
+//! latest time of its run, not of its writing.
 //!
 //! Callers decide on the identity of a finding, and which review may report that a finding is gone:
 //! the ledger gets a finding as a flat row and its JSON.
@@ -19,6 +20,7 @@
 //! file that only a writer may remove. On a read-only file system, a ledger whose log is empty is
 //! opened as an immutable file.
 
+pub mod branch_history;
 pub mod copy;
 pub mod decision;
 pub mod facts;
@@ -215,6 +217,13 @@ impl FindingOutcome {
     }
 }
 
+impl FindingOutcome {
+    /// Returns an outcome by its stored word; `None` if there is no such outcome.
+    fn from_word(word: &str) -> Option<FindingOutcome> {
+        FindingOutcome::ALL.into_iter().find(|outcome| outcome.as_str() == word)
+    }
+}
+
 impl ToSql for FindingOutcome {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(self.as_str().into())
@@ -223,9 +232,7 @@ impl ToSql for FindingOutcome {
 
 impl FromSql for FindingOutcome {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<FindingOutcome> {
-        let word = value.as_str()?;
-        let found = FindingOutcome::ALL.into_iter().find(|outcome| outcome.as_str() == word);
-        found.ok_or(FromSqlError::InvalidType)
+        FindingOutcome::from_word(value.as_str()?).ok_or(FromSqlError::InvalidType)
     }
 }
 

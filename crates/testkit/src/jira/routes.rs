@@ -48,6 +48,11 @@ pub(super) fn route(
             only(&body, &["body"])?;
             Ok(Answer::json(201, &tickets.add_comment(key, &body["body"])?))
         }
+        ("PUT", ["issue", key, "comment", id]) => {
+            let body = body(asked)?;
+            only(&body, &["body"])?;
+            Ok(Answer::json(200, &tickets.edit_comment(key, id, &body["body"])?))
+        }
         ("GET", ["issue", key, "transitions"]) => {
             Ok(Answer::json(200, &json!({ "transitions": tickets.transitions(key)? })))
         }

@@ -132,6 +132,24 @@ impl Tickets {
         Ok(self.comment(key, "Ada", body.clone()))
     }
 
+    /// Replaces the text of a comment. Only its author may do that.
+    pub(super) fn edit_comment(
+        &mut self,
+        key: &str,
+        id: &str,
+        body: &Value,
+    ) -> Result<Value, RequestError> {
+        self.check_text("comment", body)?;
+        let comments = &mut self.get_mut(key)?.comments;
+        let comment = comments.iter_mut().find(|comment| comment["id"] == id);
+        let comment = comment.ok_or_else(|| RequestError::new(404, "no such comment"))?;
+        if comment["author"]["displayName"] != "Ada" {
+            return Err(RequestError::new(403, "only the author may edit a comment"));
+        }
+        comment["body"] = body.clone();
+        Ok(comment.clone())
+    }
+
     /// Fails if a value is not a text: a document in the cloud, a string on a server.
     fn check_text(&self, field: &str, value: &Value) -> Result<(), RequestError> {
         if self.is_cloud {

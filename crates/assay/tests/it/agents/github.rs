@@ -258,6 +258,10 @@ fn a_task_becomes_a_pull_request_that_is_reviewed_fixed_and_approved() {
                 - 1 hunk: 1 by rules
                 - this is a comment, not an approval: `github.when_ready` is not set to `approve`; no model has read the change
                 No findings.
+                **Findings of all reviews**: 1 resolved.
+                | outcome | severity | finding | place |
+                |---|---|---|---|
+                | resolved | HIGH | Breakpoint left in the code | `shop.py` |
                 <details><summary>Resolved since the last review (1)</summary>
                 - Breakpoint left in the code (`shop.py`)
                 </details>
@@ -282,6 +286,10 @@ fn a_task_becomes_a_pull_request_that_is_reviewed_fixed_and_approved() {
         --
         Review: Ready: no open finding, and every reviewer answered.
         No findings.
+        https://github.com/octo/demo/pull/1
+        --
+        Findings of all reviews: 1 resolved.
+        - resolved: HIGH: Breakpoint left in the code (shop.py)
         https://github.com/octo/demo/pull/1"#]]
     .assert_eq(&fixture.comment_texts().replace(&fixture.ticket, "TICKET"));
     assert_eq!(fixture.jira.status(&fixture.ticket), "Approved");
@@ -336,6 +344,10 @@ fn a_pull_request_of_a_person_is_queued_once_reviewed_fixed_and_approved() {
                 - 1 hunk: 1 by rules
                 - this is a comment, not an approval: `github.when_ready` is not set to `approve`; no model has read the change
                 No findings.
+                **Findings of all reviews**: 1 resolved.
+                | outcome | severity | finding | place |
+                |---|---|---|---|
+                | resolved | HIGH | Breakpoint left in the code | `shop.py` |
                 <details><summary>Resolved since the last review (1)</summary>
                 - Breakpoint left in the code (`shop.py`)
                 </details>

@@ -9,6 +9,7 @@ mod orphans;
 mod outbox;
 mod pull_fixes;
 mod purpose;
+mod resolution;
 mod task_lifecycle;
 mod trust;
 mod validation;

@@ -66,6 +66,7 @@ fn inputs<'a>(diff: &'a PullRequestDiff, tree: Option<&'a MemoryTree>) -> DraftI
         head: "c0ffee",
         when_ready: ReadyAction::Approve,
         resolved: &[],
+        tracked: &[],
         run: Some("https://assay.example/runs/7"),
     }
 }

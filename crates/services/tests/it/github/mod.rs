@@ -228,6 +228,7 @@ fn draft_where(synthesis: &Synthesis, head: &str, when_ready: ReadyAction) -> Re
             head,
             when_ready,
             resolved: &[],
+            tracked: &[],
             run: None,
         },
     )
