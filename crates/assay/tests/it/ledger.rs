@@ -6,7 +6,7 @@ use assay_testkit::Repository;
 use rusqlite::Connection;
 use serde_json::Value;
 
-use crate::{AssayRun, also_on_postgres, assay_in};
+use crate::{AssayRun, LEDGER_URL, also_on_postgres, assay_in};
 
 const SHELL: &str = "import os\n\n\ndef clean(name):\n    os.system(f\"rm -r {name}\")\n";
 
@@ -413,9 +413,13 @@ fn a_ledger_in_a_submodule_is_not_used() {
 #[test]
 fn concurrent_reviews_are_all_recorded_in_the_ledger() {
     let repository = reviewed();
+    let url = LEDGER_URL.with_borrow(Clone::clone);
     std::thread::scope(|scope| {
         for _ in 0..6 {
-            scope.spawn(|| run(&repository, &["review"]));
+            scope.spawn(|| {
+                LEDGER_URL.set(url.clone());
+                run(&repository, &["review"])
+            });
         }
     });
     let runs = fs::read_dir(repository.path().join(".assay/runs")).unwrap().count();

@@ -36,6 +36,7 @@ fn five_runs() -> (String, Repository) {
         review(repository, &[]);
         told.push_str(&format!("{run}: {}\n", states(repository).join(", ")));
     };
+    repository.write("CODEOWNERS", "* @shop/py\n");
     repository.write("clean.py", SHELL);
     repository.write("answer.py", EVAL);
     repository.commit("second");
@@ -71,11 +72,12 @@ fn statistics(repository: &Repository) -> Vec<Value> {
     all
 }
 
-/// Removes the durations from JSON.
+/// Removes the times and durations from JSON.
 fn remove_times(value: &mut Value) {
     match value {
         Value::Object(members) => {
-            members.retain(|name, _| !name.contains("hours") && !name.contains("seconds"));
+            let is_time = |name: &str| name == "as_of" || name.contains("seconds");
+            members.retain(|name, _| !is_time(name) && !name.contains("hours"));
             members.values_mut().for_each(remove_times);
         }
         Value::Array(items) => items.iter_mut().for_each(remove_times),

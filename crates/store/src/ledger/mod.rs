@@ -338,7 +338,7 @@ impl Ledger {
         let path = PathBuf::from(server.address());
         let connected = PgConnection::connect(server, mode);
         let connection = connected.map_err(|source| to_ledger_error(&path, source))?;
-        Ok(Ledger { connection: SqlConnection::Postgres(connection), path })
+        Ok(Ledger { connection: SqlConnection::Postgres(Box::new(connection)), path })
     }
 
     /// Returns the number of changes of a ledger in PostgreSQL; `None` for a ledger in a file.

@@ -154,7 +154,7 @@ pub(super) enum SqlConnection {
     /// A connection to a file.
     Sqlite(Connection),
     /// A connection to a server.
-    Postgres(PgConnection),
+    Postgres(Box<PgConnection>),
 }
 
 impl fmt::Debug for SqlConnection {

@@ -8,6 +8,7 @@ use std::cell::{RefCell, RefMut};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::thread;
+use std::time::Duration;
 
 use assay_base::clock::Stopwatch;
 use postgres::types::ToSql;
@@ -150,9 +151,14 @@ fn connect(server: &Server, mode: RetryMode, since: &Stopwatch) -> SqlResult<PgS
             return Err(error.into());
         }
         tracing::warn!(attempt = retries + 1, ?delay, "PostgreSQL does not answer, retrying");
-        thread::sleep(delay);
+        wait(delay);
         retries += 1;
     }
+}
+
+#[expect(clippy::disallowed_methods, reason = "no event tells that a server is back")]
+fn wait(delay: Duration) {
+    thread::sleep(delay);
 }
 
 /// A prepared statement.
