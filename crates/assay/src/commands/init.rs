@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use assay_agents::config::{mcp, roster};
 use assay_engine::config;
+use assay_engine::config::configuration_file;
 
 use super::print;
 use crate::exit::Exit;
+use crate::process::state_of;
 
 /// Arguments of `assay init`.
 #[derive(clap::Args)]
@@ -28,6 +30,9 @@ const FILES: [(&str, &str); 3] = [
     (mcp::PATH, include_str!("../../assets/mcp-config.json")),
 ];
 
+/// The JSON Schema of the configuration, which the first line of the configuration names.
+const SCHEMA_FILE: &str = ".assay/configuration.schema.json";
+
 /// The hook that git runs before a commit.
 const HOOK: &str = include_str!("../../assets/pre-commit");
 
@@ -38,20 +43,39 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let root = assay_change::root(&args.folder)?;
     let mut done = Vec::new();
     for (name, text) in FILES {
-        let path = root.join(name);
-        if path.exists() {
-            done.push(format!("{name} already exists and was not changed"));
-        } else {
-            write(&path, text)?;
-            done.push(format!("wrote {name}"));
+        match existing(&root, name) {
+            Some(existing) => done.push(format!("{existing} already exists and was not changed")),
+            None => {
+                write(&root.join(name), text)?;
+                done.push(format!("wrote {name}"));
+            }
         }
     }
+    write_schema(&root)?;
+    done.push(format!("wrote {SCHEMA_FILE}, for editors"));
     if args.hook {
         done.push(install_hook(&args.folder, &root)?);
     }
     done.push("next: assay review".to_owned());
     print(&(done.join("\n") + "\n"))?;
     Ok(Exit::Ready)
+}
+
+/// Returns the existing file in place of one to write. A repository has one configuration, at any of
+/// its places.
+fn existing(root: &Path, name: &'static str) -> Option<&'static str> {
+    let exists = |name: &&str| root.join(name).symlink_metadata().is_ok();
+    match name == config::PATH {
+        true => configuration_file::PATHS.into_iter().find(exists),
+        false => Some(name).filter(exists),
+    }
+}
+
+/// Writes the schema into the folder of state, which git ignores: the schema belongs to the version
+/// of assay on this machine.
+fn write_schema(root: &Path) -> anyhow::Result<()> {
+    state_of(root).create()?;
+    write(&root.join(SCHEMA_FILE), &assay_findings::write::pretty(&config::schema::schema()))
 }
 
 fn write(path: &Path, text: &str) -> anyhow::Result<()> {

@@ -190,6 +190,27 @@ fn an_error_names_file_line_key_value_and_the_nearest_right_one() {
 }
 
 #[test]
+fn init_writes_the_schema_that_its_file_names_and_no_second_configuration() {
+    let repository = Repository::new();
+    assert_eq!(assay_in(repository.path(), &["init"], b"").code, 0);
+    let text = fs::read_to_string(repository.file(PATHS[0])).unwrap();
+    let named = text.lines().next().unwrap().split_once("$schema=").unwrap().1;
+    let schema = fs::read_to_string(repository.file("config").join(named)).unwrap();
+    let schema: serde_json::Value = serde_json::from_str(&schema).unwrap();
+    assert_eq!(schema, super::schema());
+    assert_eq!(repository.git(&["status", "--porcelain", ".assay/configuration.schema.json"]), "");
+    for path in PATHS {
+        let repository = Repository::new();
+        repository.write(path, STRICT);
+        let ran = assay_in(repository.path(), &["init"], b"");
+        let kept = format!("{path} already exists and was not changed\n");
+        assert!(ran.stdout.starts_with(&kept), "{}{}", ran.stdout, ran.stderr);
+        let found = PATHS.iter().filter(|path| repository.file(path).exists()).count();
+        assert_eq!(found, 1, "{path}");
+    }
+}
+
+#[test]
 fn the_schema_of_both_commands_is_the_same() {
     let one = crate::assay(&["config", "schema"], "");
     assert_eq!(one.stdout, crate::assay(&["schema", "configuration"], "").stdout);
