@@ -6,7 +6,7 @@
 //! nor keys of the work that several users share.
 
 use std::fs;
-use std::io::ErrorKind::NotFound;
+use std::io::ErrorKind::{NotADirectory, NotFound};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -88,13 +88,25 @@ impl ConfigurationFile {
         Ok(ConfigurationFile { path: path.display().to_string(), text })
     }
 
-    /// Reads the user's configuration; `None` if there is none.
-    pub(crate) fn of_user(environment: &Environment) -> anyhow::Result<Option<ConfigurationFile>> {
+    /// Reads the user's configuration; `None` if there is none. Fails if it is in the work tree: a
+    /// change could edit it there.
+    fn of_user(
+        environment: &Environment,
+        root: &Path,
+    ) -> anyhow::Result<Option<ConfigurationFile>> {
         let Some(path) = user_path(environment) else { return Ok(None) };
         match fs::symlink_metadata(&path) {
-            Err(error) if error.kind() == NotFound => Ok(None),
-            _ => ConfigurationFile::given(&path).map(Some),
+            Err(error) if matches!(error.kind(), NotFound | NotADirectory) => return Ok(None),
+            _ => {}
         }
+        if is_inside(&path, root) {
+            bail!(
+                "the configuration of the user, `{}`, is in the work tree, where a change can edit \
+                 it; set `XDG_CONFIG_HOME` to a folder outside",
+                path.display()
+            );
+        }
+        ConfigurationFile::given(&path).map(Some)
     }
 
     /// Parses the file as a value of some type. An error names the file, the line and the key.
@@ -159,10 +171,18 @@ pub(crate) fn user_path(environment: &Environment) -> Option<PathBuf> {
     folder.filter(|folder| folder.is_absolute()).map(|folder| folder.join("assay/config.yaml"))
 }
 
+/// Returns true if a file is in a folder, as named or with links resolved.
+fn is_inside(file: &Path, folder: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let folder = real(folder);
+    let parent = file.parent().map(real);
+    real(file).starts_with(&folder) || parent.is_some_and(|parent| parent.starts_with(&folder))
+}
+
 /// Returns the paths of the user's configuration and that of a work tree, as far as they exist.
 pub(crate) fn paths_on_disk(environment: &Environment, root: &Path) -> anyhow::Result<Vec<String>> {
     let own = ConfigurationFile::on_disk(root)?;
-    let layers = ConfigurationLayers::above_user(environment, own)?;
+    let layers = ConfigurationLayers::above_user(environment, root, own)?;
     Ok(layers.files().map(|file| file.path.clone()).collect())
 }
 
@@ -194,12 +214,13 @@ pub(crate) struct ConfigurationLayers {
 }
 
 impl ConfigurationLayers {
-    /// Returns the layers with the user's file below another one.
+    /// Returns the layers of a work tree: the user's file, and `own` above it.
     pub(crate) fn above_user(
         environment: &Environment,
+        root: &Path,
         own: Option<ConfigurationFile>,
     ) -> anyhow::Result<ConfigurationLayers> {
-        Ok(ConfigurationLayers { user: ConfigurationFile::of_user(environment)?, own })
+        Ok(ConfigurationLayers { user: ConfigurationFile::of_user(environment, root)?, own })
     }
 
     /// Returns the files, the one with precedence last.

@@ -64,7 +64,7 @@ impl EffectiveConfiguration {
             }
             None => {
                 let own = ConfigurationFile::on_disk(root)?;
-                ConfigurationLayers::above_user(environment, own)?
+                ConfigurationLayers::above_user(environment, root, own)?
             }
         };
         let selection = Configuration::of(environment, &layers)?.rule_selection()?;

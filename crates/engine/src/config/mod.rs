@@ -261,7 +261,7 @@ impl Configuration {
         root: &Path,
     ) -> anyhow::Result<Option<Configuration>> {
         let own = ConfigurationFile::on_disk(root)?;
-        let layers = ConfigurationLayers::above_user(environment, own)?;
+        let layers = ConfigurationLayers::above_user(environment, root, own)?;
         match layers.files().next() {
             None => Ok(None),
             Some(_) => Configuration::of(environment, &layers).map(Some),
@@ -519,7 +519,7 @@ impl Settings {
             Some(path) => Some(ConfigurationFile::given(path)?),
             None => ConfigurationFile::of(change, &mut notes)?,
         };
-        let layers = ConfigurationLayers::above_user(environment, own)?;
+        let layers = ConfigurationLayers::above_user(environment, &change.root, own)?;
         let baseline = read_effective(change, baseline::PATH, "the baseline", &mut notes)?;
         let rules = read_effective_files(change, &RULE_FILES, &mut notes)?;
         let personas = read_effective_files(change, &PERSONA_FILES, &mut notes)?;
@@ -536,7 +536,7 @@ impl Settings {
     /// Reads the settings of a folder without a change, such as a folder outside of any repository.
     pub fn on_disk(environment: &Environment, root: &Path) -> anyhow::Result<Settings> {
         let own = ConfigurationFile::on_disk(root)?;
-        let layers = ConfigurationLayers::above_user(environment, own)?;
+        let layers = ConfigurationLayers::above_user(environment, root, own)?;
         Settings::new(environment, &layers, None, Vec::new(), Vec::new())
     }
 

@@ -111,6 +111,25 @@ fn the_file_of_the_user_cannot_hide_findings_or_configure_shared_work() {
 }
 
 #[test]
+fn the_file_of_the_user_is_refused_in_the_work_tree_where_a_change_can_edit_it() {
+    let repository = configured("other.yaml", "");
+    repository.write("home/assay/config.yaml", "review:\n  commands: [ruff]\n");
+    let inside = repository.file("home");
+    let link = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(&inside, link.path().join("home")).unwrap();
+    for home in [inside, link.path().join("home")] {
+        let variables = [("XDG_CONFIG_HOME", home.to_str().unwrap())];
+        let ran = assay_with(repository.path(), &["review", "--staged"], b"", &variables);
+        assert_eq!(ran.code, 2, "{}", ran.stdout);
+        assert!(
+            ran.stderr.contains("is in the work tree, where a change can edit it"),
+            "{}",
+            ran.stderr
+        );
+    }
+}
+
+#[test]
 fn a_configuration_named_by_an_option_is_told_in_the_output_and_in_the_run() {
     let repository = configured("assay.yaml", "review:\n  fail_on: HIGH\n");
     repository.write("try.yaml", STRICT);
