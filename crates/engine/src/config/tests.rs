@@ -181,7 +181,7 @@ fn a_file_of_the_user_is_merged_below_that_of_the_repository() {
     let file =
         |text: &str| Some(ConfigurationFile { path: "x.yaml".to_owned(), text: text.to_owned() });
     let user = file("review:\n  at_a_time: 7\n  fail_on: LOW\n  commands: [ruff, bandit]\n");
-    let own = file("review:\n  at_a_time: 3\n  commands: [eslint]\n  models:\n");
+    let own = file("review:\n  at_a_time: 3\n  commands: [eslint]\n");
     let layers = ConfigurationLayers { user, own };
     let merged = layers.parse(&environment(&[])).unwrap();
     assert_eq!((merged.review.at_a_time.get(), merged.review.fail_on.as_deref()), (3, Some("LOW")));
