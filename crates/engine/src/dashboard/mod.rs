@@ -9,7 +9,7 @@
 //! A server calls this from many requests: the ledger is opened once and read page by page
 //! (`shared_ledger`), statistics are computed once for each change of the ledger, and concurrent
 //! requests share slow reads (`shared_read`). [`Dashboard::view`] waits only until a deadline: a part
-//! that is not there by then is missing, and never old. This module knows no HTTP.
+//! that is not there by then is missing; statistics are never old. This module knows no HTTP.
 
 pub mod actions;
 pub mod audit_log;
@@ -26,6 +26,7 @@ pub mod task_views;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use anyhow::Context;
 use assay_base::clock::Deadline;
@@ -56,6 +57,10 @@ pub const MAX_LIMIT: usize = 200;
 
 /// The pattern of a day such as `2026-12-31`, or a time such as `7d`, in descriptions of queries.
 const SINCE_PATTERN: &str = r"^([0-9]{1,4}[hdw]|[0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8])))$";
+
+/// The maximum age of the work on a page, if the queue cannot be read by the deadline of the page.
+/// The mark of the page is that of the older work, so that the page follows.
+const MAX_WORK_AGE: Duration = Duration::from_secs(10);
 
 /// The reason that a request to the dashboard has no result.
 #[derive(Debug)]
@@ -245,7 +250,7 @@ impl Dashboard {
     pub fn view(&self, until: Deadline) -> Result<DashboardView, DashboardError> {
         // The stamp is read first: a change in between causes one refresh too many, and none too few.
         let stamp = self.ledger.stamp();
-        let work = self.work_read.get(Some(until))?;
+        let work = self.work_read.get_or_recent(until, MAX_WORK_AGE)?;
         let ledger = self.ledger.wait(until);
         // The check may change the stamp of the log.
         let stamp = if matches!(ledger, Ok(true)) { self.ledger.stamp() } else { stamp };

@@ -2,9 +2,10 @@
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use anyhow::anyhow;
-use assay_base::clock::Deadline;
+use assay_base::clock::{Deadline, Stopwatch};
 
 type ReadFunction<T> = Box<dyn Fn() -> anyhow::Result<T> + Send + Sync>;
 
@@ -30,13 +31,18 @@ struct ReadState<T> {
     finished: u64,
     /// The result of the last read that ended, or its error as text.
     result: Result<T, String>,
+    /// The start of the last read that ended, and of the read that runs.
+    ended_since: Option<Stopwatch>,
+    runs_since: Option<Stopwatch>,
 }
 
 impl<T: Clone + Send + 'static> SharedRead<T> {
     pub(super) fn new(
         read: impl Fn() -> anyhow::Result<T> + Send + Sync + 'static,
     ) -> SharedRead<T> {
-        let state = ReadState { started: 0, finished: 0, result: Err("not read yet".to_owned()) };
+        let result = Err("not read yet".to_owned());
+        let (ended_since, runs_since) = (None, None);
+        let state = ReadState { started: 0, finished: 0, result, ended_since, runs_since };
         let inner = Inner { read: Box::new(read), state: Mutex::new(state), ended: Condvar::new() };
         SharedRead { inner: Arc::new(inner) }
     }
@@ -59,11 +65,27 @@ impl<T: Clone + Send + 'static> SharedRead<T> {
         state.result.clone().map(Some).map_err(|error| anyhow!(error))
     }
 
+    /// Returns the result of a read that began after the call, or else, at the deadline, of the last
+    /// read if that one began at most `max_age` ago; `None` if there is neither.
+    pub(super) fn get_or_recent(
+        &self,
+        until: Deadline,
+        max_age: Duration,
+    ) -> anyhow::Result<Option<T>> {
+        if let Some(value) = self.get(Some(until))? {
+            return Ok(Some(value));
+        }
+        let state = self.inner.lock();
+        let is_recent = state.ended_since.is_some_and(|since| since.elapsed() <= max_age);
+        Ok(state.result.clone().ok().filter(|_| is_recent))
+    }
+
     fn begin_next(&self, state: &mut ReadState<T>) {
         if state.finished < state.started {
             return;
         }
         state.started += 1;
+        state.runs_since = Some(Stopwatch::start());
         let inner = Arc::clone(&self.inner);
         let spawned = thread::Builder::new()
             .name("dashboard-read".to_owned())
@@ -120,6 +142,7 @@ impl<T> Drop for RunningRead<'_, T> {
         let mut state = self.inner.lock();
         state.result = self.result.take().unwrap_or_else(unexpected);
         state.finished = state.started;
+        state.ended_since = state.runs_since;
         self.inner.ended.notify_all();
     }
 }
@@ -128,7 +151,6 @@ impl<T> Drop for RunningRead<'_, T> {
 mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
     use std::sync::mpsc::{Receiver, Sender, channel};
-    use std::time::Duration;
 
     use super::*;
 
@@ -155,6 +177,19 @@ mod tests {
         // The first read began before this request, so a second one answers it.
         assert_eq!(read.get(None).unwrap(), Some(2));
         assert_eq!(calls.load(Ordering::SeqCst), 2);
+    }
+
+    #[test]
+    fn a_read_that_is_always_late_gives_its_recent_result() {
+        let (read, step, _) = stepped();
+        let (at_once, hour) = (|| Deadline::after(Duration::ZERO), Duration::from_secs(3_600));
+        assert_eq!(read.get_or_recent(at_once(), hour).unwrap(), None);
+        step.send(()).unwrap();
+        step.send(()).unwrap();
+        assert_eq!(read.get(None).unwrap(), Some(2));
+        assert_eq!(read.get_or_recent(at_once(), hour).unwrap(), Some(2));
+        assert_eq!(read.get_or_recent(at_once(), Duration::ZERO).unwrap(), None);
+        drop(step);
     }
 
     #[test]

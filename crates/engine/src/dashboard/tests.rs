@@ -1,7 +1,5 @@
 //! Tests of the dashboard on a real repository, ledger and queue.
 
-use std::time::Duration;
-
 use assay_base::clock::Clock;
 use assay_store::files::FileQueue;
 use assay_store::ledger::record::{Observation, RunCost, RunRecord, VoteRecord};
