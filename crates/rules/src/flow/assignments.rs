@@ -15,6 +15,7 @@ impl FlowInterpreter<'_> {
         state: &mut State,
         frame: &mut Frame,
     ) {
+        state.distrust(target);
         match &target.expr {
             Expr::Name(name) => self.assign_name(name, value, state, frame),
             Expr::List(targets) => self.unpack(targets, &value, state, frame),

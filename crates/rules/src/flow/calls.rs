@@ -102,10 +102,19 @@ impl FlowInterpreter<'_> {
     /// Returns the module and the name of an imported function.
     fn imported(&self, name: &str, frame: &Frame) -> (Option<FlowValue>, String) {
         let dotted = self.program.files[frame.file].imports.get(name);
-        match dotted.and_then(|dotted| dotted.rsplit_once('.')) {
-            Some((module, name)) => (Some(FlowValue::static_of(module)), name.to_owned()),
-            None => (None, name.to_owned()),
+        match dotted.map(|dotted| (dotted, dotted.rsplit_once('.'))) {
+            Some((_, Some((module, name)))) => {
+                (Some(FlowValue::static_of(module)), name.to_owned())
+            }
+            // The function that a package exports has the name of the package.
+            Some((package, None)) if self.is_package(package) => (None, package.clone()),
+            _ => (None, name.to_owned()),
         }
+    }
+
+    /// Returns true if an import names a package of JavaScript and no module of the repository.
+    fn is_package(&self, dotted: &str) -> bool {
+        is_javascript(self.program.language) && !dotted.starts_with('/')
     }
 
     fn result(

@@ -34,10 +34,8 @@ impl FlowInterpreter<'_> {
             }
             Expr::Binary(Op::In, left, right) if outcome => {
                 let allowed = self.eval(right, state, frame);
-                if let Expr::Name(name) = &left.expr
-                    && allowed.all_taints().is_empty()
-                {
-                    state.trust_variable(name);
+                if allowed.all_taints().is_empty() {
+                    state.trust(left);
                 }
             }
             Expr::Call { receiver, name, arguments } if outcome => {
@@ -48,11 +46,13 @@ impl FlowInterpreter<'_> {
     }
 
     fn refine_equal(&mut self, checked: &Node, other: &Node, state: &mut State, frame: &mut Frame) {
-        let Expr::Name(name) = &checked.expr else { return };
         let other = self.eval(other, state, frame);
-        let is_text = matches!(other.only_constant(), Some(Constant::Text(_)));
-        if is_text {
-            state.set_variable(name, other);
+        if !matches!(other.only_constant(), Some(Constant::Text(_))) {
+            return;
+        }
+        match &checked.expr {
+            Expr::Name(name) => state.set_variable(name, other),
+            _ => state.trust(checked),
         }
     }
 
@@ -77,9 +77,7 @@ impl FlowInterpreter<'_> {
                 pattern.marked(&call.arguments).into_iter().map(|at| &arguments[at].value);
             let of_receiver = receiver.filter(|_| pattern.marks_receiver);
             for checked in of_arguments.chain(of_receiver) {
-                if let Expr::Name(name) = &checked.expr {
-                    state.trust_variable(name);
-                }
+                state.trust(checked);
             }
         }
     }

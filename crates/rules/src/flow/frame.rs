@@ -1,7 +1,8 @@
 //! The state of a function that is run: its variables ([`State`]) and its exits ([`Frame`]).
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
+use super::form::{Constant, Expr, Node};
 use super::value::FlowValue;
 
 /// The variables at a point of a function.
@@ -9,6 +10,8 @@ use super::value::FlowValue;
 pub(super) struct State {
     pub(super) variables: HashMap<String, Variable>,
     pub(super) this: FlowValue,
+    /// The attributes whose values were checked, such as `req.query.sort`.
+    pub(super) trusted: BTreeSet<String>,
 }
 
 /// A variable, and whether its type carries no text.
@@ -26,11 +29,35 @@ impl State {
         }
     }
 
-    /// Removes the taint of a variable whose value was checked.
-    pub(super) fn trust_variable(&mut self, name: &str) {
-        if let Some(variable) = self.variables.get_mut(name) {
-            variable.value = std::mem::take(&mut variable.value).into_trusted();
+    /// Removes the taint of a variable or an attribute whose value was checked.
+    pub(super) fn trust(&mut self, place: &Node) {
+        if let Expr::Name(name) = &place.expr {
+            if let Some(variable) = self.variables.get_mut(name) {
+                variable.value = std::mem::take(&mut variable.value).into_trusted();
+            }
+        } else {
+            self.trusted.extend(attribute_path(place));
         }
+    }
+
+    /// Returns true if a node is an attribute whose value was checked.
+    pub(super) fn is_trusted(&self, node: &Node) -> bool {
+        let is_known = |path: String| self.trusted.contains(&path);
+        !self.trusted.is_empty() && attribute_path(node).is_some_and(is_known)
+    }
+
+    /// Ends the trust in the attributes of a place that gets another value.
+    pub(super) fn distrust(&mut self, place: &Node) {
+        if self.trusted.is_empty() {
+            return;
+        }
+        let path = match &place.expr {
+            Expr::Name(name) => Some(name.clone()),
+            _ => attribute_path(place),
+        };
+        let Some(path) = path else { return };
+        let is_part = |own: &str| own.strip_prefix(path.as_str()).is_some_and(starts_part);
+        self.trusted.retain(|own| !is_part(own));
     }
 }
 
@@ -84,5 +111,35 @@ pub(super) fn join_states(a: Option<State>, b: Option<State>) -> Option<State> {
             }
         }
     }
-    Some(State { variables, this: a.this.join(&b.this) })
+    let trusted = a.trusted.intersection(&b.trusted).cloned().collect();
+    Some(State { variables, this: a.this.join(&b.this), trusted })
+}
+
+fn starts_part(rest: &str) -> bool {
+    rest.is_empty() || rest.starts_with('.')
+}
+
+/// Returns the path of an attribute or of an element with a constant name, such as
+/// `req.query.sort`; `None` for all other code.
+fn attribute_path(node: &Node) -> Option<String> {
+    let (object, name) = match &node.expr {
+        Expr::Field(object, name) => (object, name.as_str()),
+        Expr::Index(object, index) => match &index.expr {
+            Expr::Constant(Constant::Text(name)) => (object, name.as_str()),
+            Expr::Text(parts) => match parts.as_slice() {
+                [Node { expr: Expr::Constant(Constant::Text(name)), .. }] => {
+                    (object, name.as_str())
+                }
+                _ => return None,
+            },
+            _ => return None,
+        },
+        _ => return None,
+    };
+    let owner = match &object.expr {
+        Expr::Name(name) => name.clone(),
+        Expr::This => "this".to_owned(),
+        _ => attribute_path(object)?,
+    };
+    Some(format!("{owner}.{name}"))
 }

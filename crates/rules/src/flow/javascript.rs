@@ -19,6 +19,9 @@ use crate::syntax::{Syntax, SyntaxNode, lines_of};
 /// The name of the function that holds the statements of a module.
 const MODULE: &str = "<module>";
 
+/// The name of the method that calls a function that is a value.
+const RETURNED: &str = "<call>";
+
 /// Lowers the functions and classes of a file. Returns them with the dotted names of its imports.
 pub(super) fn lower(syntax: &Syntax, path: &str) -> (Vec<FlowClass>, HashMap<String, String>) {
     let root = syntax.root();
@@ -92,10 +95,7 @@ fn required_names(
     imports: &HashMap<String, String>,
 ) -> Option<Vec<(String, String)>> {
     let (target, value) = (declarator.field("name")?, declarator.field("value")?);
-    let call = match &*value.kind() {
-        "await_expression" => named_children(&value).into_iter().next()?,
-        _ => value,
-    };
+    let (call, property) = imported_call(value)?;
     let function = text_of(&call.field("function")?);
     let argument = named_children(&call.field("arguments")?).into_iter().next()?;
     if matches!(function.as_str(), "promisify" | "util.promisify") {
@@ -108,7 +108,7 @@ fn required_names(
     if !matches!(function.as_str(), "require" | "import") || &*argument.kind() != "string" {
         return None;
     }
-    let module = module_name(&text_of(&argument), path);
+    let module = module_name(&text_of(&argument), path) + &property;
     let names = bound_names(&target).into_iter().map(|(name, property)| {
         let dotted = property.map(|property| format!("{module}.{property}"));
         (name, dotted.unwrap_or_else(|| module.clone()))
@@ -116,9 +116,24 @@ fn required_names(
     Some(names.collect())
 }
 
+/// Returns the call of an import, and the property of its result with a dot in front: `require("fs")`
+/// and `.promises` of `require("fs").promises`.
+fn imported_call(value: SyntaxNode<'_>) -> Option<(SyntaxNode<'_>, String)> {
+    match &*value.kind() {
+        "await_expression" => Some((named_children(&value).into_iter().next()?, String::new())),
+        "member_expression" => {
+            let property = text_of(&value.field("property")?);
+            Some((value.field("object")?, format!(".{property}")))
+        }
+        _ => Some((value, String::new())),
+    }
+}
+
 /// Returns true for `require("fs")` and `promisify(exec)`.
 fn is_import(value: &SyntaxNode<'_>) -> bool {
-    let function = value.field("function").map(|function| text_of(&function));
+    let call = imported_call(value.clone()).map(|(call, _)| call);
+    let function = call.and_then(|call| call.field("function"));
+    let function = function.map(|function| text_of(&function));
     function.is_some_and(|name| matches!(&*name, "require" | "promisify" | "util.promisify"))
 }
 
@@ -618,6 +633,9 @@ fn lower_text(expr: &SyntaxNode<'_>, level: usize) -> Expr {
 
 fn lower_call(expr: &SyntaxNode<'_>, level: usize) -> Option<Expr> {
     let function = expr.field("function")?;
+    if let Some(package) = required_package(expr) {
+        return Some(Expr::Name(package));
+    }
     let mut arguments = arguments(expr, level);
     match &*function.kind() {
         "identifier" | "import" => {
@@ -633,8 +651,21 @@ fn lower_call(expr: &SyntaxNode<'_>, level: usize) -> Option<Expr> {
             }
             Some(Expr::Call { receiver: Some(receiver), name, arguments })
         }
-        _ => None,
+        // A function that another call returned.
+        _ => {
+            let receiver = Some(Box::new(lower_expr(&function, level + 1)));
+            Some(Expr::Call { receiver, name: RETURNED.to_owned(), arguments })
+        }
     }
+}
+
+/// Returns the package that `require("package")` names; `None` for a module of the repository.
+fn required_package(call: &SyntaxNode<'_>) -> Option<String> {
+    let argument = named_children(&call.field("arguments")?).into_iter().next()?;
+    let name = text_of(&argument);
+    let is_package = &*argument.kind() == "string" && !name[1..].starts_with('.');
+    let is_require = text_of(&call.field("function")?) == "require";
+    (is_package && is_require).then(|| module_name(&name, ""))
 }
 
 fn arguments(call: &SyntaxNode<'_>, level: usize) -> Vec<Argument> {
