@@ -11,9 +11,11 @@ use assay_validate::decision::decide;
 use assay_validate::ending::Ending;
 use assay_validate::event::{EpochReason, Event};
 use assay_validate::export::Exporter;
+use assay_validate::file_names::FIX_REQUEST;
 use assay_validate::journal::Journal;
 use assay_validate::loop_state::LoopState;
 use assay_validate::loop_status::LoopStatus;
+use assay_validate::resume::{ResumeAction, ResumeInput, decide_resume};
 use assay_validate::tree_hash::TreeHash;
 
 use super::{
@@ -53,6 +55,14 @@ pub fn record_sign_off(
     place.recover(warn)?;
     let mut loop_state = LoopState::of(journal.entries()).context(UNKNOWN_STATE)?;
     let tree = place.tree()?;
+    check_feedback(ResumeInput {
+        root: &place.root,
+        spec: &place.spec,
+        loop_state: &loop_state,
+        tree: &tree,
+        is_own: journal.is_own(),
+        resumes: false,
+    })?;
     SignOffRecorder { place, base: None, tree: &tree }
         .record(word, &mut journal, &mut loop_state)?;
     let is_decided =
@@ -68,6 +78,20 @@ pub fn record_sign_off(
         LoopOptions { base: None, resumes: false, sign_off: None, models: &models, host: None };
     let run = LoopRun { place, options, state: &state, listener: &NullObserver, warn };
     Ok(run.run_to_end(&mut journal, None, loop_state.base)?.1)
+}
+
+/// Fails if a person wrote feedback that no run has read. The next run begins with the feedback, so
+/// the loop must not end before.
+fn check_feedback(found: ResumeInput<'_>) -> anyhow::Result<()> {
+    match decide_resume(found)? {
+        ResumeAction::BeginEpoch(begin) if begin.feedback.is_some() => {
+            bail!(SignOffRefusal(format!("`{FIX_REQUEST}` has open items; run `assay qa` first")))
+        }
+        ResumeAction::BeginEpoch(_)
+        | ResumeAction::Continue
+        | ResumeAction::Approved
+        | ResumeAction::Wait(_) => Ok(()),
+    }
 }
 
 /// The tree that a person decides on.

@@ -147,3 +147,48 @@ fn a_spec_without_an_implementation_is_refused() {
     fixture.repository.write("greeting.txt", "hello\n");
     check_implemented(&place.change(Some("HEAD")).unwrap(), Some("HEAD")).unwrap();
 }
+
+/// Records a loop of critical risk whose only round found no issue, so that a person must sign off
+/// the current tree.
+fn record_round_that_awaits_sign_off(fixture: &LoopFixture) -> SpecLocation {
+    fixture.write_spec("001-greeting", "critical");
+    fixture.repository.commit("a critical spec");
+    let base = fixture.repository.git(&["rev-parse", "HEAD"]).trim().to_owned();
+    fixture.repository.write("greeting.txt", "hello\n");
+    let place = fixture.place("001");
+    let tree = place.tree().unwrap();
+    let mut journal = Journal::open(&place.folder(), &place.seal().unwrap()).unwrap();
+    let events = [
+        json!({"kind": "epoch_begun", "why": "first", "base": base}),
+        json!({"kind": "review_begun", "round": 1, "tree": tree}),
+        json!({"kind": "reviewed", "issues": [], "criteria": [], "needs_sign_off": true,
+               "tests_passed": {"unit": true, "integration": true, "e2e": true}}),
+        json!({"kind": "end_begun", "ending": {"ending": "awaits_sign_off"}, "papers": {}, "tree": tree}),
+        json!({"kind": "ended"}),
+    ];
+    for event in events {
+        journal.add("2026-05-01T08:00:00Z", serde_json::from_value(event).unwrap()).unwrap();
+    }
+    place
+}
+
+/// Records the sign-off of the whole tree, and returns the status of the loop or the refusal.
+fn sign_off(place: &SpecLocation) -> Result<LoopStatus, String> {
+    let word = SignOff { by: "Ann", about: &[], because: "" };
+    let recorded = record_sign_off(place, word, &|_| ());
+    recorded.map(|loop_state| loop_state.state).map_err(|error| format!("{error:#}"))
+}
+
+#[test]
+fn a_sign_off_does_not_approve_over_unread_feedback() {
+    let fixture = LoopFixture::new();
+    let place = record_round_that_awaits_sign_off(&fixture);
+    let request = "specs/001-greeting/QA_FIX_REQUEST.md";
+    fixture.repository.write(request, "- [ ] the greeting has a typo\n");
+    let refusal = "`QA_FIX_REQUEST.md` has open items; run `assay qa` first";
+    assert_eq!(sign_off(&place), Err(refusal.to_owned()));
+    let (_, loop_state, _) = place.journal().unwrap();
+    assert_eq!(loop_state.sign_offs, []);
+    fixture.repository.write(request, "- [x] the greeting has a typo\n");
+    assert_eq!(sign_off(&place), Ok(LoopStatus::Approved(place.tree().unwrap())));
+}
