@@ -1,5 +1,6 @@
 //! A slow read that concurrent requests share: [`SharedRead`].
 
+use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -8,6 +9,9 @@ use anyhow::anyhow;
 use assay_base::clock::{Deadline, Stopwatch};
 
 type ReadFunction<T> = Box<dyn Fn() -> anyhow::Result<T> + Send + Sync>;
+
+/// A function that runs another function on a new thread.
+type SpawnFunction = fn(Box<dyn FnOnce() + Send>) -> io::Result<()>;
 
 /// A read that runs on a thread of its own, one at a time.
 ///
@@ -20,6 +24,7 @@ pub(super) struct SharedRead<T> {
 
 struct Inner<T> {
     read: ReadFunction<T>,
+    spawn: SpawnFunction,
     state: Mutex<ReadState<T>>,
     ended: Condvar,
 }
@@ -40,10 +45,14 @@ impl<T: Clone + Send + 'static> SharedRead<T> {
     pub(super) fn new(
         read: impl Fn() -> anyhow::Result<T> + Send + Sync + 'static,
     ) -> SharedRead<T> {
+        SharedRead::with_spawn(Box::new(read), spawn_thread)
+    }
+
+    fn with_spawn(read: ReadFunction<T>, spawn: SpawnFunction) -> SharedRead<T> {
         let result = Err("not read yet".to_owned());
         let (ended_since, runs_since) = (None, None);
         let state = ReadState { started: 0, finished: 0, result, ended_since, runs_since };
-        let inner = Inner { read: Box::new(read), state: Mutex::new(state), ended: Condvar::new() };
+        let inner = Inner { read, spawn, state: Mutex::new(state), ended: Condvar::new() };
         SharedRead { inner: Arc::new(inner) }
     }
 
@@ -59,6 +68,10 @@ impl<T: Clone + Send + 'static> SharedRead<T> {
         let number = state.started + 1;
         while state.finished < number {
             self.begin_next(&mut state);
+            if state.finished == state.started {
+                // The read could not begin, and has ended with an error.
+                continue;
+            }
             let Some(woken) = self.inner.wait(state, until) else { return Ok(None) };
             state = woken;
         }
@@ -87,14 +100,16 @@ impl<T: Clone + Send + 'static> SharedRead<T> {
         state.started += 1;
         state.runs_since = Some(Stopwatch::start());
         let inner = Arc::clone(&self.inner);
-        let spawned = thread::Builder::new()
-            .name("dashboard-read".to_owned())
-            .spawn(move || RunningRead::new(&inner).run());
-        if let Err(error) = spawned {
+        if let Err(error) = (self.inner.spawn)(Box::new(move || RunningRead::new(&inner).run())) {
             state.finished = state.started;
             state.result = Err(format!("cannot start a thread: {error}"));
+            self.inner.ended.notify_all();
         }
     }
+}
+
+fn spawn_thread(run: Box<dyn FnOnce() + Send>) -> io::Result<()> {
+    thread::Builder::new().name("dashboard-read".to_owned()).spawn(run).map(drop)
 }
 
 impl<T> Inner<T> {
@@ -212,5 +227,15 @@ mod tests {
         assert_eq!(failed.get(None).unwrap_err().to_string(), "the disk is gone");
         let broken: SharedRead<u64> = SharedRead::new(|| panic!("broken"));
         assert!(broken.get(None).unwrap_err().to_string().contains("ended unexpectedly"));
+    }
+
+    #[test]
+    fn a_request_fails_at_once_if_no_thread_can_be_started() {
+        let refuse: SpawnFunction = |_| Err(io::Error::other("too many threads"));
+        let read: SharedRead<u64> = SharedRead::with_spawn(Box::new(|| Ok(1)), refuse);
+        for until in [Some(Deadline::after(Duration::ZERO)), None] {
+            let error = read.get(until).unwrap_err().to_string();
+            assert_eq!(error, "cannot start a thread: too many threads");
+        }
     }
 }
