@@ -40,9 +40,26 @@ pub struct LoopSignOffInput {
     pub by: Option<String>,
     /// The title of the issue or the text of the criterion; absent to sign off the whole tree.
     #[serde(rename = "for")]
+    #[schemars(length(min = 1))]
     pub about: Option<String>,
     /// The reason of a decision on one issue, which readers of the report see. Required with `for`.
     pub because: Option<String>,
+}
+
+impl LoopSignOffInput {
+    /// Fails if an issue without a name, or a reason without an issue, would sign off the whole tree.
+    fn check(&self) -> Result<(), &'static str> {
+        match (&self.about, &self.because) {
+            (Some(about), _) if about.trim().is_empty() => Err(
+                "invalid `for`: expected the title of an issue or the text of a criterion; leave \
+                 out `for` to sign off the whole tree",
+            ),
+            (None, Some(_)) => {
+                Err("invalid `because`: a reason belongs to a decision on one issue; add `for`")
+            }
+            (Some(_), _) | (None, None) => Ok(()),
+        }
+    }
 }
 
 /// The acceptance of a failed item of a gate.
@@ -210,17 +227,11 @@ impl Dashboard {
 
     /// Records the sign-off of a tree or the decision on an issue, as `assay qa --sign-off` does.
     fn sign_off(&self, id: &str, input: &LoopSignOffInput) -> Result<(), DashboardError> {
-        let about = input.about.as_deref().filter(|about| !about.trim().is_empty());
-        let because = input.because.as_deref().filter(|because| !because.trim().is_empty());
-        if about.is_none() && because.is_some() {
-            let text = "invalid `because`: a reason belongs to a decision on one issue; add `for`";
-            return Err(DashboardError::Invalid(text.to_owned()));
-        }
-        let about: Vec<String> = about.map(str::to_owned).into_iter().collect();
+        input.check().map_err(|text| DashboardError::Invalid(text.to_owned()))?;
         let word = SignOff {
             by: self.signer(input.by.as_deref()),
-            about: &about,
-            because: because.unwrap_or_default(),
+            about: input.about.as_slice(),
+            because: input.because.as_deref().unwrap_or_default(),
         };
         let place = self.spec_of_loop(id)?;
         record_sign_off(&place, word, &|_| ()).map(drop).map_err(sign_off_error)

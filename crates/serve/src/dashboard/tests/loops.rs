@@ -13,6 +13,12 @@ impl DashboardServer {
     /// Writes a spec whose only criterion no check can judge, with its implementation, and runs the
     /// loop until it waits for a person.
     fn run_loop(&self) -> SpecLocation {
+        self.run_loop_of_risk("trivial")
+    }
+
+    /// Runs a loop as [`DashboardServer::run_loop`] does. A person has to sign off a tree of
+    /// critical risk.
+    fn run_loop_of_risk(&self, risk: &str) -> SpecLocation {
         let tree = self.folder.path().join("tree");
         git(&tree, &["init", "--quiet", "--initial-branch=main"]);
         git(&tree, &["config", "user.name", "tester"]);
@@ -21,7 +27,7 @@ impl DashboardServer {
         let subtask = json!({ "id": "1.1", "title": "Say hello", "status": "completed" });
         let plan = json!({
             "feature": "Greeting",
-            "verification_strategy": { "risk_level": "trivial" },
+            "verification_strategy": { "risk_level": risk },
             "phases": [{ "name": "one", "subtasks": [subtask] }],
         });
         let folder = tree.join("specs/001-greeting");
@@ -98,4 +104,17 @@ fn a_sign_off_needs_the_token_and_a_form_of_the_session() {
     assert_eq!(server.send("POST", path, &[("cookie", &browser.cookie)], "{}").status, 401);
     let (_, detail) = server.call("GET", "/api/v1/loops/001-greeting", "");
     assert_eq!(detail["status"], "human_escalation");
+}
+
+#[test]
+fn a_decision_without_the_name_of_an_issue_does_not_sign_off_the_whole_tree() {
+    let server = DashboardServer::start();
+    server.run_loop_of_risk("critical");
+    let path = "/api/v1/loops/001-greeting";
+    for body in [r#"{"for": "", "because": ""}"#, r#"{"for": " "}"#, r#"{"because": ""}"#] {
+        let (status, answer) = server.call("POST", &format!("{path}/sign-off"), body);
+        assert_eq!((status, &answer["error"]), (400, &json!("invalid")), "{body}: {answer}");
+    }
+    let (_, detail) = server.call("GET", path, "");
+    assert_eq!((&detail["sign_offs"], &detail["awaits_sign_off"]), (&json!([]), &json!(true)));
 }
