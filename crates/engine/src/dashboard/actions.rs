@@ -44,6 +44,9 @@ pub struct LoopSignOffInput {
     pub about: Option<String>,
     /// The reason of a decision on one issue, which readers of the report see. Required with `for`.
     pub because: Option<String>,
+    /// The `tree` of the loop that the person saw. If the tree has changed since, the decision is
+    /// refused; absent to decide on the current tree.
+    pub tree: Option<String>,
 }
 
 impl LoopSignOffInput {
@@ -232,6 +235,7 @@ impl Dashboard {
             by: self.signer(input.by.as_deref()),
             about: input.about.as_slice(),
             because: input.because.as_deref().unwrap_or_default(),
+            seen_tree: input.tree.as_deref(),
         };
         let place = self.spec_of_loop(id)?;
         record_sign_off(&place, word, &|_| ()).map(drop).map_err(sign_off_error)

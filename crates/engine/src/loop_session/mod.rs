@@ -83,6 +83,8 @@ pub struct SignOff<'a> {
     pub about: &'a [String],
     /// The reason for the decision.
     pub because: &'a str,
+    /// The digest of the tree that the person saw; `None` to decide on the current tree.
+    pub seen_tree: Option<&'a str>,
 }
 
 /// A caller that runs a loop in a temporary work tree.

@@ -24,7 +24,8 @@ use super::{
 };
 use crate::models::ModelOptions;
 
-/// The refusal of a decision, with the reason: it would have no effect, or the loop is running.
+/// The refusal of a decision, with the reason, such as a decision without effect, a running loop or
+/// a changed tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignOffRefusal(String);
 
@@ -103,7 +104,8 @@ pub(super) struct SignOffRecorder<'a> {
 }
 
 impl SignOffRecorder<'_> {
-    /// Records a decision of a person. Fails if it has no effect.
+    /// Records a decision of a person. Fails if the decision has no effect, or if the person saw
+    /// another tree.
     pub(super) fn record(
         &self,
         word: SignOff<'_>,
@@ -113,6 +115,11 @@ impl SignOffRecorder<'_> {
         if word.by.trim().is_empty() {
             bail!(SignOffRefusal(
                 "missing name: `--sign-off` must name the person who signs off".to_owned()
+            ));
+        }
+        if word.seen_tree.is_some_and(|seen| seen != self.tree.0) {
+            bail!(SignOffRefusal(
+                "the tree has changed since the page was shown; open the page again".to_owned()
             ));
         }
         match word.about {

@@ -174,7 +174,7 @@ fn record_round_that_awaits_sign_off(fixture: &LoopFixture) -> SpecLocation {
 
 /// Records the sign-off of the whole tree, and returns the status of the loop or the refusal.
 fn sign_off(place: &SpecLocation) -> Result<LoopStatus, String> {
-    let word = SignOff { by: "Ann", about: &[], because: "" };
+    let word = SignOff { by: "Ann", about: &[], because: "", seen_tree: None };
     let recorded = record_sign_off(place, word, &|_| ());
     recorded.map(|loop_state| loop_state.state).map_err(|error| format!("{error:#}"))
 }

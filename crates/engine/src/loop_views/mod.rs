@@ -57,6 +57,8 @@ pub struct LoopDetailView {
     /// The loop.
     #[serde(flatten)]
     pub summary: LoopView,
+    /// The digest of the current tree, which a sign-off can name.
+    pub tree: String,
     /// The rounds, the newest first.
     pub history: Vec<LoopRoundView>,
     /// True if the loop has more rounds than are listed.
@@ -180,6 +182,7 @@ impl LoopDetailView {
         let last = state.history.last().filter(|round| round.tree == recorded.tree);
         Ok(LoopDetailView {
             summary: recorded.summary(id)?,
+            tree: recorded.tree.0.clone(),
             has_more_rounds: history.len() > MAX_ROUNDS,
             history: history.into_iter().take(MAX_ROUNDS).collect(),
             sign_offs: recorded.sign_offs(),

@@ -94,6 +94,7 @@ fn run_loop(args: &Args, place: &SpecLocation, diagnostics: &Diagnostics) -> any
             by,
             about: &args.about,
             because: args.because.as_deref().unwrap_or_default(),
+            seen_tree: None,
         }),
         models: &models,
         host: None,

@@ -97,8 +97,8 @@ fn parse_action(
         }
         "finding.reopen" => Ok(DashboardAction::ReopenFinding(id)),
         "loop.sign-off" => {
-            let (about, because) = (field("for"), field("because"));
-            let input = LoopSignOffInput { by: field("by"), about, because };
+            let (about, because, tree) = (field("for"), field("because"), field("tree"));
+            let input = LoopSignOffInput { by: field("by"), about, because, tree };
             Ok(DashboardAction::SignOffLoop(id, input))
         }
         "gate.accept" => {

@@ -40,11 +40,16 @@ fn decisions(request: &PageRequest, user: &str, detail: &LoopDetailView) -> Mark
         (loop_page::sign_offs(detail))
         @if detail.awaits_sign_off {
             (context.form("loop.sign-off", &request.id, &html! {
-                div.form { h3 { "Sign off the whole tree" } (signer(user)) button.main { "Sign off" } }
+                div.form {
+                    h3 { "Sign off the whole tree" }
+                    (seen_tree(detail))
+                    (signer(user))
+                    button.main { "Sign off" }
+                }
             }))
         }
         @for issue in detail.decidable() {
-            (context.form("loop.sign-off", &request.id, &issue_fields(user, issue)))
+            (context.form("loop.sign-off", &request.id, &issue_fields(user, detail, issue)))
         }
         @if !commands.is_empty() {
             p.dim { "A decision is void as soon as the tree changes. On the command line:" }
@@ -53,17 +58,23 @@ fn decisions(request: &PageRequest, user: &str, detail: &LoopDetailView) -> Mark
     }
 }
 
-fn issue_fields(user: &str, issue: &LoopIssueView) -> Markup {
+fn issue_fields(user: &str, detail: &LoopDetailView, issue: &LoopIssueView) -> Markup {
     html! {
         div.form {
             h3 { (prose(&issue.title)) }
             input type="hidden" name="for" value=(issue.title);
+            (seen_tree(detail))
             (signer(user))
             label { "How did you verify it?"
                 textarea name="because" rows="2" required maxlength="2000" {} }
             button.main { "Decide that this holds" }
         }
     }
+}
+
+/// Renders the hidden field with the tree that the page shows, so that no other tree is signed off.
+fn seen_tree(detail: &LoopDetailView) -> Markup {
+    html! { input type="hidden" name="tree" value=(detail.tree); }
 }
 
 /// Renders the field for the name of the person who decides.

@@ -46,6 +46,12 @@ impl DashboardServer {
     }
 }
 
+/// Returns the value of the first field of a page with the name.
+fn field_value<'a>(page: &'a str, name: &str) -> &'a str {
+    let start = page.split(&format!("name=\"{name}\" value=\"")).nth(1).expect("a field");
+    start.split('"').next().unwrap()
+}
+
 #[test]
 fn a_loop_is_shown_with_its_criteria_rounds_and_journal() {
     let server = DashboardServer::start();
@@ -72,8 +78,7 @@ fn a_criterion_is_decided_by_a_form_with_a_reason_and_the_loop_is_approved() {
     let page = "/loops/001-greeting";
     let shown = browser.get(page).body;
     assert!(shown.contains("Decide that this holds"), "{shown}");
-    let title = shown.split("name=\"for\" value=\"").nth(1).unwrap().split('"').next().unwrap();
-    let title = title.replace("&amp;", "&");
+    let title = field_value(&shown, "for").replace("&amp;", "&");
     let title = assay_base::percent::encode_segment(&title);
     let action = "loop.sign-off/001-greeting";
     let refused = browser.submit(page, action, &format!("for={title}&because=ok&by=Bea"));
@@ -117,4 +122,32 @@ fn a_decision_without_the_name_of_an_issue_does_not_sign_off_the_whole_tree() {
     }
     let (_, detail) = server.call("GET", path, "");
     assert_eq!((&detail["sign_offs"], &detail["awaits_sign_off"]), (&json!([]), &json!(true)));
+}
+
+#[test]
+fn a_tree_that_changed_since_the_page_was_shown_is_not_signed_off() {
+    let server = DashboardServer::start();
+    let place = server.run_loop_of_risk("critical");
+    let browser = Browser::sign_in(&server);
+    let (page, action) = ("/loops/001-greeting", "loop.sign-off/001-greeting");
+    let shown = browser.get(page).body;
+    let seen = field_value(&shown, "tree");
+    let title = field_value(&shown, "for").replace("&amp;", "&");
+    let title = assay_base::percent::encode_segment(&title);
+    std::fs::write(place.root.join("greeting.txt"), "good day\n").unwrap();
+    let one_issue = format!("tree={seen}&for={title}&because=I+read+the+greeting+aloud");
+    for fields in [&format!("tree={seen}"), &one_issue] {
+        let refused = browser.submit(page, action, fields);
+        assert_eq!(refused.status, 409, "{}", refused.body);
+        assert!(refused.body.contains("the tree has changed since"), "{}", refused.body);
+    }
+    let path = "/api/v1/loops/001-greeting";
+    let body = json!({ "tree": seen }).to_string();
+    let (status, answer) = server.call("POST", &format!("{path}/sign-off"), &body);
+    assert_eq!((status, &answer["error"]), (409, &json!("conflict")), "{answer}");
+    let (_, detail) = server.call("GET", path, "");
+    assert_eq!(detail["sign_offs"], json!([]));
+    let seen = detail["tree"].as_str().unwrap();
+    let done = browser.submit(page, action, &format!("tree={seen}"));
+    assert_eq!(done.status, 303, "{}", done.body);
 }
