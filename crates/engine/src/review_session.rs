@@ -238,6 +238,7 @@ impl ReviewSession {
     ) -> anyhow::Result<ReviewSession> {
         let recording = Recording::read(folder)?;
         let terms = recording.terms.clone();
+        let external_reports = recording.external_reports.clone();
         let panel = recording.models.clone().map(|models| Panel::recorded(models, folder));
         let panel = panel.transpose()?;
         let (change, mut reviewers) = recording.open(root);
@@ -264,7 +265,7 @@ impl ReviewSession {
             baseline: Baseline::default(),
             today: terms.today,
             log: Vec::new(),
-            external_reports: Vec::new(),
+            external_reports,
         })
     }
 

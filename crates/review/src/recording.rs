@@ -1,8 +1,8 @@
 //! Recorded reviews: [`Recording`] has all inputs that are needed to replay a review offline.
 //!
 //! It has the change, the decisions and limits that count in addition to the reviewers, the answers
-//! of the reviewers that asked no model, and, in a folder next to it, the replies of the models. It
-//! contains no secrets.
+//! of the reviewers that asked no model, the reports from other sources, and, in a folder next to it,
+//! the replies of the models. It contains no secrets.
 //!
 //! A recording has the inputs of the decisions and no decision: rules and analysers repeat their
 //! answers, the replies of models are found by their prompts, and everything else is computed
@@ -21,7 +21,7 @@ use assay_findings::coverage::CoverageRequirement;
 use assay_findings::grade::Grade;
 use assay_findings::identity::{Day, Dismissal};
 use assay_findings::path::RepoPath;
-use assay_findings::report::ReviewerKind;
+use assay_findings::report::{Report, ReviewerKind};
 use assay_findings::shown_limit::ShownLimit;
 use assay_findings::template::FindingTemplate;
 use assay_findings::verdict::NoContentPolicy;
@@ -91,6 +91,9 @@ pub struct Recording {
     pub models: Option<RecordedModels>,
     /// The answers of the other reviewers.
     answers: Vec<ReviewerAnswer>,
+    /// The reports from sources other than the reviewers, such as imported findings.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub external_reports: Vec<Report>,
 }
 
 /// The decisions and limits that count in addition to the reviewers.
@@ -174,6 +177,7 @@ impl Recording {
             terms,
             models,
             answers: review.local_answers(),
+            external_reports: review.external_reports().to_vec(),
         }
     }
 

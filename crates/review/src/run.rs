@@ -43,7 +43,8 @@ use crate::templates;
 /// The answers of all reviewers of a change.
 #[derive(Debug, Default)]
 pub struct Review {
-    /// The report of each reviewer, in the order of the roster.
+    /// The report of each reviewer, in the order of the roster, then reports from other sources,
+    /// which cover nothing.
     pub reports: Vec<Report>,
     /// The outcome of each hunk, by reviewer.
     pub looks: Vec<ReviewerCoverage>,
@@ -323,6 +324,11 @@ impl Review {
         let votes = self.reports.iter().flat_map(|report| &report.votes);
         let quoted = self.opinions.iter().filter_map(|opinion| opinion.quoted_file.clone());
         votes.filter_map(|vote| vote.file.clone()).chain(quoted).collect()
+    }
+
+    /// Returns the reports from sources other than the reviewers.
+    pub(crate) fn external_reports(&self) -> &[Report] {
+        self.reports.get(self.looks.len()..).unwrap_or_default()
     }
 
     /// Returns the answers of the reviewers that asked no model.

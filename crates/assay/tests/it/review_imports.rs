@@ -92,3 +92,15 @@ fn an_empty_list_of_lines_has_no_findings() {
     repository.write(".git/cc.txt", "");
     assert_eq!(review(&repository, &["--import", "lines=.git/cc.txt"]).code, 0);
 }
+
+#[test]
+fn a_recorded_review_replays_imported_findings() {
+    let repository = repository();
+    repository.write(".git/cc.txt", "a.c:2:9: error: unused variable [unused]\n");
+    let args = ["--import", "lines=.git/cc.txt", "--record", ".git/recording"];
+    let recorded = review(&repository, &args);
+    let args = ["review", "--replay", ".git/recording", "--format", "concise"];
+    let replayed = assay_in(repository.path(), &args, b"");
+    assert_eq!(recorded.code, 1, "{}{}", recorded.stdout, recorded.stderr);
+    assert_eq!((replayed.code, replayed.stdout), (1, recorded.stdout), "{}", replayed.stderr);
+}
