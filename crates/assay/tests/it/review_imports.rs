@@ -57,6 +57,33 @@ fn imported_findings_outside_of_the_change_do_not_block() {
 }
 
 #[test]
+fn an_imported_finding_in_an_unknown_file_makes_the_review_incomplete() {
+    let repository = Repository::new();
+    repository.write("packages/b/src/index.c", CODE);
+    repository.commit("old");
+    repository.write("packages/a/src/index.c", CODE);
+    repository.git(&["add", "packages/a"]);
+    repository.write(".git/cc.txt", "src/index.c:2: error: unused variable\n");
+    let ran = review(&repository, &["--import", "lines=.git/cc.txt"]);
+    let shown = format!("{}{}", ran.stdout, ran.stderr);
+    assert_ne!(ran.code, 0, "{shown}");
+    let reason = "the file is not in the repository (`src/index.c:2: unused variable";
+    assert!(shown.contains(reason), "{shown}");
+}
+
+#[test]
+fn an_imported_finding_is_placed_by_the_end_of_its_path_if_only_one_file_has_it() {
+    let repository = Repository::new();
+    repository.commit("empty");
+    repository.write("packages/a/src/index.c", CODE);
+    repository.git(&["add", "packages/a"]);
+    repository.write(".git/cc.txt", "src/index.c:2: error: unused variable\n");
+    let ran = review(&repository, &["--import", "lines=.git/cc.txt"]);
+    assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
+    assert!(ran.stdout.starts_with("packages/a/src/index.c:2:"), "{}", ran.stdout);
+}
+
+#[test]
 fn a_file_that_cannot_be_imported_is_an_error_and_never_a_pass() {
     let repository = repository();
     repository.write(".git/cc.txt", "All good!\n");

@@ -8,6 +8,7 @@ mod checkout;
 mod draft;
 mod edit;
 pub mod format;
+mod import;
 pub mod known_analysers;
 mod report_builder;
 mod review;
@@ -18,13 +19,13 @@ use std::path::Path;
 use std::time::Duration;
 
 use assay_base::clock::Stopwatch;
-use assay_change::Change;
 use assay_findings::grounding::{ChangedLines, Tree};
 use assay_findings::path::RepoPath;
 use assay_findings::report::{Report, Reviewer, ReviewerKind};
 
 pub use self::checkout::Checkout;
 use self::format::AnalyserFormat;
+pub use self::import::imported_report;
 use crate::globs::Globs;
 
 /// The placeholder for the changed files in the arguments.
@@ -154,20 +155,6 @@ impl CommandReviewer {
         }
         runs
     }
-}
-
-/// Parses the output of an analyser that ran before the review, at the root of the repository.
-/// Findings outside of the changed lines are marked as old.
-pub fn imported_report(
-    name: &str,
-    format: AnalyserFormat,
-    output: &[u8],
-    change: &Change,
-) -> Report {
-    let checkout = Checkout::new(&change.root, change.tree());
-    let mut report = format.read(output, name, &checkout);
-    mark_old(&mut report, &change.changed_lines());
-    report
 }
 
 /// Joins the reports of several runs. An unusable one makes the whole unusable; the findings of the

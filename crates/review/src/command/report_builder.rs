@@ -19,7 +19,7 @@ use super::edit::{self, FileText};
 const MAX_VOTES: usize = 20_000;
 
 /// The maximum number of rejected entries that are stored; all are counted.
-const MAX_REJECTED: usize = 200;
+pub(super) const MAX_REJECTED: usize = 200;
 
 /// The maximum number of characters of a rejected entry that are stored.
 const MAX_RAW_CHARS: usize = 2_000;
