@@ -1,10 +1,12 @@
 //! `assay init`: writes a commented configuration, with every key at its default.
 
-use std::fs;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use assay_agents::config::{mcp, roster};
+use assay_change::state::write_atomically;
 use assay_engine::config;
 use assay_engine::config::configuration_file;
 
@@ -75,13 +77,20 @@ fn existing(root: &Path, name: &'static str) -> Option<&'static str> {
 /// of assay on this machine.
 fn write_schema(root: &Path) -> anyhow::Result<()> {
     state_of(root).create()?;
-    write(&root.join(SCHEMA_FILE), &assay_findings::write::pretty(&config::schema::schema()))
+    let path = root.join(SCHEMA_FILE);
+    let text = assay_findings::write::pretty(&config::schema::schema());
+    // A repository may have a link here, which is replaced and not followed.
+    write_atomically(&path, text.as_bytes())
+        .with_context(|| format!("cannot write `{}`", path.display()))
 }
 
+/// Writes a new file. Fails if the path exists, also as a symbolic link.
 fn write(path: &Path, text: &str) -> anyhow::Result<()> {
     let folder = path.parent().unwrap_or(path);
     fs::create_dir_all(folder).with_context(|| format!("cannot create `{}`", folder.display()))?;
-    fs::write(path, text).with_context(|| format!("cannot write `{}`", path.display()))
+    let file = OpenOptions::new().write(true).create_new(true).open(path);
+    file.and_then(|mut file| file.write_all(text.as_bytes()))
+        .with_context(|| format!("cannot write `{}`", path.display()))
 }
 
 /// Installs the hook in git's folder of hooks. An existing hook is never overwritten.

@@ -230,6 +230,21 @@ fn init_writes_the_schema_that_its_file_names_and_no_second_configuration() {
 }
 
 #[test]
+fn init_replaces_a_link_of_the_repository_and_does_not_write_through_it() {
+    let repository = Repository::new();
+    let outside = tempfile::tempdir().unwrap();
+    let target = outside.path().join("profile");
+    fs::write(&target, "mine").unwrap();
+    let link = repository.file(".assay/configuration.schema.json");
+    fs::create_dir_all(link.parent().unwrap()).unwrap();
+    std::os::unix::fs::symlink(&target, &link).unwrap();
+    let ran = assay_in(repository.path(), &["init"], b"");
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    assert_eq!(fs::read_to_string(&target).unwrap(), "mine");
+    assert!(link.symlink_metadata().unwrap().is_file());
+}
+
+#[test]
 fn the_schema_of_both_commands_is_the_same() {
     let one = crate::assay(&["config", "schema"], "");
     assert_eq!(one.stdout, crate::assay(&["schema", "configuration"], "").stdout);
