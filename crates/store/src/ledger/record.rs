@@ -1,5 +1,7 @@
 //! Adding a review to the ledger: [`RunRecord`], its findings, and the findings that are gone.
 
+use std::collections::HashSet;
+
 use rusqlite::{named_params, params};
 use serde::Serialize;
 
@@ -148,7 +150,8 @@ pub enum RecordOutcome {
 
 impl Ledger {
     /// Adds a run with its findings and the findings that it found absent. A run that exists
-    /// already is not changed.
+    /// already is not changed. If another run has the id, which is a time, a number is appended to
+    /// the id: `20260203-100000-000-2`.
     ///
     /// A finding that was held back, or present before the change, is recorded only if the ledger
     /// has it already; it adds no new finding.
@@ -159,9 +162,9 @@ impl Ledger {
         absent: &[Absence],
     ) -> Result<RecordOutcome, LedgerError> {
         self.write(|transaction| {
-            if !add_run(transaction, run)? {
+            let Some(run) = &add_under_free_id(transaction, run, observations)? else {
                 return Ok(RecordOutcome::Existing);
-            }
+            };
             add_costs(transaction, run)?;
             for observation in observations {
                 if let Some(key) = find_or_add_key(transaction, run, observation)? {
@@ -197,6 +200,70 @@ impl Ledger {
             }
             Ok(())
         })
+    }
+}
+
+/// Adds a run, under another id if a different run has the id already. Returns the run with its id;
+/// `None` if the ledger has the run.
+fn add_under_free_id(
+    transaction: &SqlConnection,
+    run: &RunRecord,
+    observations: &[Observation],
+) -> SqlResult<Option<RunRecord>> {
+    let mut added = run.clone();
+    let mut number = 1;
+    while !add_run(transaction, &added)? {
+        if is_recorded(transaction, &added, observations)? {
+            return Ok(None);
+        }
+        number += 1;
+        added.id = format!("{}-{number}", run.id);
+    }
+    Ok(Some(added))
+}
+
+/// Returns true if the run with this id has the same content.
+fn is_recorded(
+    transaction: &SqlConnection,
+    run: &RunRecord,
+    observations: &[Observation],
+) -> SqlResult<bool> {
+    let sql = "SELECT at, change, branch, head, verdict, calls, tokens FROM runs WHERE id = ?1";
+    let is_same_run = transaction.query_row(sql, [&run.id], |row| {
+        Ok(row.get::<_, i64>("at")? == run.at.0.as_millisecond()
+            && row.get::<_, String>("change")? == run.change
+            && row.get::<_, Option<String>>("branch")? == run.branch
+            && row.get::<_, Option<String>>("head")? == run.head
+            && row.get::<_, String>("verdict")? == run.verdict
+            && row.get::<_, i64>("calls")? == to_sql_count(run.cost.calls)
+            && row.get::<_, i64>("tokens")? == to_sql_count(run.cost.tokens))
+    })?;
+    Ok(is_same_run && has_findings(transaction, &run.id, observations)?)
+}
+
+/// Returns true if the findings of a stored run are those of the observations. An observation that
+/// adds no finding may be missing.
+fn has_findings(
+    transaction: &SqlConnection,
+    run: &str,
+    observations: &[Observation],
+) -> SqlResult<bool> {
+    let sql = "SELECT DISTINCT fingerprint FROM looks JOIN findings ON key = looks.finding
+               WHERE run = ?1 AND called IS NOT NULL";
+    let mut statement = transaction.prepare(sql)?;
+    let stored = statement.query_map([run], |row| row.get(0))?;
+    let stored: HashSet<String> = stored.collect::<SqlResult<_>>()?;
+    let seen: HashSet<&str> = observations.iter().map(|it| it.fingerprint.as_str()).collect();
+    let mut added = observations.iter().filter(|it| adds_finding(it.outcome));
+    Ok(added.all(|it| stored.contains(&it.fingerprint))
+        && stored.iter().all(|fingerprint| seen.contains(fingerprint.as_str())))
+}
+
+/// Returns true if a finding with this outcome is added to a ledger that does not have it.
+fn adds_finding(outcome: FindingOutcome) -> bool {
+    match outcome {
+        FindingOutcome::Raised | FindingOutcome::LeftAlone => true,
+        FindingOutcome::HeldBack | FindingOutcome::PreExisting | FindingOutcome::Absent => false,
     }
 }
 
@@ -277,11 +344,9 @@ fn find_or_add_key(
         transaction.execute(go, params![key, observation.file])?;
         return Ok(Some(key));
     }
-    match observation.outcome {
-        FindingOutcome::Raised | FindingOutcome::LeftAlone => {
-            add_finding(transaction, run, observation).map(Some)
-        }
-        FindingOutcome::HeldBack | FindingOutcome::PreExisting | FindingOutcome::Absent => Ok(None),
+    match adds_finding(observation.outcome) {
+        true => add_finding(transaction, run, observation).map(Some),
+        false => Ok(None),
     }
 }
 

@@ -71,6 +71,7 @@ also_on_postgres! {
     an_externally_dismissed_finding_stays_dismissed_until_a_run_raises_it,
     a_dismissal_follows_code_that_moves_to_another_file,
     a_run_is_recorded_completely_or_not_at_all,
+    two_runs_with_the_same_id_are_both_recorded,
     neither_order_nor_repetition_of_runs_matters,
     the_known_findings_of_a_file_have_their_count_and_state,
     findings_of_excluded_runs_are_not_known,
@@ -542,10 +543,33 @@ proptest! {
             }
         }
         prop_assert_eq!(list_states(&straight.ledger), list_states(&shuffled.ledger));
-        let again = add(&mut straight.ledger, 0, "saw d@x.rs");
+        let again = add(&mut straight.ledger, 0, "saw a@x.rs, saw b@x.rs, saw c@x.rs");
         prop_assert_eq!(again, RecordOutcome::Existing);
         prop_assert_eq!(list_states(&straight.ledger), list_states(&shuffled.ledger));
     }
+}
+
+#[test]
+fn two_runs_with_the_same_id_are_both_recorded() {
+    let mut sandbox = sandbox();
+    let ledger = &mut sandbox.ledger;
+    assert_eq!(add(ledger, 1, "saw a@x.rs"), RecordOutcome::Added);
+    // The run of another clone in the same millisecond.
+    for outcome in [RecordOutcome::Added, RecordOutcome::Existing] {
+        assert_eq!(add(ledger, 1, "saw b@x.rs"), outcome);
+    }
+    let other = RunRecord { head: Some("0123".into()), ..run(1) };
+    let seen = [observation("a@x.rs", FindingOutcome::Raised, &other)];
+    for outcome in [RecordOutcome::Added, RecordOutcome::Existing] {
+        assert_eq!(ledger.record(&other, &seen, &[]).unwrap(), outcome);
+    }
+    let runs = |name: &str| {
+        let looks = ledger.history(key(ledger, name), TODAY).unwrap().looks;
+        looks.into_iter().map(|look| look.run).collect::<Vec<_>>()
+    };
+    assert_eq!(runs("a"), ["run-001", "run-001-3"]);
+    assert_eq!(runs("b"), ["run-001-2"]);
+    assert_eq!(ledger.runs().unwrap(), 3);
 }
 
 /// Runs a story and checks the known findings of `x.rs`; the runs in `but` do not count.
