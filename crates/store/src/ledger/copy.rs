@@ -2,8 +2,8 @@
 //!
 //! Rows are recognised by their content, so a copy can be repeated, and two ledgers can be merged:
 //! a run by its id, a finding by its fingerprint and file, a dismissal by its finding, user, reason
-//! and time. As after each review, the newest fact decides on a finding. Of two dismissals in force
-//! of one finding, the later one holds.
+//! and time. As after each review, the newest fact decides on a finding. Of several decisions on one
+//! finding, dismissals and reopenings, the last one holds.
 
 use rusqlite::types::{ToSql, Value};
 use rusqlite::{named_params, params};
@@ -339,9 +339,17 @@ fn add_dismissal(
         let end = "UPDATE dismissals SET ended = ?2, ended_by = ?3
                    WHERE key = ?1 AND ended IS NULL AND CAST(?2 AS BIGINT) IS NOT NULL";
         target.execute(end, params![found, ended, ended_by])?;
+        end_earlier(target, key, dismissal)?;
         return Ok(false);
     }
     let (mut ended, mut ended_by) = (*ended, ended_by.clone());
+    if ended.is_none()
+        && let Some((later, later_by)) = last_end(target, key)?
+        && later > *at
+    {
+        // A user of the target reopened the finding later, or dismissed it again.
+        (ended, ended_by) = (Some(later), later_by);
+    }
     if ended.is_none()
         && let Some((other_at, other_by)) = active_dismissal(target, key)?
     {
@@ -360,7 +368,27 @@ fn add_dismissal(
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         params![key, by, reason, at, until, ended, ended_by],
     )?;
+    end_earlier(target, key, dismissal)?;
     Ok(true)
+}
+
+/// Ends the dismissal of the target that is in force, if the copied one ended after its start.
+fn end_earlier(target: &SqlConnection, key: FindingKey, copied: &DismissalRow) -> SqlResult<()> {
+    let Some(ended) = copied.ended else { return Ok(()) };
+    let end = "UPDATE dismissals SET ended = ?2, ended_by = ?3
+               WHERE finding = ?1 AND ended IS NULL AND at < ?2";
+    target.execute(end, params![key, ended, copied.ended_by])?;
+    Ok(())
+}
+
+/// Returns the last end of a dismissal of a finding, and its user; `None` if none has ended.
+fn last_end(
+    target: &SqlConnection,
+    key: FindingKey,
+) -> SqlResult<Option<(Moment, Option<String>)>> {
+    let sql = "SELECT ended, ended_by FROM dismissals
+               WHERE finding = ?1 AND ended IS NOT NULL ORDER BY ended DESC, key LIMIT 1";
+    target.query_row(sql, params![key], |row| Ok((row.get(0)?, row.get(1)?))).optional()
 }
 
 /// Returns the time and the user of the dismissal of a finding that is in force.
@@ -381,6 +409,7 @@ mod tests {
     also_on_postgres! {
         a_copy_has_the_same_histories_and_facts_and_a_second_copy_adds_nothing,
         a_merge_keeps_the_newest_facts_and_the_later_dismissal,
+        the_later_decision_holds_after_a_merge,
     }
 
     /// Returns the histories of all findings and the facts of a ledger as text, without keys.
@@ -429,6 +458,43 @@ mod tests {
         let mut back = Ledger::open(&folder.path().join("back.db")).unwrap();
         target.ledger.copy_to(&mut back).unwrap();
         assert_eq!(describe(&back), describe(&source));
+    }
+
+    /// Returns a ledger with a finding that is dismissed and, if a second minute is given, reopened.
+    fn decide(ledger: &mut Ledger, dismissed: i64, reopened: Option<i64>) {
+        use super::super::decision::DismissalTerms;
+        use super::super::tests::moment;
+        play(ledger, "1: saw a@x.rs");
+        let a = key(ledger, "a");
+        let reason = format!("at {dismissed}");
+        let terms = DismissalTerms { by: "eve", reason: &reason, until: None };
+        ledger.dismiss(&[a], terms, moment(dismissed)).unwrap();
+        if let Some(minute) = reopened {
+            ledger.reopen(&[a], "bob", moment(minute)).unwrap();
+        }
+    }
+
+    #[test]
+    fn the_later_decision_holds_after_a_merge() {
+        let cases = [
+            ((5, None), (7, Some(8)), 0),
+            ((7, Some(8)), (5, None), 0),
+            ((9, None), (7, Some(8)), 1),
+            ((7, Some(8)), (9, None), 1),
+            ((5, None), (7, None), 1),
+        ];
+        for (from, to, in_force) in cases {
+            let folder = tempfile::tempdir().unwrap();
+            let mut source = Ledger::open(&folder.path().join("source.db")).unwrap();
+            decide(&mut source, from.0, from.1);
+            let mut target = sandbox();
+            decide(&mut target.ledger, to.0, to.1);
+            for _ in 0..2 {
+                source.copy_to(&mut target.ledger).unwrap();
+                let active = target.ledger.active_dismissals().unwrap();
+                assert_eq!(active.len(), in_force, "{from:?} {to:?} {active:?}");
+            }
+        }
     }
 
     #[test]
