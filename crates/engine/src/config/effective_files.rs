@@ -11,6 +11,7 @@ use std::path::Path;
 
 use anyhow::bail;
 use assay_change::Change;
+use assay_change::diff::{FileDiff, Mode};
 use assay_change::state::is_at_or_below;
 use assay_change::tree::DirTree;
 use assay_findings::grounding::{Tree, TreeError};
@@ -19,15 +20,25 @@ use assay_findings::path::RepoPath;
 use super::{PERSONAS_FOLDER, RULES_FOLDER, TEMPLATES_FOLDER};
 
 /// Returns true if a change touches a path, a file below it, or a parent of it, which may have
-/// become a symbolic link. A review of all files touches only those that differ from the last
-/// commit.
+/// become a symbolic link. A review of all files touches only links, whose targets are not compared,
+/// and files that differ from the last commit.
 pub(super) fn touches(change: &Change, place: &str) -> bool {
-    let is_touched = change.files.iter().any(|file| {
+    let is_near = |file: &&FileDiff| {
         let paths = [file.old_path.as_deref(), file.new_path.as_deref()];
         let mut paths = paths.into_iter().flatten();
         paths.any(|path| is_at_or_below(path, place) || is_at_or_below(place, path))
-    });
-    is_touched && !(change.is_whole_tree && is_same_text(change, place))
+    };
+    let mut touched = change.files.iter().filter(is_near).peekable();
+    match change.is_whole_tree && touched.peek().is_some() {
+        true => touched.any(|file| is_link(change, file)) || !is_same_text(change, place),
+        false => touched.peek().is_some(),
+    }
+}
+
+/// Returns true if a changed file is a symbolic link, in the change or in the work tree.
+fn is_link(change: &Change, file: &FileDiff) -> bool {
+    let found = change.root.join(file.path()).symlink_metadata();
+    file.new_mode == Some(Mode::Link) || found.is_ok_and(|found| found.is_symlink())
 }
 
 /// Returns true if the files at a path and below it have the same text before and after a change.

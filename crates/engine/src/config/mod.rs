@@ -548,6 +548,7 @@ impl Settings {
         personas: Vec<(String, String)>,
     ) -> anyhow::Result<Settings> {
         let configuration = Configuration::of(environment, layers)?;
+        let own_rules = Rulebook::with_repository_rules(rules)?;
         Ok(Settings {
             environment: environment.clone(),
             exclusions: configuration.exclusions()?,
@@ -556,8 +557,10 @@ impl Settings {
             require: configuration.coverage.require,
             without_content: configuration.review.nothing_to_review,
             shown: configuration.review.shown,
-            rules: Rulebook::with_repository_rules(rules)?
-                .with_selection(configuration.rule_selection()?)?,
+            rules: configuration
+                .rule_selection()
+                .and_then(|selection| Ok(own_rules.with_selection(selection)?))
+                .with_context(|| layers.title("cannot use"))?,
             commands: configuration.commands()?,
             models: configuration.models,
             gates: configuration.gates,

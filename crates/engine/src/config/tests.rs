@@ -89,6 +89,24 @@ fn a_configuration_folder_replaced_by_a_link_is_not_used() {
 }
 
 #[test]
+fn a_link_does_not_configure_a_review_of_all_files() {
+    let selection = Selection { paths: Vec::new(), untracked: false };
+    for (link, target) in [("assay.yaml", "x.yaml"), (".assay", "cfg")] {
+        let repository = Repository::new();
+        repository.write("x.yaml", "review:\n  at_a_time: 9\n");
+        repository.write("cfg/config.yaml", "review:\n  at_a_time: 9\n");
+        repository.commit("files");
+        std::os::unix::fs::symlink(target, repository.path().join(link)).unwrap();
+        repository.git(&["add", link]);
+        let scope = Scope::WholeTree;
+        let change = assay_change::open(repository.path(), &scope, &selection).unwrap();
+        let settings = Settings::of(&environment(&[]), &change).unwrap();
+        let default = ReviewConfig::default().at_a_time.get();
+        assert_eq!(settings.at_a_time, default, "{link}: {:?}", settings.notes);
+    }
+}
+
+#[test]
 fn a_review_of_some_paths_does_not_use_the_configuration_of_the_change() {
     let repository = configured();
     repository.write("a.rs", "fn f() { g() }\n");

@@ -103,13 +103,12 @@ fn entry(run: &ReviewedRun, finding: &Finding) -> Markup {
     }
 }
 
-/// Renders the explanation that all findings of a kind share. The address is text, because a page
-/// refers to nothing outside.
+/// Renders the explanation that all findings of a kind share, without its address: a page refers
+/// to nothing outside.
 fn about_kind(template: &TemplateText) -> Markup {
     html! {
         p.note {
             "About " (template.title) ": " (prose(&template.explanation))
-            @if let Some(link) = &template.link { " " span.mono { (link) } }
         }
     }
 }
