@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::exclusion::Exclusion;
 
-pub(crate) use parser::Parser;
+pub(crate) use parser::{Parser, StrictDiff};
 
 /// The diff of one file.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -225,4 +225,11 @@ pub fn parse(bytes: &[u8]) -> Vec<FileDiff> {
     let mut parser = Parser::default();
     parser.feed(bytes);
     parser.finish()
+}
+
+/// Parses a diff that git applies, with its first fault and its notes on binary files.
+pub(crate) fn parse_strictly(bytes: &[u8]) -> StrictDiff {
+    let mut parser = Parser::strict();
+    parser.feed(bytes);
+    parser.finish_strictly()
 }

@@ -376,6 +376,28 @@ impl Git {
         Ok(())
     }
 
+    /// Returns a path that starts at the current folder as a path from the root, without `.` and
+    /// `..`; `None` if the path is outside of the repository.
+    pub(crate) fn path_from_root(&self, path: &str) -> Result<Option<Vec<u8>>, GitError> {
+        if let Some(inside) = Path::new(path).is_absolute().then(|| self.inside_root(path)) {
+            return Ok(inside);
+        }
+        let printed = self.run(&["rev-parse", "--show-prefix"])?;
+        let prefix = printed.strip_suffix(b"\n").unwrap_or(&printed);
+        Ok(without_dots(&[prefix, path.as_bytes()].concat()))
+    }
+
+    /// Returns an absolute path as a path from the root; `None` if the path is elsewhere.
+    fn inside_root(&self, path: &str) -> Option<Vec<u8>> {
+        let path = without_dots(path.as_bytes())?;
+        let absolute = Path::new("/").join(OsStr::from_bytes(&path));
+        let inside = match absolute.strip_prefix(&self.root) {
+            Ok(inside) => inside.to_owned(),
+            Err(_) => absolute.canonicalize().ok()?.strip_prefix(&self.root).ok()?.to_owned(),
+        };
+        Some(inside.into_os_string().into_vec())
+    }
+
     /// Returns the commit at which the current branch left another one.
     pub(crate) fn fork_point(&self, base: &str) -> Result<String, GitError> {
         self.merge_base(base, "HEAD")
@@ -517,6 +539,19 @@ impl Git {
         }
         Ok(parser.finish().into_iter().next())
     }
+}
+
+/// Returns a path without `.`, `..` and blank parts; `None` if the path leads out of its start.
+fn without_dots(path: &[u8]) -> Option<Vec<u8>> {
+    let mut parts: Vec<&[u8]> = Vec::new();
+    for part in path.split(|byte| *byte == b'/') {
+        match part {
+            b"" | b"." => {}
+            b".." => drop(parts.pop()?),
+            part => parts.push(part),
+        }
+    }
+    Some(parts.join(&b'/'))
 }
 
 /// Returns the last part of a URL or a path.

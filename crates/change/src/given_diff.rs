@@ -3,14 +3,16 @@
 //! Git applies the diff to a separate index, byte for byte, and commits the result on no branch. So
 //! the change has the same trees as any other change, and neither the work tree nor the index of
 //! the repository is touched. If git refuses the diff, [`crate::unified`] finds the place and the
-//! reason.
+//! reason. A part of the diff that git would skip is an error, and a note that a binary file differs
+//! makes the file a part of the change without content.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use assay_sandbox::ScratchFolder;
 
-use crate::diff::{self, Content, FileDiff};
-use crate::file_name::unquote;
+use crate::diff::{self, Content, FileDiff, StrictDiff};
+use crate::file_name::{to_raw_name, unquote};
 use crate::git::{Git, check, text};
 use crate::snapshot::IDENTITY;
 use crate::tree::{GitTree, TreeKind};
@@ -44,39 +46,44 @@ pub(crate) fn open(
         Some(base) => git.resolve(base)?,
         None => git.head_or_empty()?,
     };
+    let strict = diff::parse_strictly(given);
     let to = match given.trim_ascii().is_empty() {
         true => from.clone(),
-        false => commit(&git, given, &from)?,
+        false => commit(&git, given, &strict, &from)?,
     };
     git.check_paths_in(paths, &to)?;
     let mut files = git.diff(&[&from, &to], paths)?;
-    // A diff does not have the content of binary files, so the commit lacks them.
-    files.extend(binary_files(given).filter(|file| is_selected(file, paths)));
+    add_noted(&git, &strict, paths, &mut files)?;
     let tree = TreeKind::Git(Arc::new(GitTree::revision(git.clone(), to)));
     Change::new(git, TITLE.to_owned(), from, files, tree)
 }
 
 /// Applies a diff to a commit, and returns the commit that results.
-fn commit(git: &Git, given: &[u8], from: &str) -> Result<String, GitError> {
+fn commit(git: &Git, given: &[u8], strict: &StrictDiff, from: &str) -> Result<String, GitError> {
     let folder = ScratchFolder::new("assay-index-");
     let folder = folder.map_err(|source| GitError::Layout { source })?;
     let index = folder.path().join("index");
     git.run_with_index(&["read-tree", from], &index)?;
     let shown = text(given);
     let parsed = unified::parse(&shown, 1);
-    let excluded: Vec<String> = binary_files(given).map(|file| exclusion(file.path())).collect();
     let mut args = APPLY_ARGS.to_vec();
     args.push(strip_option(&shown, &parsed));
     if is_without_context(&parsed) {
         args.push("--unidiff-zero");
     }
-    args.extend(excluded.iter().map(String::as_str));
+    if !strict.notes.is_empty() {
+        args.push("--allow-empty");
+    }
     let command = git.command(&args).env("GIT_INDEX_FILE", &index).folder(&git.root);
-    let finished = command.input(given.to_vec()).run()?;
+    let finished = command.input(without_notes(given, strict)).run()?;
     match check(&args, finished.status, &finished.stderr) {
         Err(GitError::Failed { message, .. }) => Err(explain(git, from, &parsed, message)),
         checked => checked,
     }?;
+    // Git skips a part that it cannot parse.
+    if let Some(fault) = &strict.fault {
+        return Err(bad_diff(fault.line, fault.reason.to_owned()));
+    }
     let tree = text(&git.run_with_index(&["write-tree"], &index)?).trim().to_owned();
     commit_tree(git, &tree, from)
 }
@@ -93,28 +100,64 @@ fn commit_tree(git: &Git, tree: &str, parent: &str) -> Result<String, GitError> 
     Ok(text(&finished.stdout).trim().to_owned())
 }
 
-/// Returns the files of a diff whose content the diff does not have.
-fn binary_files(given: &[u8]) -> impl Iterator<Item = FileDiff> {
-    diff::parse(given).into_iter().filter(|file| file.content == Content::Binary)
+/// Replaces the notes on binary files, which git refuses to apply, by empty lines.
+fn without_notes(given: &[u8], strict: &StrictDiff) -> Vec<u8> {
+    let noted: BTreeSet<usize> = strict.notes.iter().flat_map(|note| note.lines.clone()).collect();
+    let lines = (1..).zip(given.split_inclusive(|byte| *byte == b'\n'));
+    let kept = lines.map(|(number, line)| if noted.contains(&number) { &b"\n"[..] } else { line });
+    kept.flatten().copied().collect()
 }
 
-/// Returns true if a file is one of some paths, or below one; with no paths, always.
-fn is_selected(file: &FileDiff, paths: &[String]) -> bool {
-    let is_at = |path: &String| {
-        let path = path.trim_end_matches('/');
-        let rest = file.path().strip_prefix(path);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+/// Adds the binary files to the files of a change of which the diff has only a note, since the
+/// applied diff lacks them. Fails if the diff also changes such a file as text.
+fn add_noted(
+    git: &Git,
+    strict: &StrictDiff,
+    paths: &[String],
+    files: &mut Vec<FileDiff>,
+) -> Result<(), GitError> {
+    let selected = match strict.notes.is_empty() {
+        true => Vec::new(),
+        false => paths.iter().map(|path| git.path_from_root(path)).collect::<Result<_, _>>()?,
+    };
+    for note in &strict.notes {
+        let Some(noted) = strict.files.get(note.file).filter(|file| is_selected(file, &selected))
+        else {
+            continue;
+        };
+        let has_path = |file: &&FileDiff| {
+            let known = [&file.old_path, &file.new_path];
+            known.iter().any(|path| path.as_deref() == Some(noted.path()))
+        };
+        match files.iter().find(has_path) {
+            None => files.push(noted.clone()),
+            Some(file) if file.content == Content::Binary => {}
+            Some(_) => {
+                let reason = format!("{} is both binary and text in the diff", quote(noted.path()));
+                return Err(bad_diff(*note.lines.end(), reason));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns true if a file is at one of some paths from the root, or below one; with no paths,
+/// always. `None` is a path that could not be resolved, and selects every file.
+fn is_selected(file: &FileDiff, paths: &[Option<Vec<u8>>]) -> bool {
+    let is_below = |name: &str, path: &[u8]| {
+        let name = to_raw_name(name);
+        let rest = name.strip_prefix(path);
+        path.is_empty() || rest.is_some_and(|rest| matches!(rest, [] | [b'/', ..]))
+    };
+    let names = || [&file.old_path, &file.new_path].into_iter().flatten();
+    let is_at = |path: &Option<Vec<u8>>| {
+        path.as_ref().is_none_or(|path| names().any(|name| is_below(name, path)))
     };
     paths.is_empty() || paths.iter().any(is_at)
 }
 
-/// Returns the option of `git apply` that leaves one file out.
-fn exclusion(path: &str) -> String {
-    let literal: String = path
-        .chars()
-        .flat_map(|c| ['\\'].into_iter().filter(move |_| "*?[\\".contains(c)).chain([c]))
-        .collect();
-    format!("--exclude={literal}")
+fn bad_diff(line: usize, reason: String) -> GitError {
+    GitError::BadDiff { line: u32::try_from(line).unwrap_or(u32::MAX), reason }
 }
 
 /// Returns the option of `git apply` that removes the prefixes of names, such as `a/`.

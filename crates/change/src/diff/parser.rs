@@ -1,5 +1,7 @@
 //! The parser of diffs, line by line, from pieces of any size: [`Parser`].
 
+use std::ops::RangeInclusive;
+
 use assay_findings::vote::LineRange;
 
 use super::names::{self, Names};
@@ -36,14 +38,41 @@ pub(crate) struct Parser {
     fault: Option<ParseFault>,
     /// The lines of all hunks; `None` if they are not stored.
     kept: Option<Vec<HunkLine>>,
+    /// True if a hunk without a file, or names without a hunk, are a fault.
+    is_strict: bool,
+    /// The first line of the current file.
+    opened_at: usize,
+    /// The line of the names that no hunk follows yet.
+    named_at: Option<usize>,
+    /// The notes that binary files differ.
+    notes: Vec<BinaryNote>,
+}
+
+/// A note that two binary files differ, without their content.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct BinaryNote {
+    /// The index of the file in the diff.
+    pub(crate) file: usize,
+    /// The lines of the diff, from 1: the header of the file and the note.
+    pub(crate) lines: RangeInclusive<usize>,
+}
+
+/// A diff with the parts that `git apply` does not apply.
+#[derive(Debug)]
+pub(crate) struct StrictDiff {
+    pub(crate) files: Vec<FileDiff>,
+    /// The notes that binary files differ.
+    pub(crate) notes: Vec<BinaryNote>,
+    /// The first fault; `None` if all files could be parsed.
+    pub(crate) fault: Option<ParseFault>,
 }
 
 /// The first reason that a file of a diff could not be parsed.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct ParseFault {
+pub(crate) struct ParseFault {
     /// The line of the diff, from 1.
-    pub(super) line: usize,
-    pub(super) reason: &'static str,
+    pub(crate) line: usize,
+    pub(crate) reason: &'static str,
 }
 
 /// A line of a hunk.
@@ -85,7 +114,18 @@ pub(super) enum LineKind {
 impl Parser {
     /// Creates a parser that stores the lines of hunks, however long they are.
     pub(super) fn with_lines() -> Parser {
-        Parser { kept: Some(Vec::new()), ..Parser::default() }
+        Parser { kept: Some(Vec::new()), ..Parser::strict() }
+    }
+
+    /// Creates a parser that reports hunks without a file.
+    pub(super) fn strict() -> Parser {
+        Parser { is_strict: true, ..Parser::default() }
+    }
+
+    /// Ends the diff. Returns the files, the notes on binary files and the first fault.
+    pub(super) fn finish_strictly(mut self) -> StrictDiff {
+        let fault = self.end().err();
+        StrictDiff { files: self.files, notes: self.notes, fault }
     }
 
     /// Ends the diff. Returns the files, and the lines of their hunks or the first fault.
@@ -120,6 +160,10 @@ impl Parser {
         if self.left != (0, 0) {
             self.give_up(Unread::Broken, "the hunk ends before its last line");
         }
+        if self.old_name.is_some() {
+            self.check_end(b"--- ");
+        }
+        self.check_hunk();
         self.check_named();
         match self.fault {
             Some(fault) => Err(fault),
@@ -131,6 +175,24 @@ impl Parser {
     fn check_named(&mut self) {
         if self.files.last().is_some_and(|file| file.path().is_empty()) {
             self.give_up(Unread::Broken, "the file has no name");
+        }
+    }
+
+    /// Marks a file as broken if no hunk follows its names. A parser that is not strict also parses
+    /// headers alone.
+    fn check_hunk(&mut self) {
+        if let Some(line) = self.named_at.take().filter(|_| self.is_strict) {
+            let reason = "no hunk follows the names of the file";
+            self.fault.get_or_insert(ParseFault { line, reason });
+            self.give_up(Unread::Broken, reason);
+        }
+    }
+
+    /// Marks a file as broken if its hunk goes on after the lines that its header states.
+    fn check_end(&mut self, line: &[u8]) {
+        let is_sign = matches!(line, [b'+' | b'-' | b' ', ..]);
+        if self.place == ParserState::Named && is_sign && line != SIGNATURE && !is_blank(line) {
+            self.give_up(Unread::Broken, TOO_MANY_LINES);
         }
     }
 
@@ -158,11 +220,14 @@ impl Parser {
             }
             let has_sign = matches!(line, [] | [b'+' | b'-' | b' ' | b'\r', ..]);
             let reason = match has_sign {
-                true => "the hunk has more lines than its header states",
+                true => TOO_MANY_LINES,
                 false => "the hunk ends before its last line",
             };
             self.give_up(Unread::Broken, reason);
             self.left = (0, 0);
+        }
+        if self.place == ParserState::Header && line == b"GIT binary patch\r" {
+            self.give_up(Unread::Broken, "the line ends of a binary patch were converted");
         }
         self.header(line.strip_suffix(b"\r").unwrap_or(line));
     }
@@ -240,6 +305,9 @@ impl Parser {
 
     fn header(&mut self, line: &[u8]) {
         let old_name = self.old_name.take();
+        if old_name.is_some() && !line.starts_with(b"+++ ") {
+            self.check_end(b"--- ");
+        }
         // The hunks of a merge have a column for each old side, so any line may occur there.
         if self.opens(line) || self.place == ParserState::Merge {
             return;
@@ -251,17 +319,25 @@ impl Parser {
             self.names(&old, new);
         } else {
             let taken = match self.place {
-                ParserState::Header => self.git_header(line),
-                ParserState::Named => self.hunk(line),
-                // A person may have put a blank line between two hunks.
-                ParserState::Outside if self.kept.is_some() && line.starts_with(b"@@ ") => {
-                    self.hunk(line)
-                }
-                ParserState::Outside | ParserState::Merge => false,
+                // Git applies hunks after a header without names.
+                ParserState::Header if !line.starts_with(b"@@") => self.git_header(line),
+                ParserState::Header | ParserState::Named => self.hunk(line),
+                ParserState::Outside => self.is_strict && starts_hunk(line) && self.hunk(line),
+                ParserState::Merge => false,
             };
             if !taken && !line.starts_with(b"\\") {
-                self.outside(line);
+                self.after_hunk(line);
             }
+        }
+    }
+
+    /// Parses a line after the end of a hunk, or outside of a file.
+    fn after_hunk(&mut self, line: &[u8]) {
+        self.check_hunk();
+        self.check_end(line);
+        // A person may have put a blank line between two hunks.
+        if self.place != ParserState::Named || !is_blank(line) {
+            self.outside(line);
         }
     }
 
@@ -280,11 +356,16 @@ impl Parser {
             return false;
         };
         self.open((name.clone(), name), content, place);
+        if content == unread {
+            self.give_up(Unread::Merge, "the file is not merged, or compared with several files");
+        }
         true
     }
 
     fn open(&mut self, (old, new): Names, content: Content, place: ParserState) {
+        self.check_hunk();
         self.check_named();
+        self.opened_at = self.number;
         let [old_path, new_path] = [old, new].map(|name| name.as_deref().map(display_name));
         self.files.push(FileDiff { old_path, new_path, content, ..FileDiff::default() });
         self.place = place;
@@ -302,9 +383,12 @@ impl Parser {
     fn names(&mut self, old: &[u8], new: &[u8]) {
         let (old_name, new_name) = names::parse_header_lines(old, new);
         if self.place != ParserState::Header {
-            return self.open((old_name, new_name), Content::Text, ParserState::Named);
+            self.open((old_name, new_name), Content::Text, ParserState::Named);
+            self.named_at = Some(self.number);
+            return;
         }
         self.place = ParserState::Named;
+        self.named_at = Some(self.number);
         self.check_whole();
         let Some(file) = self.files.last_mut() else { return };
         correct(&mut file.old_path, names::parse_prefixed(old), old_name);
@@ -332,6 +416,9 @@ impl Parser {
         } else if line == b"GIT binary patch" || binary_names(line).is_some() {
             if !matches!(file.content, Content::Unread(_)) {
                 file.content = Content::Binary;
+            }
+            if binary_names(line).is_some() {
+                self.add_note();
             }
             self.place = ParserState::Outside;
             return true;
@@ -369,18 +456,18 @@ impl Parser {
 
     /// Parses the header of a hunk. Returns false if the line is none.
     fn hunk(&mut self, line: &[u8]) -> bool {
+        if !line.starts_with(b"@@") {
+            return false;
+        }
+        self.place = ParserState::Named;
+        self.named_at = None;
         let Some((old, new)) = hunk_header(line) else {
-            match line {
-                [b'@', b'@', b'@', ..] => {
-                    self.give_up(
-                        Unread::Merge,
-                        "the hunk is part of a merge diff with more than one parent",
-                    );
-                }
-                [b'@', b'@', ..] => {
-                    self.give_up(Unread::Broken, "the hunk header is invalid");
-                }
-                _ => return false,
+            match line.starts_with(b"@@@") {
+                true => self.give_up(
+                    Unread::Merge,
+                    "the hunk is part of a merge diff with more than one parent",
+                ),
+                false => self.give_up(Unread::Broken, "the hunk header is invalid"),
             }
             return true;
         };
@@ -408,8 +495,31 @@ impl Parser {
             let names =
                 names::parse_header_lines(&names[..at], &names[at + NAME_SEPARATOR.len()..]);
             self.open(names, Content::Binary, ParserState::Outside);
+            self.add_note();
         }
     }
+
+    /// Adds the current line as the note that the current file is binary.
+    fn add_note(&mut self) {
+        let file = self.files.len().saturating_sub(1);
+        self.notes.push(BinaryNote { file, lines: self.opened_at..=self.number });
+    }
+}
+
+/// The reason that a hunk with lines after its end is broken.
+const TOO_MANY_LINES: &str = "the hunk has more lines than its header states";
+
+/// The line that ends a mailed diff.
+const SIGNATURE: &[u8] = b"-- ";
+
+/// Returns true if a line has no text.
+fn is_blank(line: &[u8]) -> bool {
+    line.iter().all(|byte| *byte == b' ')
+}
+
+/// Returns true if a line is the header of a hunk, valid or not.
+fn starts_hunk(line: &[u8]) -> bool {
+    line.starts_with(b"@@ -") || line.starts_with(b"@@@ -")
 }
 
 /// The separator between the names of two binary files.
@@ -436,9 +546,15 @@ pub(super) fn hunk_header(line: &[u8]) -> Option<(Span, Span)> {
     let (old, new) = std::str::from_utf8(&line[..end]).ok()?.split_once(' ')?;
     let side = |text: &str| {
         let (start, count) = text.split_once(',').unwrap_or((text, "1"));
-        Some(Span { start: start.parse().ok()?, count: count.parse().ok()? })
+        Some(Span { start: number(start)?, count: number(count)? })
     };
     Some((side(old.strip_prefix('-')?)?, side(new.strip_prefix('+')?)?))
+}
+
+/// Parses digits; unlike `str::parse`, a sign is not accepted, as in git.
+fn number(digits: &str) -> Option<u32> {
+    let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
+    digits.parse().ok().filter(|_| is_number)
 }
 
 #[cfg(test)]
