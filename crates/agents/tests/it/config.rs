@@ -81,12 +81,13 @@ fn an_invalid_agent_file_is_reported_with_line_and_key() {
         &expect![
             "cannot read `config/agents.yaml`, line 2 (`poll_intervall`): unknown field \
              `poll_intervall`, expected one of id, name, queue, enabled, replicas, poll_interval, \
-             max_retries, timeout, prompt, model, permissions, jira, transitions, command"
+             max_retries, timeout, prompt, model, permissions, jira, transitions, command; \
+             did you mean `poll_interval`?"
         ],
     );
     check(
         "- id: qa\n  timeout: soon\n",
-        &expect!["cannot read `config/agents.yaml`, line 2 (`timeout`): invalid u64"],
+        &expect!["cannot read `config/agents.yaml`, line 2 (`timeout`): expected a number"],
     );
     check(
         "- id: qa\n  timeout: 0\n",
@@ -113,7 +114,7 @@ fn an_invalid_agent_file_is_reported_with_line_and_key() {
         "agent:\n- id: qa\n",
         &expect![
             "cannot read `config/agents.yaml`, line 1 (`agent`): unknown field `agent`, expected \
-             one of agents"
+             one of agents; did you mean `agents`?"
         ],
     );
     check(

@@ -1,5 +1,5 @@
 //! Templates of findings: [`FindingTemplate`] gives all findings of one kind of defect the same
-//! title, explanation, form of a fix and link, whichever reviewer reported them.
+//! title, explanation, form of a fix and link, for every reviewer.
 //!
 //! A template changes no other field of a finding: the reviewer's title, evidence and place, the
 //! identity and the dismissals stay. A finding is recognised by the rules of its votes, else by

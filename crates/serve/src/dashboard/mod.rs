@@ -12,6 +12,7 @@ mod api;
 mod events;
 mod form;
 mod guard;
+mod icon;
 mod metrics;
 mod openapi;
 mod pages;
@@ -93,6 +94,7 @@ impl DashboardService {
             .merge(events)
             .layer(access)
             .merge(pages::routes(&service).with_state(service))
+            .route(icon::PATH, get(icon::answer))
             .layer(middleware::from_fn(guard::require_same_origin))
     }
 

@@ -23,8 +23,10 @@ use crate::workspace::assay;
 
 const TASKS: usize = 10_000;
 
-/// One in so many tasks depends on another one, and one in so many on a task that does not exist.
+/// Every tenth task depends on another task.
 const DEPENDENT: usize = 10;
+
+/// Every hundredth task depends on a task that does not exist.
 const BLOCKED: usize = 100;
 
 /// The limits of a page.
