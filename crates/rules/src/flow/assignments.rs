@@ -5,6 +5,7 @@ use super::form::{Expr, Node};
 use super::frame::{Frame, State, Variable};
 use super::interpreter::FlowInterpreter;
 use super::value::{FlowValue, ValueParts};
+use crate::language::Language;
 
 impl FlowInterpreter<'_> {
     /// Writes a value to a variable, a field or an element.
@@ -58,6 +59,10 @@ impl FlowInterpreter<'_> {
         for (at, target) in targets.iter().enumerate() {
             let part = match &value.content {
                 ValueParts::List(items) if items.len() == targets.len() => items[at].clone(),
+                // A function of Go whose code is not known: its first result.
+                ValueParts::Unknown if at == 0 && self.program.language == Language::Go => {
+                    value.clone()
+                }
                 _ => value.any_element(),
             };
             self.assign(target, part, state, frame);

@@ -11,7 +11,7 @@ use super::frame::{Frame, State};
 use super::interpreter::{CodeSite, FlowInterpreter};
 use super::pattern::{CallFacts, CallPattern};
 use super::text_calls;
-use super::value::{FlowValue, Taint, ValueParts};
+use super::value::{FlowValue, Taint, TaintPlace, ValueParts, add_taints};
 use crate::language::{Language, is_javascript};
 
 /// The maximum depth of supertypes that are searched for a method.
@@ -71,7 +71,7 @@ impl FlowInterpreter<'_> {
         let call = self.evaluate_call(receiver, name, arguments, state, frame);
         let facts = call.facts();
         self.check_sinks(node, &facts, frame);
-        self.fill_arguments(arguments, &facts, state);
+        self.fill_arguments(node, arguments, &facts, state, frame);
         let closure_result = self.run_closures(arguments, &facts, state, frame);
         let mut result = self.result(node, receiver, &facts, state, frame);
         result.taint(&closure_result.all_taints());
@@ -176,6 +176,9 @@ impl FlowInterpreter<'_> {
             value.types = vec![Rc::from(type_name)];
             return value;
         }
+        if self.program.language == Language::Go {
+            return struct_value(type_name, &values);
+        }
         if let Some((file, class)) = self.program.class(type_name, frame.file) {
             return self.instantiate(file, &class, node, &values, frame);
         }
@@ -212,7 +215,10 @@ impl FlowInterpreter<'_> {
             ..FlowValue::default()
         };
         let constructors = class.functions.iter().filter(|own| own.is_constructor);
-        let fitting = constructors.filter(|own| own.takes(values.len()));
+        let fits = |own: &FlowFunction| {
+            own.takes(values.len()) || (own.has_defaults && own.parameters.len() > values.len())
+        };
+        let fitting = constructors.filter(|own| fits(own));
         let fitting: Vec<(usize, Rc<FlowFunction>)> =
             fitting.map(|own| (file, Rc::clone(own))).take(1).collect();
         match self.run_functions(&fitting, node, this.clone(), values, frame) {
@@ -261,7 +267,12 @@ impl FlowInterpreter<'_> {
     fn has_text(&self, rule: &FlowRule, sink: &CodeSite, taint: &Taint) -> bool {
         let Some(text) = &rule.text else { return true };
         let mut places = std::iter::successors(Some(&taint.place), |own| own.before.as_ref());
-        text.is_match(&self.code(sink)) || places.any(|place| text.is_match(&place.code))
+        let is_in_line = |place: &Rc<TaintPlace>| {
+            let line = self.program.files[place.file].text.lines().nth(place.line as usize - 1);
+            line.is_some_and(|line| text.is_match(line))
+        };
+        text.is_match(&self.code(sink))
+            || places.any(|place| text.is_match(&place.code) || is_in_line(place))
     }
 
     /// Checks an assignment to a field as a call of `field=` with the value.
@@ -287,8 +298,8 @@ impl FlowInterpreter<'_> {
 
     fn source(&self, node: &Node, facts: &CallFacts<'_>, frame: &Frame) -> Option<FlowValue> {
         let patterns = self.rules.sources().named(facts.name);
-        let kinds: Vec<&String> =
-            patterns.filter(|(pattern, _)| pattern.matches(facts)).map(|(_, kind)| kind).collect();
+        let kinds = patterns.filter(|(own, _)| !own.goes_to_arguments && own.matches(facts));
+        let kinds: Vec<&String> = kinds.map(|(_, kind)| kind).collect();
         if kinds.is_empty() {
             return None;
         }
@@ -312,6 +323,26 @@ impl FlowInterpreter<'_> {
     ) -> Option<FlowValue> {
         let facts = CallFacts { is_new: false, receiver: Some(owner), name, arguments: None };
         self.source(node, &facts, frame)
+    }
+
+    /// Returns the data of a name that no code defines, such as a superglobal of PHP. In Ruby, such
+    /// a name is a call.
+    pub(super) fn global_source(
+        &mut self,
+        node: &Node,
+        name: &str,
+        frame: &mut Frame,
+    ) -> Option<FlowValue> {
+        let facts = CallFacts { is_new: false, receiver: None, name, arguments: None };
+        if let Some(value) = self.source(node, &facts, frame) {
+            return Some(value);
+        }
+        if self.program.language != Language::Ruby {
+            return None;
+        }
+        let functions = self.functions_in_scope(&frame.class.clone(), name, &[], frame.file);
+        let this = self.instance(&frame.class);
+        self.run_functions(&functions, node, this, &[], frame).map(|(value, _)| value)
     }
 
     /// Returns the result of a sanitizer: the data of its arguments, with the labels of the
@@ -374,12 +405,27 @@ impl FlowInterpreter<'_> {
     }
 
     /// Sends data into the arguments of a call that fills them, such as a buffer.
-    fn fill_arguments(&self, arguments: &[Argument], facts: &CallFacts<'_>, state: &mut State) {
+    fn fill_arguments(
+        &self,
+        node: &Node,
+        arguments: &[Argument],
+        facts: &CallFacts<'_>,
+        state: &mut State,
+        frame: &Frame,
+    ) {
         let values = facts.arguments.unwrap_or_default();
         let patterns = self.rules.propagators().named(facts.name);
         let filling = patterns.filter(|(pattern, ())| pattern.goes_to_arguments);
+        let mut taints: Vec<Taint> = Vec::new();
         for (pattern, ()) in filling.filter(|(pattern, ())| pattern.matches(facts)) {
-            let taints = marked_taints(pattern, facts, values);
+            add_taints(&mut taints, &marked_taints(pattern, facts, values));
+        }
+        let sources = self.rules.sources().named(facts.name);
+        let filling = sources.filter(|(pattern, _)| pattern.goes_to_arguments);
+        for (_, kind) in filling.filter(|(pattern, _)| pattern.matches(facts)) {
+            add_taints(&mut taints, &[self.new_taint(kind, &self.site(node, frame))]);
+        }
+        if !taints.is_empty() {
             for argument in arguments {
                 self.update(&argument.value, state, &mut |own| own.taint(&taints));
             }
@@ -402,7 +448,10 @@ impl FlowInterpreter<'_> {
                 return Some(self.instantiate(file, &class, node, values, frame));
             }
             let class = frame.class.clone();
-            let functions = self.functions_in_scope(&class, facts.name, values, frame.file);
+            let mut functions = self.functions_in_scope(&class, facts.name, values, frame.file);
+            if functions.is_empty() {
+                functions = self.package_functions("", facts.name, frame.file);
+            }
             let this = state.this.clone();
             let (value, this) = self.run_functions(&functions, node, this, values, frame)?;
             state.this = this;
@@ -410,7 +459,12 @@ impl FlowInterpreter<'_> {
         };
         let mut functions: Vec<(usize, Rc<FlowFunction>)> = Vec::new();
         for name in owner.types.clone() {
-            functions.extend(self.methods(&name, facts.name, values, frame.file, 0));
+            let known = self.methods(&name, facts.name, values, frame.file, 0);
+            if known.is_empty() {
+                let name = if owner.is_static { format!("{name}.") } else { name.to_string() };
+                functions.extend(self.package_functions(&name, facts.name, frame.file));
+            }
+            functions.extend(known);
         }
         let is_static = owner.is_static;
         let this = owner.clone();
@@ -513,6 +567,9 @@ impl FlowInterpreter<'_> {
     /// Returns the data that the parameters of a closure may hold.
     fn closure_data(&self, facts: &CallFacts<'_>) -> FlowValue {
         let of_receiver = || facts.receiver.map(FlowValue::any_element).unwrap_or_default();
+        if self.program.language == Language::Go {
+            return FlowValue::default();
+        }
         if is_javascript(self.program.language) {
             // Other closures are callbacks: their parameters are results of the call.
             let is_given = ELEMENT_METHODS.contains(&facts.name);
@@ -523,6 +580,22 @@ impl FlowInterpreter<'_> {
         values.iter().for_each(|(_, value)| data.taint(&value.all_taints()));
         data
     }
+}
+
+/// Returns a struct whose fields have these values.
+fn struct_value(type_name: &str, values: &Values) -> FlowValue {
+    let mut value = FlowValue::of_type(type_name);
+    let mut fields = BTreeMap::new();
+    for (name, field) in values {
+        match name {
+            Some(name) => {
+                fields.insert(name.clone(), field.clone().into_part());
+            }
+            None => value.taint(&field.all_taints()),
+        }
+    }
+    value.content = ValueParts::Object(fields);
+    value
 }
 
 /// Returns the taint of the data that a pattern marks.

@@ -38,6 +38,8 @@ impl FlowInterpreter<'_> {
                     state.trust(left);
                 }
             }
+            // A check for the parts of a path, such as `..`.
+            Expr::Binary(Op::In, left, right) if is_path_part(left) => state.trust(right),
             Expr::Call { receiver, name, arguments } if outcome => {
                 self.refine_call(receiver.as_deref(), name, arguments, state, frame);
             }
@@ -80,5 +82,15 @@ impl FlowInterpreter<'_> {
                 state.trust(checked);
             }
         }
+    }
+}
+
+/// Returns true for a constant text with which code checks paths.
+fn is_path_part(node: &Node) -> bool {
+    let is_part = |text: &str| matches!(text, ".." | "../" | "/.." | "/" | "..\\");
+    match &node.expr {
+        Expr::Constant(Constant::Text(text)) => is_part(text),
+        Expr::Text(parts) => matches!(parts.as_slice(), [only] if is_path_part(only)),
+        _ => false,
     }
 }

@@ -45,7 +45,7 @@ impl FlowInterpreter<'_> {
                 FlowValue::default()
             }
             Expr::Constant(constant) => FlowValue::constant(constant.clone()),
-            Expr::Name(name) => self.name(name, state, frame),
+            Expr::Name(name) => self.name(node, name, state, frame),
             Expr::This => state.this.clone(),
             Expr::Field(object, name) => self.field(node, object, name, state, frame),
             Expr::Index(collection, index) => {
@@ -196,7 +196,7 @@ impl FlowInterpreter<'_> {
         own
     }
 
-    fn name(&mut self, name: &str, state: &mut State, frame: &mut Frame) -> FlowValue {
+    fn name(&mut self, node: &Node, name: &str, state: &mut State, frame: &mut Frame) -> FlowValue {
         if let Some(variable) = state.variables.get(name) {
             return variable.value.clone();
         }
@@ -205,7 +205,11 @@ impl FlowInterpreter<'_> {
         {
             return value.clone();
         }
-        if let Some(value) = self.class_field(&frame.class.clone(), name, frame.file) {
+        if let Some(mut value) = self.class_field(&frame.class.clone(), name, frame.file) {
+            value.taint(&state.this.taints);
+            return value;
+        }
+        if let Some(value) = self.global_source(node, name, frame) {
             return value;
         }
         if let Some(dotted) = self.program.files[frame.file].imports.get(name) {
@@ -275,8 +279,14 @@ impl FlowInterpreter<'_> {
             return FlowValue::default();
         }
         for class in owner.types.clone() {
-            if let Some(value) = self.class_field(&class, name, frame.file) {
-                return value;
+            if let Some(mut value) = self.class_field(&class, name, frame.file) {
+                let type_name = value.types.first().cloned();
+                value.taint(&owner.taints);
+                return if is_plain_type(type_name.as_deref()) {
+                    value.into_number()
+                } else {
+                    value
+                };
             }
         }
         if owner.is_static {
@@ -351,6 +361,9 @@ fn binary(operator: BinaryOperator, left: &FlowValue, right: &FlowValue) -> Flow
             let mut after = right.all_taints();
             if operator == Op::Add && address::has_fixed_host(left) {
                 after.iter_mut().for_each(|taint| taint.clear(&Rc::from(address::FIXED_HOST)));
+            }
+            if operator == Op::Add && address::is_web_address(left) {
+                after.iter_mut().for_each(|taint| taint.clear(&Rc::from(address::WEB_ADDRESS)));
             }
             own.taint(&after);
             if operator == Op::Add && [left, right].iter().any(|value| value.has_type("String")) {

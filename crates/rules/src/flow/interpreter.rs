@@ -105,7 +105,7 @@ impl<'a> FlowInterpreter<'a> {
         self.steps < MAX_STEPS
     }
 
-    fn instance(&self, class: &str) -> FlowValue {
+    pub(super) fn instance(&self, class: &str) -> FlowValue {
         FlowValue {
             types: vec![Rc::from(class)],
             content: ValueParts::Object(BTreeMap::new()),

@@ -13,14 +13,13 @@ use super::form::{
     Argument, BinaryOperator, Case, ClosureParameter, Constant, Expr, FlowClass, FlowFunction,
     FlowParameter, LoopForm, Node, Step,
 };
-use super::lowering::{MAX_LOWERING_DEPTH, calls_in, line_of, named_children, node, text_of};
+use super::lowering::{
+    CALLED_VALUE, MAX_LOWERING_DEPTH, calls_in, line_of, named_children, node, text_of,
+};
 use crate::syntax::{Syntax, SyntaxNode, lines_of};
 
 /// The name of the function that holds the statements of a module.
 const MODULE: &str = "<module>";
-
-/// The name of the method that calls a function that is a value.
-const RETURNED: &str = "<call>";
 
 /// Lowers the functions and classes of a file. Returns them with the dotted names of its imports.
 pub(super) fn lower(syntax: &Syntax, path: &str) -> (Vec<FlowClass>, HashMap<String, String>) {
@@ -654,7 +653,7 @@ fn lower_call(expr: &SyntaxNode<'_>, level: usize) -> Option<Expr> {
         // A function that another call returned.
         _ => {
             let receiver = Some(Box::new(lower_expr(&function, level + 1)));
-            Some(Expr::Call { receiver, name: RETURNED.to_owned(), arguments })
+            Some(Expr::Call { receiver, name: CALLED_VALUE.to_owned(), arguments })
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Helpers that the lowering of every language uses.
 
-use super::form::{Expr, Node};
+use super::form::{Constant, Expr, Node};
 use crate::syntax::SyntaxNode;
 
 /// The maximum nesting of code that is lowered.
@@ -39,4 +39,72 @@ pub(super) fn calls_in(body: &SyntaxNode<'_>, kind: &str, field: &str) -> Vec<St
     names.sort();
     names.dedup();
     names
+}
+
+/// The name of the method that calls a function that is a value.
+pub(super) const CALLED_VALUE: &str = "<call>";
+
+/// Lowers the arguments of a call that formats text, such as `fmt.Sprintf`, to the parts of the
+/// text. Returns the arguments if the call does not format, or the format is not constant.
+pub(super) fn formatted_text(mut arguments: Vec<Node>, is_format: bool) -> Result<Expr, Vec<Node>> {
+    let format = arguments.first().filter(|_| is_format).and_then(|first| match &first.expr {
+        Expr::Constant(Constant::Text(text)) => Some(text.clone()),
+        _ => None,
+    });
+    let parts = format.as_deref().and_then(format_parts);
+    let values = parts.iter().flatten().filter(|part| !matches!(part, FormatPart::Text(_))).count();
+    let Some(parts) = parts.filter(|_| values + 1 == arguments.len()) else {
+        return Err(arguments);
+    };
+    let first = arguments.remove(0);
+    let mut values = arguments.into_iter();
+    let nodes = parts.into_iter().filter_map(|part| {
+        let (line, span) = (first.line, first.span.clone());
+        match part {
+            FormatPart::Text(text) => {
+                Some(Node { expr: Expr::Constant(Constant::Text(text)), line, span })
+            }
+            FormatPart::Value => values.next(),
+            FormatPart::Number => values.next().map(|value| {
+                let (line, span) = (value.line, value.span.clone());
+                Node { expr: Expr::Cast(Some("int".to_owned()), Box::new(value)), line, span }
+            }),
+        }
+    });
+    Ok(Expr::Text(nodes.collect()))
+}
+
+/// A part of a format.
+enum FormatPart {
+    Text(String),
+    Value,
+    Number,
+}
+
+/// Returns the parts of a format of `printf`; `None` if it names its arguments by position.
+fn format_parts(format: &str) -> Option<Vec<FormatPart>> {
+    let mut parts = Vec::new();
+    let mut text = String::new();
+    let mut chars = format.chars();
+    while let Some(c) = chars.next() {
+        if c != '%' {
+            text.push(c);
+            continue;
+        }
+        let verb =
+            chars.by_ref().find(|c| !matches!(c, '0'..='9' | '+' | '-' | '#' | ' ' | '.'))?;
+        match verb {
+            '%' => text.push('%'),
+            '*' | '[' | '$' | '<' | '{' => return None,
+            _ => {
+                parts.push(FormatPart::Text(std::mem::take(&mut text)));
+                let is_number =
+                    matches!(verb, 'd' | 'u' | 'x' | 'X' | 'o' | 'b' | 'f' | 'F' | 'e' | 't');
+                parts.push(if is_number { FormatPart::Number } else { FormatPart::Value });
+            }
+        }
+    }
+    parts.push(FormatPart::Text(text));
+    parts.retain(|part| !matches!(part, FormatPart::Text(text) if text.is_empty()));
+    Some(parts)
 }

@@ -2,14 +2,14 @@
 //!
 //! - `flow_rule`, `pattern`, `rule_set`: rules and shared lists, read from YAML; patterns of calls;
 //!   all patterns of a language by name.
-//! - `form`, `lowering`, `java`, `javascript`, `python`: the common form of functions, and the
-//!   lowering of each language.
+//! - `form`, `lowering`, `go`, `java`, `javascript`, `php`, `python`, `ruby`: the common form of
+//!   functions, and the lowering of each language.
 //! - `program`: the reviewed file and the files that it needs.
 //! - `value`, `constants`, `address`: abstract values with their taint, the folding of constants, and
 //!   addresses that are built from text.
 //! - `interpreter`: the abstract interpreter, with `statements`, `expressions`, `assignments`,
-//!   `conditions`, `loops` and `frame` (variables and exits); `calls`, `function_calls`, `text_calls` and
-//!   `collection_calls` for calls.
+//!   `conditions`, `loops` and `frame` (variables and exits); `calls`, `function_calls`, `package_calls`,
+//!   `text_calls` and `collection_calls` for calls.
 //!
 //! Only functions that the change touches are run, and the functions of the same file that call
 //! them. A function whose analysis exceeds its budget is reported as not covered.
@@ -28,14 +28,18 @@ mod flow_rule;
 mod form;
 mod frame;
 mod function_calls;
+mod go;
 mod interpreter;
 mod java;
 mod javascript;
 mod loops;
 mod lowering;
+mod package_calls;
 mod pattern;
+mod php;
 mod program;
 mod python;
+mod ruby;
 mod rule_set;
 mod statements;
 mod text_calls;
@@ -109,14 +113,21 @@ impl FlowRules {
 
 /// Returns true if data is followed in a language.
 pub(crate) fn is_followed(language: Language) -> bool {
-    matches!(language, Language::Java | Language::Python) || is_javascript(language)
+    is_javascript(language)
+        || matches!(
+            language,
+            Language::Go | Language::Java | Language::Php | Language::Python | Language::Ruby
+        )
 }
 
 /// Lowers a file: its classes, and the dotted names of its imports.
 fn lower(syntax: &Syntax, path: &RepoPath) -> (Vec<FlowClass>, HashMap<String, String>) {
     match syntax.language() {
         Language::Java => (java::lower(syntax), HashMap::new()),
+        Language::Go => go::lower(syntax),
+        Language::Php => php::lower(syntax),
         Language::Python => python::lower(syntax),
+        Language::Ruby => ruby::lower(syntax),
         language if is_javascript(language) => javascript::lower(syntax, path.as_str()),
         _ => (Vec::new(), HashMap::new()),
     }

@@ -137,8 +137,14 @@ impl CallPattern {
                 }
                 ArgumentPattern::MarkedRest => marked.extend(at..arguments.len()),
                 ArgumentPattern::Rest => {}
-                ArgumentPattern::Marked | ArgumentPattern::MarkedOwn => {
+                ArgumentPattern::Marked => {
                     marked.push(at);
+                    at += 1;
+                }
+                // An argument with a name is a part of a map in some languages.
+                ArgumentPattern::MarkedOwn => {
+                    let is_own = arguments.get(at).is_some_and(|(name, _)| name.is_none());
+                    marked.extend(is_own.then_some(at));
                     at += 1;
                 }
                 _ => at += 1,
@@ -207,7 +213,10 @@ fn alternatives(text: &str) -> Vec<String> {
 }
 
 fn is_name(text: &str) -> bool {
-    text == "*" || text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | '$' | '='))
+    text == "*"
+        || text
+            .chars()
+            .all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | '$' | '=' | '?' | '!'))
 }
 
 fn parse_arguments(text: &str) -> Result<Vec<ArgumentPattern>, String> {

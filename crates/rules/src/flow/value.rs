@@ -15,9 +15,11 @@ const MAX_NESTING: usize = 4;
 const NUMBER: &str = "number";
 
 /// The types whose values carry no text of a request.
-const PLAIN_TYPES: [&str; 17] = [
+const PLAIN_TYPES: [&str; 30] = [
     "int", "long", "short", "byte", "boolean", "double", "float", "char", "Integer", "Long",
-    "Short", "Boolean", "Double", "Float", "UUID", "BigDecimal", "bool",
+    "Short", "Boolean", "Double", "Float", "UUID", "BigDecimal", "bool", "int8", "int16", "int32",
+    "int64", "uint", "uint8", "uint16", "uint32", "uint64", "float32", "float64", "time.Duration",
+    "time.Time",
 ];
 
 /// The facts about a value at a point of a function.
