@@ -232,3 +232,46 @@ fn data_is_followed_into_modules_of_javascript_by_their_paths() {
     "#]]
     .assert_eq(&traces.join("\n"));
 }
+
+#[test]
+fn data_is_followed_into_files_and_packages_of_go() {
+    let build = "package web\n\nfunc build(name string) string {\n\treturn \"SELECT id FROM t WHERE n = '\" + name + \"'\"\n}\n";
+    let store = "package store\n\nimport \"database/sql\"\n\ntype Store struct {\n\tdb *sql.DB\n}\n\nfunc (s *Store) Find(name string) {\n\ts.db.Query(\"SELECT 1 FROM t WHERE n = '\" + name + \"'\")\n}\n";
+    let other = "package other\n\nfunc build(name string) string {\n\treturn \"SELECT 1\"\n}\n";
+    let handler = "package web\n\nimport (\n\t\"net/http\"\n\n\t\"example.com/shop/store\"\n)\n\ntype Server struct {\n\tstore *store.Store\n}\n\nfunc (s *Server) find(w http.ResponseWriter, r *http.Request) {\n\tdb.Query(build(r.FormValue(\"a\")))\n\ts.store.Find(r.FormValue(\"b\"))\n}\n";
+    let before = [("web/build.go", build), ("store/store.go", store), ("a/build.go", other)];
+    let after = [before[0], before[1], before[2], ("web/handler.go", handler)];
+    assert_eq!(fired(&before, &after), ["go/sql-from-request 14", "go/sql-from-request 15"]);
+}
+
+#[test]
+fn data_is_followed_into_classes_of_php_and_ruby() {
+    let store = "<?php\nclass Store {\n    public function __construct(private PDO $pdo) {}\n    public function find($name) {\n        return $this->pdo->query(\"SELECT 1 FROM t WHERE n = '$name'\");\n    }\n}\n";
+    let page = "<?php\n$store = new Store($pdo);\n$rows = $store->find($_GET['name']);\n";
+    let shell = "class ImageTool\n  def initialize(name)\n    @name = name\n  end\n\n  def run\n    system(\"convert #{@name}\")\n  end\nend\n";
+    let ruby =
+        "class ImagesController\n  def show\n    ImageTool.new(params[:name]).run\n  end\nend\n";
+    let before = [("src/Store.php", store), ("lib/image_tool.rb", shell)];
+    let after = [before[0], before[1], ("page.php", page), ("app/images_controller.rb", ruby)];
+    assert_eq!(fired(&before, &after), ["ruby/command-from-request 3", "php/sql-from-request 3"]);
+}
+
+#[test]
+fn formats_and_checks_of_go_php_and_ruby_are_known() {
+    let go = |body: &str| {
+        format!(
+            "package a\n\nimport (\n\t\"fmt\"\n\t\"net/http\"\n)\n\nfunc f(w http.ResponseWriter, r *http.Request) {{\n{body}\n}}\n"
+        )
+    };
+    for (name, text, fires) in [
+        ("a.go", go("http.Get(fmt.Sprintf(\"https://a.example/%s\", r.FormValue(\"a\")))"), false),
+        ("a.go", go("http.Get(fmt.Sprintf(\"https://%s/\", r.FormValue(\"a\")))"), true),
+        ("a.go", go("db.Query(fmt.Sprintf(\"SELECT %d\", r.Form))"), false),
+        ("a.php", "<?php\nif (isset($names[$_GET['a']])) {\n    system($_GET['a']);\n}\n".to_owned(), false),
+        ("a.php", "<?php\nif (isset($_GET['a'])) {\n    system($_GET['a']);\n}\n".to_owned(), true),
+        ("a.rb", "def f\n  return unless params[:a] =~ /\\A\\w+\\z/\n  system(\"a #{params[:a]}\")\nend\n".to_owned(), false),
+        ("a.rb", "def f\n  return unless params[:a] =~ /\\w+/\n  system(\"a #{params[:a]}\")\nend\n".to_owned(), true),
+    ] {
+        assert_eq!(!fired(&[], &[(name, &text)]).is_empty(), fires, "{text}");
+    }
+}
