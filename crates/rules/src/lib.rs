@@ -36,6 +36,7 @@ mod documentation;
 pub mod examples;
 mod executable_lines;
 mod flow;
+mod foreign_code;
 mod language;
 mod name_search;
 mod node_kinds;

@@ -15,6 +15,7 @@ use assay_findings::vote::{LineRange, Vote};
 
 use crate::change_checks::{ChangeFacts, ChangedFile, FileFacts, TEXT_CHECKS};
 use crate::flow::{FlowRule, FollowedFile, follow};
+use crate::foreign_code;
 use crate::language::{self, Language};
 use crate::rule::{Rule, RuleScope};
 use crate::rule_match::RuleMatch;
@@ -217,8 +218,10 @@ impl Rulebook {
         }
         let syntax = Syntax::of(path.as_str(), text);
         let touched = LineSet::new(file.added());
-        let is_concerned_by =
-            |scope: &RuleScope, id: &str| scope.applies_to(path.as_str()) && applies(id);
+        let foreign = foreign_code::reason(path.as_str(), text);
+        let is_concerned_by = |scope: &RuleScope, id: &str| {
+            foreign.is_none() && scope.applies_to(path.as_str()) && applies(id)
+        };
         let mut is_concerned = false;
         let mut not_covered = Vec::new();
         let tree_facts = syntax.as_ref().map(|syntax| {
@@ -252,19 +255,25 @@ impl Rulebook {
             tree_facts
         });
         let view = ChangedFile::new(change, file, Some(text), tree_facts.as_ref());
-        votes.extend(view.votes());
+        if foreign.is_none() {
+            votes.extend(view.votes());
+        }
         let read = tree_facts.as_ref().filter(|_| is_concerned);
         let grammar = syntax
             .as_ref()
             .filter(|syntax| language::has_whole_grammar(syntax.language(), path.as_str(), text));
         let is_broken = grammar.is_some_and(|syntax| view.is_broken_by_change(syntax));
-        let look = |touched: &LineSet| match read {
+        let own_look = |touched: &LineSet| match read {
             Some(_) if is_broken => HunkOutcome::Failed(DOES_NOT_PARSE.to_owned()),
             Some(tree_facts) if tree_facts.represents(touched) => HunkOutcome::Reviewed,
             Some(tree_facts) if grammar.is_some() && tree_facts.has_error_in(touched) => {
                 HunkOutcome::Failed(DOES_NOT_PARSE.to_owned())
             }
             Some(_) | None => HunkOutcome::TextOnly,
+        };
+        let look = |touched: &LineSet| match foreign {
+            Some(why) => HunkOutcome::LeftOut(why.to_owned()),
+            None => own_look(touched),
         };
         let looks: Vec<HunkOutcome> =
             file.hunks.iter().map(|hunk| look(&LineSet::new(hunk.added.iter().copied()))).collect();

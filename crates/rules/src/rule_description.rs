@@ -249,6 +249,11 @@ const CODE_EXAMPLES: &[(&str, &[&str], &[&str])] = &[
         &["token = os.environ[\"SERVICE_TOKEN\"]"],
     ),
     (
+        "secret/test-key",
+        &["a private key in `testdata/server.key`"],
+        &["the public key that belongs to it"],
+    ),
+    (
         "secret/hard-coded-password",
         &["a random value under a name such as `db_password`"],
         &["db_password = os.environ[\"DB_PASSWORD\"]"],

@@ -8,6 +8,7 @@ use regex::Regex;
 
 use super::ChangedFile;
 use crate::executable_lines;
+use crate::foreign_code::is_marked_generated;
 use crate::language::{self, Language};
 use crate::syntax::LineSet;
 
@@ -106,16 +107,6 @@ fn touches_tests(view: &ChangedFile<'_>, touched: &LineSet) -> bool {
 /// mark was taken over on purpose.
 fn was_generated(view: &ChangedFile<'_>) -> bool {
     view.after.is_some_and(is_marked_generated) && view.before().is_some_and(is_marked_generated)
-}
-
-/// Returns true if the first lines of a file mark it as generated.
-fn is_marked_generated(text: &str) -> bool {
-    text.lines().take(5).any(|line| {
-        let folded = line.to_ascii_lowercase();
-        folded.contains("@generated")
-            || (folded.contains("generated") && folded.contains("do not edit"))
-            || (folded.contains("automatically generated") && folded.contains("do not modify"))
-    })
 }
 
 /// Returns the names of the tests that a text declares.

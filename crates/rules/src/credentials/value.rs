@@ -28,10 +28,10 @@ pub(super) enum Quality {
 const MIN_LONG: usize = 20;
 
 /// Texts that replace a credential in examples.
-const PLACEHOLDERS: [&str; 16] = [
-    "example", "sample", "placeholder", "changeme", "change_me", "change-me", "changethis",
-    "change-this", "change_this", "redacted", "replace", "undefined", "foobar", "notreal",
-    "not-real", "deadbeef",
+const PLACEHOLDERS: [&str; 17] = [
+    "example", "sample", "placeholder", "changeit", "changeme", "change_me", "change-me",
+    "changethis", "change-this", "change_this", "redacted", "replace", "undefined", "foobar",
+    "notreal", "not-real", "deadbeef",
 ];
 
 /// Short placeholders. A long value is a placeholder only if it begins with one, or has one next to

@@ -113,6 +113,18 @@ pub(crate) const RULES: &[TextRule] = &[
     },
     TextRule {
         rule_text: RuleText {
+            id: "secret/test-key",
+            grade: "LOW",
+            category: "security",
+            title: "Private key of a test or an example",
+            message: "A private key is part of a test, an example or a document. If a service uses \
+                      the key, everyone who can read the repository can use it, too.",
+            advice: "Make sure that no service uses the key, or make the key when the test runs.",
+        },
+        find: secret::test_key,
+    },
+    TextRule {
+        rule_text: RuleText {
             id: "secret/hard-coded-password",
             grade: "HIGH",
             category: "security",

@@ -10,26 +10,54 @@ use crate::rule_match::RuleMatch;
 
 /// Finds credentials whose form belongs to one kind of credential.
 pub(crate) fn certain(added: &AddedLines<'_>) -> Vec<RuleMatch> {
-    hits(added, Certainty::Certain)
+    hits(added, Certainty::Certain, |one| !is_test_key(added.path, one))
+}
+
+/// Finds private keys of tests, examples and documents, which open no service as a rule.
+pub(crate) fn test_key(added: &AddedLines<'_>) -> Vec<RuleMatch> {
+    hits(added, Certainty::Certain, |one| is_test_key(added.path, one))
 }
 
 /// Finds random values with the name or in the place of a credential.
 pub(crate) fn likely(added: &AddedLines<'_>) -> Vec<RuleMatch> {
-    hits(added, Certainty::Likely)
+    if is_document(added.path) {
+        return Vec::new();
+    }
+    hits(added, Certainty::Likely, |_| true)
 }
 
 /// Finds values with the name of a credential that a person may have chosen.
 pub(crate) fn possible(added: &AddedLines<'_>) -> Vec<RuleMatch> {
-    hits(added, Certainty::Possible)
+    let mut found = hits(added, Certainty::Possible, |_| true);
+    // The commands in a document have example values.
+    if is_document(added.path) {
+        found.extend(hits(added, Certainty::Likely, |_| true));
+    }
+    found
 }
 
-fn hits(added: &AddedLines<'_>, certainty: Certainty) -> Vec<RuleMatch> {
+fn is_test_key(path: &str, credential: &Credential) -> bool {
+    let is_key = credential.kind.contains("private key");
+    is_key && (language::is_test(path) || language::is_usually_untested(path))
+}
+
+fn is_document(path: &str) -> bool {
+    let path = path.to_ascii_lowercase();
+    [".md", ".rst", ".adoc", ".markdown"].iter().any(|end| path.ends_with(end))
+}
+
+fn hits(
+    added: &AddedLines<'_>,
+    certainty: Certainty,
+    is_wanted: impl Fn(&Credential) -> bool,
+) -> Vec<RuleMatch> {
     // Tests need passwords, so that only certain credentials are reported there: those open a real
     // service.
     if certainty < Certainty::Certain && language::is_test(added.path) {
         return Vec::new();
     }
-    let found = added.credentials().iter().filter(|one| one.certainty == certainty);
+    let found = added.credentials().iter();
+    let found = found.filter(|one| one.certainty == certainty && is_wanted(one));
     found.filter_map(|one| hit(added, one)).collect()
 }
 
@@ -79,6 +107,28 @@ mod tests {
     fn passwords_in_test_files_are_not_reported() {
         let text = "password = \"kT9vQ2mX7pLw\"";
         assert_eq!(lines_hit("tests/a.py", text, likely), Vec::<u32>::new());
+    }
+
+    #[test]
+    fn a_private_key_of_a_test_is_not_reported_as_a_leak() {
+        let body = "MHcCAQEEIM8wGIzCKjAOGdBFmYHtS791Ly2I9FtmknEsR2sa63s7oAoGCCqGSM49";
+        let dashes = "-----";
+        let text = format!(
+            "{dashes}BEGIN EC PRIVATE KEY{dashes}\n{body}\n{dashes}END EC PRIVATE KEY{dashes}\n"
+        );
+        for (path, tested, leaked) in
+            [("ca/testdata/a.key", 1, 0), ("examples/a.key", 1, 0), ("etc/a.key", 0, 1)]
+        {
+            assert_eq!(lines_hit(path, &text, test_key).len(), tested, "{path}");
+            assert_eq!(lines_hit(path, &text, certain).len(), leaked, "{path}");
+        }
+    }
+
+    #[test]
+    fn example_values_of_a_document_are_possible_passwords() {
+        let text = "db_password = \"kT9vQ2mX7pLw\"";
+        assert!(lines_hit("README.md", text, likely).is_empty());
+        assert_eq!(lines_hit("README.md", text, possible), [1]);
     }
 
     #[test]
