@@ -19,6 +19,8 @@ pub(super) fn lower_expr(expr: &SyntaxNode<'_>, level: usize) -> Node {
     let kind = expr.kind();
     let lowered = match &*kind {
         "variable_name" if &*expr.text() == "$this" => Some(Expr::This),
+        // What one request stores is read by another one.
+        "variable_name" if &*expr.text() == "$_SESSION" => Some(Expr::Opaque(Vec::new())),
         "variable_name" => Some(Expr::Name(variable_name(expr))),
         "name" | "qualified_name" => Some(lower_name(&last_name(expr))),
         "relative_scope" => Some(Expr::This),
@@ -189,7 +191,9 @@ fn lower_binary(expr: &SyntaxNode<'_>, level: usize) -> Option<Expr> {
         }
         "-" => BinaryOperator::Subtract,
         "*" => BinaryOperator::Multiply,
-        "/" => return Some(Expr::Opaque(vec![*left, *right])),
+        "/" | "%" | "^" | "|" | "&" | "<<" | ">>" | "**" => {
+            return Some(Expr::Opaque(vec![*left, *right]));
+        }
         "<" => BinaryOperator::Less,
         "<=" => BinaryOperator::LessOrEqual,
         ">" => BinaryOperator::Greater,
