@@ -286,6 +286,7 @@ impl Worker {
             let log = log.for_task(&task);
             let (agent, worker) = (agent.as_ref(), &name);
             let job = Job { task: &task, queue: &agent.queue, agent, worker, log: &log };
+            let span = task_span(&job);
             let work = || {
                 let outcome = handlers.find(&task.kind, agent)?.handle(&job)?;
                 if let Some(notification) = Notification::of(&task, agent, &outcome) {
@@ -295,11 +296,16 @@ impl Worker {
                 }
                 Ok(outcome)
             };
-            let outcome = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
+            let caught = catch_unwind(AssertUnwindSafe(|| span.in_scope(work)));
+            let outcome = caught.unwrap_or_else(|_| {
                 Err(HandlerError::permanent(
                     "the task panicked: this is a bug in assay; report it with the log",
                 ))
             });
+            if let Err(error) = &outcome {
+                span.record("otel.error", tracing::field::display(error));
+            }
+            drop(span);
             // The receiver ignores the outcome of an abandoned task.
             let _ = events.send(Event::Done(lease, Box::new(outcome)));
         });
@@ -458,6 +464,21 @@ impl Worker {
 enum AbandonReason {
     TimedOut,
     Stopped,
+}
+
+/// Returns the span of a task.
+fn task_span(job: &Job<'_>) -> tracing::Span {
+    let task = job.task;
+    tracing::info_span!(
+        "task",
+        otel.name = format!("task {}", task.kind.as_str()),
+        otel.kind = "consumer",
+        otel.error = tracing::field::Empty,
+        assay.task.id = %task.id,
+        assay.task.kind = task.kind.as_str(),
+        assay.agent.name = %job.worker,
+        messaging.destination.name = %job.queue,
+    )
 }
 
 /// Returns a description of a task for the log, such as `review of PR #456`.

@@ -1,16 +1,18 @@
-//! Diagnostics: the events that all crates emit, as lines on stderr or in an agent's log.
+//! Diagnostics: the events that all crates emit, as lines on stderr or in an agent's log, and the
+//! spans of their work, which are sent to a collector of traces.
 //!
 //! Without `-v` and without `ASSAY_LOG` no event is formatted. Each line is redacted as a whole by
 //! the detector that redacts findings, so that a new event cannot leak a credential.
 
 use std::fmt::{self, Write as _};
 use std::io::{self, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use anyhow::Context as _;
 use assay_agents::log::{self, Log};
+use assay_engine::telemetry::{self, TraceExport, TraceLayer};
 use assay_findings::write::escape;
-
 use tracing::field::{Field, Visit};
 use tracing::level_filters::LevelFilter;
 use tracing::{Event, Level, Metadata, Subscriber};
@@ -19,10 +21,14 @@ use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, Registry};
 
+use crate::messages;
 use crate::process::{self, variable};
 
 /// The variable with the filter of events.
 const VARIABLE: &str = "ASSAY_LOG";
+
+/// True if events are printed.
+static PRINTS_EVENTS: AtomicBool = AtomicBool::new(false);
 
 /// Options of every command for diagnostics.
 #[derive(Debug, Clone, Copy, clap::Args)]
@@ -38,12 +44,24 @@ pub(crate) struct Diagnostics {
     verbosity: u8,
     filter: Option<String>,
     agent_log: Arc<OnceLock<Arc<Log>>>,
+    /// The export of traces; `None` if no traces are sent.
+    traces: Option<TraceExport>,
+}
+
+/// The duration of a command, which decides when a failure to send traces is reported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CommandDuration {
+    /// The command ends by itself: failures are reported at its end.
+    Ends,
+    /// The command runs until it is stopped: the first failure is reported at once.
+    RunsUntilStopped,
 }
 
 impl Diagnostics {
-    /// Starts to print the events that the options and `ASSAY_LOG` select. `ASSAY_LOG` has
-    /// precedence, because it is more specific.
-    pub(crate) fn install(args: Args) -> anyhow::Result<Diagnostics> {
+    /// Starts to print the events that the options and `ASSAY_LOG` select, and to send traces if the
+    /// variables of OpenTelemetry name a collector. `ASSAY_LOG` has precedence over the options,
+    /// because it is more specific.
+    pub(crate) fn install(args: Args, duration: CommandDuration) -> anyhow::Result<Diagnostics> {
         let from_options = match args.verbose {
             0 => None,
             1 => Some("assay=info"),
@@ -52,12 +70,38 @@ impl Diagnostics {
         };
         let filter = variable(VARIABLE).or(from_options.map(str::to_owned));
         let agent_log = Arc::new(OnceLock::new());
-        if let Some(filter) = &filter {
-            let events = parse(filter)?.and(filter_fn(is_workspace_event));
-            let lines = EventLines { agent_log: Arc::clone(&agent_log) };
-            Registry::default().with(lines.with_filter(events)).try_init()?;
+        let lines = match &filter {
+            Some(filter) => {
+                PRINTS_EVENTS.store(true, Ordering::Relaxed);
+                let events = parse(filter)?.and(filter_fn(is_workspace_event));
+                let lines = EventLines { agent_log: Arc::clone(&agent_log) };
+                Some(lines.with_filter(events))
+            }
+            None => None,
+        };
+        let traces = start_traces(duration);
+        let spans = traces.as_ref().map(|traces| {
+            let filter = filter_fn(TraceLayer::is_exported);
+            let filter = filter.with_max_level_hint(LevelFilter::INFO);
+            TraceLayer::new(traces, process::clock()).with_filter(filter)
+        });
+        // Without a subscriber, events and spans cost nothing.
+        if lines.is_some() || spans.is_some() {
+            Registry::default().with(lines).with(spans).try_init()?;
         }
-        Ok(Diagnostics { verbosity: args.verbose, filter, agent_log })
+        Ok(Diagnostics { verbosity: args.verbose, filter, agent_log, traces })
+    }
+
+    /// Sends the spans that are not sent yet, for a bounded time, and warns of those that could not
+    /// be sent. Call once, after the output of the command.
+    pub(crate) fn shut_down(&self) {
+        let summary = self.traces.as_ref().map(TraceExport::shut_down);
+        summary.and_then(|summary| summary.warning).into_iter().for_each(|it| messages::warn(&it));
+    }
+
+    /// Returns the export of traces; `None` if no traces are sent.
+    pub(crate) fn traces(&self) -> Option<&TraceExport> {
+        self.traces.as_ref()
     }
 
     /// Returns true if `-v` was given.
@@ -79,7 +123,18 @@ impl Diagnostics {
 
 /// Returns true if events are printed, in which case nothing may be drawn on the terminal.
 pub(crate) fn are_printed() -> bool {
-    LevelFilter::current() != LevelFilter::OFF
+    PRINTS_EVENTS.load(Ordering::Relaxed)
+}
+
+/// Prepares the export of traces, and warns of variables that prevent or change it.
+fn start_traces(duration: CommandDuration) -> Option<TraceExport> {
+    let on_first_failure: Option<telemetry::OnFirstFailure> = match duration {
+        CommandDuration::Ends => None,
+        CommandDuration::RunsUntilStopped => Some(Box::new(messages::warn)),
+    };
+    let started = telemetry::start(process::environment(), on_first_failure);
+    started.warnings.iter().for_each(|warning| messages::warn(warning));
+    started.export
 }
 
 /// Returns true for events of this workspace. Events of dependencies hold whole requests and

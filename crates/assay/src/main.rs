@@ -18,6 +18,7 @@ mod terminal;
 mod token;
 
 use std::io::{self, Write};
+use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -32,7 +33,7 @@ use assay_store::ledger::LedgerError;
 use assay_store::queue::QueueError;
 use clap::{Parser, Subcommand, ValueEnum};
 
-use crate::diagnostics::Diagnostics;
+use crate::diagnostics::{CommandDuration, Diagnostics};
 use crate::exit::{Exit, UnusableInput};
 
 /// The quality gate for code that agents and people write.
@@ -139,6 +140,20 @@ impl Command {
         let watches = matches!(self, Command::WatchPrs(args) if args.handles_signals());
         is_server || watches || matches!(self, Command::Agent(agent) if agent.handles_signals())
     }
+
+    /// Returns whether a command runs until it is stopped.
+    fn duration(&self) -> CommandDuration {
+        let runs_until_stopped = match self {
+            Command::Lsp(_) | Command::Mcp(_) | Command::Serve(_) => true,
+            Command::Agent(agent) => agent.handles_signals(),
+            Command::WatchPrs(args) => args.handles_signals(),
+            _ => false,
+        };
+        match runs_until_stopped {
+            true => CommandDuration::RunsUntilStopped,
+            false => CommandDuration::Ends,
+        }
+    }
 }
 
 fn main() -> ExitCode {
@@ -151,7 +166,7 @@ fn main() -> ExitCode {
     if let Err(error) = change_folder(cli.folder.as_deref()) {
         return fail(&error).into();
     }
-    let diagnostics = match Diagnostics::install(cli.diagnostics) {
+    let diagnostics = match Diagnostics::install(cli.diagnostics, cli.command.duration()) {
         Ok(diagnostics) => diagnostics,
         Err(error) => return fail(&error).into(),
     };
@@ -160,7 +175,7 @@ fn main() -> ExitCode {
     if !cli.command.handles_signals() {
         signals::stop_commands_on_signal();
     }
-    let result = std::panic::catch_unwind(|| match cli.command {
+    let result = std::panic::catch_unwind(AssertUnwindSafe(|| match cli.command {
         Command::Review(args) => commands::review::run(&args),
         Command::Fix(args) => commands::fix::run(&args),
         Command::Rules(rules) => commands::rules::run(&rules),
@@ -180,18 +195,19 @@ fn main() -> ExitCode {
         Command::Mcp(args) => commands::mcp::run(&args),
         Command::Ledger(args) => commands::ledger_maintenance::run(&args),
         Command::Queue(args) => commands::queue::run(args),
-        Command::Serve(args) => commands::serve::run(&args),
+        Command::Serve(args) => commands::serve::run(&args, &diagnostics),
         Command::WatchPrs(args) => commands::watch_prs::run(&args),
         Command::Schema(args) => commands::schema::run(&args),
         Command::Completions(args) => commands::shell::completions(&args),
         Command::Man => commands::shell::man(),
-    });
+    }));
     let exit = match result {
         Ok(Ok(exit)) => exit,
         Ok(Err(error)) => fail(&error),
         Err(_) => Exit::Bug,
     };
     let exit = output::final_exit(exit);
+    diagnostics.shut_down();
     // Commands of an abandoned task may still run.
     assay_sandbox::shut_down();
     exit.into()

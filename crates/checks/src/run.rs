@@ -195,7 +195,9 @@ impl Runner {
         let mut capture = Capture::default();
         tracing::info!(check = check.name, "running the check");
         let start = Stopwatch::start();
-        let ended = command.watch(|stream, piece| capture.take(stream, piece));
+        let span = tracing::info_span!("check", otel.name = format!("check {}", check.name));
+        let ended = span.in_scope(|| command.watch(|stream, piece| capture.take(stream, piece)));
+        drop(span);
         tracing::info!(check = check.name, elapsed = ?start.elapsed(), "the check finished");
         outcome.duration_ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
         outcome.output_digest = capture.digest();

@@ -32,6 +32,7 @@
 //!   [`review_command_options`]: all options of a command that a review takes. [`imports`]:
 //!   findings that another tool wrote to a file.
 //! - [`source_columns`]: the columns of findings in UTF-16, for SARIF.
+//! - [`telemetry`]: the export of traces to a collector.
 //! - [`diagnosis`]: the programs and settings that are installed, configured or missing.
 
 pub mod agent_status;
@@ -72,6 +73,7 @@ pub mod rule_options;
 pub mod safe_fixes;
 pub mod source_columns;
 pub mod task_handlers;
+pub mod telemetry;
 pub mod template_catalogue;
 pub mod throwaway_repository;
 mod ticket_update;

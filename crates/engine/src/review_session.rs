@@ -346,6 +346,8 @@ impl ReviewSession {
         progress: &Recorder<'_>,
         shutdown: &Shutdown,
     ) -> CompletedReview {
+        let span = review_span(&self.change, mode);
+        let _entered = span.enter();
         let models = self.panel.as_ref().map_or(1, |panel| panel.at_a_time);
         let order = self.panel.as_ref().map(|panel| panel.order(&self.change, &self.reviewers));
         let order = order.unwrap_or(StartOrder::AllAtOnce);
@@ -371,6 +373,7 @@ impl ReviewSession {
         if !review.interrupted.is_empty() {
             log.push(format!("interrupted: {}", review.interrupted.join(", ")));
         }
+        record_outcome(&span, &synthesis);
         CompletedReview { review, synthesis, log, fail_on, mode }
     }
 
@@ -407,6 +410,32 @@ impl ReviewSession {
             |by: &&dyn Reviewer| matches!(by.interest(&self.change), ReadDecision::Reads(_));
         let readers = self.reviewers.iter().map(|by| &**by).filter(reads);
         readers.map(|by| (by.name().to_owned(), by.provenance())).collect()
+    }
+}
+
+/// Returns the span of a review. It names no file and no branch.
+fn review_span(change: &Change, mode: ReviewMode) -> tracing::Span {
+    let mode = match mode {
+        ReviewMode::Interactive => "interactive",
+        ReviewMode::ReportOnly => "report_only",
+        ReviewMode::Autofix => "autofix",
+        ReviewMode::Headless => "headless",
+    };
+    tracing::info_span!(
+        "review",
+        assay.review.mode = mode,
+        assay.change.files = change.files.len(),
+        assay.review.verdict = tracing::field::Empty,
+        assay.review.findings = tracing::field::Empty,
+        assay.review.cost_usd = tracing::field::Empty,
+    )
+}
+
+fn record_outcome(span: &tracing::Span, synthesis: &Synthesis) {
+    span.record("assay.review.verdict", synthesis.verdict.state.in_words());
+    span.record("assay.review.findings", synthesis.findings.len());
+    if let Some(usd) = synthesis.spent.as_ref().and_then(|spent| spent.usd) {
+        span.record("assay.review.cost_usd", usd);
     }
 }
 

@@ -76,6 +76,9 @@ const AXE_CORE: &str = "4.14.0";
 /// The version of the Python package `schemathesis`.
 const SCHEMATHESIS: &str = "4.32.5";
 
+/// The version of the Python package `opentelemetry-proto`.
+const OPENTELEMETRY_PROTO: &str = "1.45.2";
+
 /// The version of the npm package `@vscode/vsce`, which needs a newer `node` than may be installed.
 const VSCE: &str = "4.1.0";
 
@@ -210,6 +213,11 @@ pub(crate) fn axe_core() -> anyhow::Result<PathBuf> {
 /// Installs `schemathesis`, which calls an API by its description, and returns its program.
 pub(crate) fn schemathesis() -> anyhow::Result<PathBuf> {
     pip_program("schemathesis", SCHEMATHESIS, "schemathesis")
+}
+
+/// Installs the messages of OpenTelemetry, and returns the Python with them.
+pub(crate) fn opentelemetry_proto() -> anyhow::Result<PathBuf> {
+    pip("opentelemetry-proto", OPENTELEMETRY_PROTO)
 }
 
 /// Installs the program that packs extensions for VS Code, and returns it.

@@ -110,6 +110,18 @@ impl ModelClient {
         request: &ModelRequest<'_>,
         heard: &dyn Fn(usize),
     ) -> ModelResponse {
+        let span = request_span(model, request);
+        let response = span.in_scope(|| self.find_or_call(model, request, heard));
+        record_response(&span, &response);
+        response
+    }
+
+    fn find_or_call(
+        &self,
+        model: &dyn Model,
+        request: &ModelRequest<'_>,
+        heard: &dyn Fn(usize),
+    ) -> ModelResponse {
         let ModelRequest { label, prompt, nonce, .. } = *request;
         let key = ReplyKey { model: model.id(), endpoint_hash: None, label, prompt, nonce };
         if let Some(recording) = &self.stores.replay {
@@ -298,6 +310,49 @@ impl ModelClient {
             Err(failure) => recording.save_failure(key, failure),
         };
         stored.err().map(|error| format!("cannot write an answer to the recording: {error}"))
+    }
+}
+
+/// Returns the span of a request, with the attributes that OpenTelemetry defines for generative
+/// models. It has no text of the prompt or the reply.
+fn request_span(model: &dyn Model, request: &ModelRequest<'_>) -> tracing::Span {
+    use tracing::field::Empty;
+    let id = model.id();
+    tracing::info_span!(
+        "chat",
+        otel.name = format!("chat {id}"),
+        otel.kind = "client",
+        otel.error = Empty,
+        gen_ai.operation.name = "chat",
+        gen_ai.provider.name = id.provider(),
+        gen_ai.request.model = id.model(),
+        gen_ai.usage.input_tokens = Empty,
+        gen_ai.usage.output_tokens = Empty,
+        assay.request.label = request.label,
+        assay.request.attempts = Empty,
+        assay.reply.source = Empty,
+        error.r#type = Empty,
+    )
+}
+
+fn record_response(span: &tracing::Span, response: &ModelResponse) {
+    span.record("assay.request.attempts", response.attempts);
+    let source = match response.source {
+        ReplySource::Asked => "asked",
+        ReplySource::Cached => "cached",
+        ReplySource::Recorded => "recorded",
+    };
+    span.record("assay.reply.source", source);
+    match &response.outcome {
+        Ok(Reply { usage, .. }) => {
+            let input = usage.input + usage.cache_read + usage.cache_write;
+            span.record("gen_ai.usage.input_tokens", input);
+            span.record("gen_ai.usage.output_tokens", usage.output);
+        }
+        Err(failure) => {
+            span.record("error.type", tracing::field::debug(failure.class));
+            span.record("otel.error", tracing::field::display(failure));
+        }
     }
 }
 

@@ -34,6 +34,7 @@ use assay_findings::template::TemplateSet;
 use assay_findings::usage::ReviewUsage;
 use assay_findings::verdict::NoContentPolicy;
 use assay_rules::{RedactedTree, SymbolTree};
+use tracing::span;
 
 use crate::exchange::Exchange;
 use crate::leads::Leads;
@@ -128,10 +129,11 @@ pub fn run(
     let never = &Shutdown::default();
     combine_answers(change, reviewers, at_a_time, observer, |some| {
         let (sender, events) = mpsc::channel();
+        let span = tracing::Span::current().id();
         thread::scope(|scope| {
             for waiting in queues(some, reviewers, at_a_time) {
-                let sender = sender.clone();
-                scope.spawn(move || run_queue(&waiting, reviewers, change, &sender, never));
+                let work = QueueWork { waiting, sender: sender.clone(), span: span.clone() };
+                scope.spawn(move || work.run(reviewers, change, never));
             }
             collect(&events, some, reviewers, observer).unwrap_or_else(|partial| partial)
         })
@@ -151,12 +153,14 @@ pub fn run_until(
     combine_answers(change, reviewers, at_a_time, observer, |some| {
         let (sender, events) = mpsc::channel();
         let interrupted = sender.clone();
+        let span = tracing::Span::current().id();
         // The receiver is gone if all reviewers have answered before.
         shutdown.on_request(move || drop(interrupted.send(Event::Interrupted)));
         let start = |waiting: Queue| {
-            let (sender, change) = (sender.clone(), Arc::clone(change));
-            let (reviewers, shutdown) = (Arc::clone(reviewers), shutdown.clone());
-            thread::spawn(move || run_queue(&waiting, &reviewers, &change, &sender, &shutdown))
+            let work = QueueWork { waiting, sender: sender.clone(), span: span.clone() };
+            let (reviewers, change) = (Arc::clone(reviewers), Arc::clone(change));
+            let shutdown = shutdown.clone();
+            thread::spawn(move || work.run(&reviewers, &change, &shutdown))
         };
         let threads: Vec<JoinHandle<()>> =
             queues(some, reviewers, at_a_time).into_iter().map(start).collect();
@@ -226,19 +230,43 @@ fn queues(some: &[usize], reviewers: &[Box<dyn Reviewer>], at_a_time: Concurrenc
     shared.collect()
 }
 
-/// Runs the reviewers in a queue, one after the other. After an interrupt only the rules start,
-/// since others may cost money.
-fn run_queue(
-    waiting: &Queue,
-    reviewers: &[Box<dyn Reviewer>],
-    change: &Change,
-    sender: &Sender<Event>,
-    shutdown: &Shutdown,
-) {
-    while let Some(at) = pop_next(waiting) {
-        let is_rules = reviewers[at].kind() == ReviewerKind::Rules;
-        if is_rules || !shutdown.is_requested() {
-            run_reviewer(&*reviewers[at], at, change, sender);
+fn kind_name(kind: ReviewerKind) -> &'static str {
+    match kind {
+        ReviewerKind::Rules => "rules",
+        ReviewerKind::Persona => "persona",
+        ReviewerKind::Command => "command",
+    }
+}
+
+/// The work of one thread: reviewers of a queue, one after the other.
+struct QueueWork {
+    waiting: Queue,
+    sender: Sender<Event>,
+    /// The span of the review. An id does not keep the span open, so that the review of an
+    /// interrupted process ends without its threads.
+    span: Option<span::Id>,
+}
+
+impl QueueWork {
+    /// Runs reviewers until none waits. After an interrupt only the rules start, since others may
+    /// cost money.
+    fn run(&self, reviewers: &[Box<dyn Reviewer>], change: &Change, shutdown: &Shutdown) {
+        while let Some(at) = pop_next(&self.waiting) {
+            let reviewer = &*reviewers[at];
+            let is_rules = reviewer.kind() == ReviewerKind::Rules;
+            if is_rules || !shutdown.is_requested() {
+                let span = tracing::info_span!(
+                    parent: self.span.clone(),
+                    "reviewer",
+                    otel.name = format!("reviewer {}", reviewer.name()),
+                    otel.error = tracing::field::Empty,
+                    assay.reviewer.name = reviewer.name(),
+                    assay.reviewer.kind = kind_name(reviewer.kind()),
+                    assay.reviewer.is_required = reviewer.is_required(),
+                    assay.reviewer.votes = tracing::field::Empty,
+                );
+                span.in_scope(|| run_reviewer(reviewer, at, change, &self.sender));
+            }
         }
     }
 }
@@ -296,6 +324,11 @@ fn run_reviewer(reviewer: &dyn Reviewer, at: usize, change: &Change, sender: &Se
     let answer = catch_review(reviewer, change, &on_progress);
     let (elapsed, votes) = (started.elapsed(), answer.report.votes.len());
     tracing::info!(reviewer = name, ?elapsed, votes, "the reviewer answered");
+    let span = tracing::Span::current();
+    span.record("assay.reviewer.votes", votes);
+    if let Some(unusable) = &answer.report.unusable {
+        span.record("otel.error", unusable);
+    }
     let _ = sender.send(Event::Answered(at, Box::new(answer)));
 }
 

@@ -15,7 +15,7 @@ use assay_base::clock::Stopwatch;
 use assay_base::shutdown::Shutdown;
 use assay_store::queue::Queue;
 use assay_store::task::QueueName;
-use axum::extract::{Request, State};
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
@@ -24,6 +24,7 @@ use axum::{Router, serve};
 use serde_json::json;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
+use tracing::Instrument as _;
 
 use crate::auth::{AccessPolicy, LOOPBACK_NAMES, ListenError, Socket};
 use crate::connections::Connections;
@@ -179,10 +180,40 @@ async fn trace_request(request: Request, next: Next) -> Response {
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     tracing::debug!(%method, path, "got a request");
     let started = Stopwatch::start();
-    let response = next.run(request).await;
+    let span = request_span(&request);
+    let response = next.run(request).instrument(span.clone()).await;
+    record_response(&span, &response);
     let (status, elapsed) = (response.status().as_u16(), started.elapsed());
     tracing::debug!(%method, path, status, ?elapsed, "answered the request");
     response
+}
+
+/// Returns the span of a request, below that of the client if a header names one. Its name has the
+/// route and not the path, so that the number of names has a bound.
+fn request_span(request: &Request) -> tracing::Span {
+    use tracing::field::Empty;
+    let parent = request.headers().get("traceparent").and_then(|value| value.to_str().ok());
+    let method = request.method().as_str();
+    let route = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
+    tracing::info_span!(
+        "request",
+        otel.name = route.map_or_else(|| method.to_owned(), |route| format!("{method} {route}")),
+        otel.kind = "server",
+        otel.error = Empty,
+        otel.traceparent = parent,
+        http.request.method = method,
+        http.route = route,
+        http.response.status_code = Empty,
+        url.path = request.uri().path(),
+    )
+}
+
+fn record_response(span: &tracing::Span, response: &Response) {
+    let status = response.status();
+    span.record("http.response.status_code", status.as_u16());
+    if status.is_server_error() {
+        span.record("otel.error", tracing::field::display(status));
+    }
 }
 
 /// Refuses requests on open connections once shutdown is requested.

@@ -10,6 +10,7 @@
 //! - [`http`], [`graphql`]: one call to a service, with its retries and back-off for all services.
 //!   Reads are retried and writes are not; rate limits are waited for. [`permit`]: the permissions
 //!   of an agent, checked before a call. [`outcome`]: the results of idempotent writes.
+//! - [`telemetry`]: traces of OpenTelemetry, sent to a collector.
 //!
 //! No write takes effect twice: if its response was lost, the client searches for the result before
 //! it sends the write again. A comment in JIRA ends with a line by which it is found, and an object
@@ -28,3 +29,4 @@ pub mod jira;
 pub mod linear;
 pub mod outcome;
 pub mod permit;
+pub mod telemetry;

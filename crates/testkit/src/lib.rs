@@ -8,6 +8,7 @@
 )]
 #![allow(clippy::disallowed_methods, reason = "tests start programs and read the environment")]
 
+pub mod collector;
 pub mod credentials;
 #[cfg(unix)]
 pub mod dashboard;

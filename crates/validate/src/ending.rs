@@ -136,6 +136,22 @@ impl MissingFixer {
 }
 
 impl Ending {
+    /// Returns the name of this ending, for programs.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Ending::Approved => "approved",
+            Ending::TooManyRounds { .. } => "too_many_rounds",
+            Ending::Recurring { .. } => "recurring",
+            Ending::Errors { .. } => "errors",
+            Ending::NoProgress { .. } => "no_progress",
+            Ending::Budget { .. } => "budget",
+            Ending::TreeMoved => "tree_moved",
+            Ending::AwaitsSignOff => "awaits_sign_off",
+            Ending::AwaitsDecision => "awaits_decision",
+            Ending::NoFixer { .. } => "no_fixer",
+        }
+    }
+
     /// Returns the reason of this ending, as a sentence for a person.
     pub fn reason(&self) -> String {
         match self {

@@ -173,6 +173,24 @@ struct Loop<'a, S> {
     limits: &'a Limits,
 }
 
+/// The span of the current round: a review, and the fix that follows.
+#[derive(Default)]
+struct RoundSpan(Option<(u32, tracing::Span)>);
+
+impl RoundSpan {
+    /// Returns the span of the round of a step, and ends that of an earlier round.
+    fn of_step(&mut self, loop_state: &LoopState, step: &Step) -> tracing::Span {
+        let begins = matches!(step, Step::Review) && loop_state.open.is_none();
+        let round = loop_state.round + u32::from(begins);
+        if self.0.as_ref().is_none_or(|(current, _)| *current != round) {
+            let name = format!("round {round}");
+            let span = tracing::info_span!("round", otel.name = name, assay.loop.round = round);
+            self.0 = Some((round, span));
+        }
+        self.0.as_ref().map_or_else(tracing::Span::none, |(_, span)| span.clone())
+    }
+}
+
 /// Runs a loop until there is an ending. `begin` starts a new epoch first.
 pub fn run<S: LoopEnvironment>(
     environment: &S,
@@ -195,8 +213,17 @@ pub fn run<S: LoopEnvironment>(
         }
     }
     environment.on_resume(&running.loop_state);
-    let ending = running.rounds()?;
-    Ok((ending, running.loop_state))
+    let span = tracing::info_span!(
+        "loop",
+        assay.loop.ending = tracing::field::Empty,
+        otel.error = tracing::field::Empty,
+    );
+    let ending = span.in_scope(|| running.rounds());
+    match &ending {
+        Ok(ending) => span.record("assay.loop.ending", ending.as_str()),
+        Err(error) => span.record("otel.error", tracing::field::display(error)),
+    };
+    Ok((ending?, running.loop_state))
 }
 
 impl<S: LoopEnvironment> Loop<'_, S> {
@@ -209,11 +236,17 @@ impl<S: LoopEnvironment> Loop<'_, S> {
     }
 
     fn rounds(&mut self) -> Result<Ending, StepError> {
+        let mut round_span = RoundSpan::default();
         loop {
-            let done = match self.loop_state.next_step(self.limits) {
+            let step = self.loop_state.next_step(self.limits);
+            let _entered = round_span.of_step(&self.loop_state, &step).entered();
+            let done = match step {
                 Step::End(ending) => return self.end(ending),
                 Step::Review => self.review(),
-                Step::Fix(issues) => self.fix(&issues),
+                Step::Fix(issues) => {
+                    tracing::info_span!("fix", assay.issues = issues.len())
+                        .in_scope(|| self.fix(&issues))
+                }
                 Step::ApplyPatch { patch, tree } => self.apply_patch(&patch, &tree),
             };
             match done {

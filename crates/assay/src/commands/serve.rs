@@ -17,6 +17,7 @@ use assay_serve::dashboard::DashboardService;
 use assay_serve::hooks::{HookContext, Hooks};
 use assay_serve::http_server::{HttpListener, HttpServer};
 
+use crate::diagnostics::Diagnostics;
 use crate::exit::Exit;
 use crate::process::{self, environment, state_of};
 use crate::signals;
@@ -44,7 +45,7 @@ pub(crate) struct Args {
     folder: PathBuf,
 }
 
-pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &Args, diagnostics: &Diagnostics) -> anyhow::Result<Exit> {
     let root = queues::root(&args.folder)?;
     let settings = AgentSettings::on_disk(environment(), &root)?;
     let state = state_of(&root);
@@ -66,7 +67,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let (queue, reviewer) = (Arc::clone(&setup.queue), setup.reviewer.clone());
     let user = process::user_name(&root);
     let dashboard = Dashboard::new(environment(), &root, Arc::clone(&queue), user)?;
-    let dashboard = DashboardService::new(dashboard, access.clone(), process::clock())?;
+    let dashboard = DashboardService::new(dashboard, access.clone(), process::clock())?
+        .with_traces(diagnostics.traces().cloned());
     let hooks = Hooks::new(setup, access, &state.home_folder("serve")?.join("deliveries"));
     let hooks = hooks.context("cannot set up the triggers")?;
     let shutdown = Shutdown::default();

@@ -46,6 +46,7 @@ mod state;
 mod statistics;
 mod stdout;
 mod templates;
+mod traces;
 mod unreadable;
 mod watch_prs;
 
@@ -110,6 +111,10 @@ macro_rules! also_on_postgres {
 }
 use also_on_postgres;
 
+/// The variables that make assay send traces.
+const ENDPOINTS_OF_TRACES: [&str; 3] =
+    ["OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "TRACEPARENT"];
+
 /// Prepares assay in a folder, without variables of the tester's environment that affect the
 /// result.
 fn command_in(folder: &Path, args: &[&str]) -> Command {
@@ -123,6 +128,9 @@ fn command_in(folder: &Path, args: &[&str]) -> Command {
         command.env_remove(name);
     }
     command.env_remove("GRAPHITI_ENABLED").env_remove("GRAPHITI_MCP_URL");
+    for name in ENDPOINTS_OF_TRACES {
+        command.env_remove(name);
+    }
     command.env_remove("GITHUB_TOKEN").env_remove("GITHUB_API_URL");
     match LEDGER_URL.with_borrow(Clone::clone) {
         Some(url) => command.env("ASSAY_LEDGER_URL", url),

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use assay_testkit::Repository;
+use assay_testkit::collector::{CollectorBehaviour, FakeCollector};
 use assay_testkit::storm::{self, Server, StormSize};
 use assay_testkit::webhook::{self, Answer, Connection, commit, pull_request, signature};
 
@@ -217,4 +218,40 @@ mod on_postgres {
         assert_eq!(code, Some(0), "{said}");
         assert!(!said.contains("not-a-secret"), "{said}");
     }
+}
+
+#[test]
+fn a_request_is_a_span_below_that_of_the_client_and_metrics_count_the_spans() {
+    let collector = FakeCollector::start(CollectorBehaviour::Accepts);
+    let repository = repository(CONFIGURATION);
+    let url = collector.url();
+    let variables = [
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", &*url),
+        ("OTEL_EXPORTER_OTLP_PROTOCOL", "http/json"),
+        ("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "1"),
+    ];
+    let server = start_with(&repository, &variables);
+    let token = fs::read_to_string(repository.path().join(".assay/serve/token")).unwrap();
+    let bearer = format!("Bearer {}", token.trim());
+    let parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    let headers = [("authorization", &*bearer), ("traceparent", parent)];
+    let get = |path: &str, headers: &[(&str, &str)]| {
+        webhook::send(server.address(), "GET", path, headers, b"").unwrap()
+    };
+    assert_eq!(get("/runs/20260101-000000?token=secret-word", &headers).status, 404);
+    let spans = collector.wait_for_spans(1);
+    assert_eq!(get("/nowhere/7", &[]).status, 404);
+    let later = collector.wait_for_spans(2);
+    let metrics = get("/metrics", &headers).body;
+    let (code, said) = server.stop();
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(collector.problems(), [""; 0]);
+    assert_eq!(spans[0].name, "GET /runs/{id}");
+    assert_eq!(spans[0].trace, "4bf92f3577b34da6a3ce929d0e0e4736");
+    assert_eq!(spans[0].parent.as_deref(), Some("00f067aa0ba902b7"));
+    assert_eq!(spans[0].attribute("http.response.status_code").as_deref(), Some("404"));
+    assert_eq!(spans[0].attribute("url.path").as_deref(), Some("/runs/20260101-000000"));
+    assert_eq!((&*later[1].name, &later[1].parent), ("GET", &None));
+    assert!(metrics.contains("assay_trace_spans_total{outcome=\"sent\"}"), "{metrics}");
+    assert!(!format!("{later:?}").contains("secret-word"));
 }

@@ -12,6 +12,7 @@ mod mcp;
 mod packages;
 mod sarif;
 mod services;
+mod traces;
 mod webhooks;
 
 use std::path::Path;
@@ -55,7 +56,7 @@ type Check = (String, Outcome);
 /// A suite with its name; it gets the folder of API descriptions, if one is given.
 type Suite = (&'static str, fn(Option<&Path>) -> anyhow::Result<Vec<Check>>);
 
-const SUITES: [Suite; 12] = [
+const SUITES: [Suite; 13] = [
     ("sarif", |_| sarif::run()),
     ("commands", |_| commands::run()),
     ("hooks", |_| hooks::run()),
@@ -68,6 +69,7 @@ const SUITES: [Suite; 12] = [
     ("api", |_| api::run()),
     ("editor", |_| editor::run()),
     ("packages", |_| packages::run()),
+    ("traces", |_| traces::run()),
 ];
 
 /// Runs one suite or all, with a folder of API descriptions for the suites that need it. Returns

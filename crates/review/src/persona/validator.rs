@@ -100,9 +100,10 @@ pub fn second_looks(
             looked.push((at, result));
         }
     };
+    let span = tracing::Span::current();
     thread::scope(|scope| {
         for _ in 0..at_a_time.clamp(1, questions.len().max(1)) {
-            scope.spawn(work);
+            scope.spawn(|| span.in_scope(work));
         }
     });
     let mut looked = looked.into_inner().unwrap_or_else(|broken| broken.into_inner());

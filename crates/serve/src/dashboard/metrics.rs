@@ -6,6 +6,7 @@ use std::sync::Arc;
 use assay_engine::dashboard::task_views::{AgentView, QueueView};
 use assay_engine::dashboard::{Dashboard, DashboardError};
 use assay_engine::finding_statistics::LedgerStatistics;
+use assay_engine::telemetry::{ExportCounts, TraceExport};
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
@@ -16,16 +17,23 @@ use super::answer::{ApiError, PRIVATE_HEADERS};
 pub(super) async fn answer(
     State(service): State<Arc<DashboardService>>,
 ) -> Result<Response, ApiError> {
-    let text = service.run(metrics).await?;
+    let traces = service.traces.as_ref().map(TraceExport::counts);
+    let text = service.run(move |dashboard| metrics(dashboard, traces)).await?;
     let kind = [(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")];
     Ok((PRIVATE_HEADERS, kind, text).into_response())
 }
 
-fn metrics(dashboard: &Dashboard) -> Result<String, DashboardError> {
+fn metrics(
+    dashboard: &Dashboard,
+    traces: Option<ExportCounts>,
+) -> Result<String, DashboardError> {
     let mut text = MetricText::default();
     text.queues(&dashboard.queues()?.queues);
     text.agents(&dashboard.agents()?.agents);
     text.ledger(&dashboard.statistics()?.overview);
+    if let Some(counts) = traces {
+        text.traces(counts);
+    }
     Ok(text.0)
 }
 
@@ -78,6 +86,16 @@ impl MetricText {
         for agent in agents {
             let labels = [("agent", agent.id.as_str()), ("queue", &agent.queue)];
             self.sample(name, &labels, f64::from(u8::from(agent.paused)));
+        }
+    }
+
+    fn traces(&mut self, counts: ExportCounts) {
+        let name = "assay_trace_spans_total";
+        self.family(name, "counter", "Spans of traces of this process by outcome.");
+        let outcomes =
+            [("sent", counts.sent), ("failed", counts.failed), ("dropped", counts.dropped)];
+        for (outcome, count) in outcomes {
+            self.sample(name, &[("outcome", outcome)], count as f64);
         }
     }
 

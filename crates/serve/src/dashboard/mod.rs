@@ -28,6 +28,7 @@ use anyhow::anyhow;
 use assay_base::clock::Clock;
 use assay_base::shutdown::Shutdown;
 use assay_engine::dashboard::{Dashboard, DashboardError};
+use assay_engine::telemetry::TraceExport;
 use axum::Router;
 use axum::middleware;
 use axum::routing::get;
@@ -60,6 +61,8 @@ pub struct DashboardService {
     access: AccessPolicy,
     sessions: Sessions,
     permits: Arc<Semaphore>,
+    /// The export of traces of this process; `None` if no traces are sent.
+    traces: Option<TraceExport>,
 }
 
 impl DashboardService {
@@ -77,7 +80,13 @@ impl DashboardService {
             access,
             sessions: Sessions::new(&key, clock),
             permits: Arc::new(Semaphore::new(MAX_CONCURRENT_READS)),
+            traces: None,
         })
+    }
+
+    /// Adds the export of traces, whose counts are metrics.
+    pub fn with_traces(self, traces: Option<TraceExport>) -> DashboardService {
+        DashboardService { traces, ..self }
     }
 
     /// Returns the routes of the dashboard and the API. Open event streams end with `shutdown`.

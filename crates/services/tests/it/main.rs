@@ -11,3 +11,4 @@ mod linear;
 #[cfg(unix)]
 mod on_chromium;
 mod reach;
+mod telemetry;

@@ -11,6 +11,7 @@ mod pull_fixes;
 mod purpose;
 mod resolution;
 mod task_lifecycle;
+mod traces;
 mod trust;
 mod validation;
 

@@ -28,7 +28,7 @@ use serde_json::{Value, json};
 use crate::{AssayRun, assay_with};
 
 /// The key that the server requires.
-const KEY: &str = "sk-test-5d0f8a7c61e94b23";
+pub(crate) const KEY: &str = "sk-test-5d0f8a7c61e94b23";
 
 /// The text of `shop.py` after the change; each persona has its own line to report.
 const AFTER: &str = "\
@@ -127,7 +127,7 @@ impl Case {
     }
 
     /// Runs assay with further variables.
-    fn run_with(&self, args: &[&str], variables: &[(&str, &str)]) -> AssayRun {
+    pub(crate) fn run_with(&self, args: &[&str], variables: &[(&str, &str)]) -> AssayRun {
         let variables = [&[("FAKE_KEY", KEY)], variables].concat();
         assay_with(self.repository.path(), args, b"", &variables)
     }

@@ -27,6 +27,7 @@ mod seed;
 mod sign_off;
 mod surroundings;
 mod toolchains;
+mod traces;
 mod tracking;
 mod watch;
 
