@@ -1,9 +1,11 @@
 //! Copies of a whole ledger, also from one kind of database to the other: [`Ledger::copy_to`].
 //!
 //! Rows are recognised by their content, so a copy can be repeated, and two ledgers can be merged:
-//! a run by its id, a finding by its fingerprint and file, a dismissal by its finding, user, reason
-//! and time. As after each review, the newest fact decides on a finding. Of several decisions on one
+//! a run by its id, a finding by its fingerprint and file, or by a run that reported it in the same
+//! place before its file was renamed, a dismissal by its finding, user, reason and time. As after each review, the newest fact decides on a finding. Of several decisions on one
 //! finding, dismissals and reopenings, the last one holds.
+
+use std::collections::BTreeSet;
 
 use rusqlite::types::{ToSql, Value};
 use rusqlite::{named_params, params};
@@ -97,6 +99,16 @@ const FINDINGS: CopiedTable = CopiedTable {
     width: 17,
 };
 
+/// The numbers of columns of a finding.
+const FINGERPRINT: usize = 2;
+const FILE: usize = 3;
+const SEEN_BY: usize = 13;
+const LOOKED_BY: usize = 15;
+
+/// The numbers of columns of a look.
+const RUN_OF_LOOK: usize = 1;
+const FILE_OF_LOOK: usize = 5;
+
 const LOOKS: CopiedTable = CopiedTable {
     name: "looks",
     columns: "finding, run, outcome, called, file, line, before, why, evidence",
@@ -126,8 +138,18 @@ impl CopiedTable {
         connection: &SqlConnection,
         finding: FindingKey,
     ) -> SqlResult<Vec<RowValues>> {
-        let sql = format!("SELECT {} FROM {} WHERE finding = ?1", self.columns, self.name);
-        connection.prepare(&sql)?.query_map(params![finding], |row| self.read(row))?.collect()
+        self.rows_where(connection, "finding", &finding)
+    }
+
+    /// Returns the rows with a value in a column.
+    fn rows_where(
+        &self,
+        connection: &SqlConnection,
+        column: &str,
+        value: &dyn ToSql,
+    ) -> SqlResult<Vec<RowValues>> {
+        let sql = format!("SELECT {} FROM {} WHERE {column} = ?1", self.columns, self.name);
+        connection.prepare(&sql)?.query_map(params![value], |row| self.read(row))?.collect()
     }
 
     /// Adds a row. Returns false if the table has the row already.
@@ -179,38 +201,41 @@ impl Ledger {
     /// Copies all runs, findings and dismissals into another ledger. Rows that the target has stay
     /// there. An interrupted copy can be repeated.
     pub fn copy_to(&self, target: &mut Ledger) -> Result<CopyCounts, LedgerError> {
-        let mut counts = CopyCounts { runs: self.copy_runs(target)?, ..CopyCounts::default() };
+        let runs = self.all_runs()?;
+        let mut counts = CopyCounts::default();
+        counts.runs = target.write(|connection| runs.add(connection))?;
+        let mut copied = runs.ids();
         let mut after = i64::MIN;
         loop {
-            let batch = self.finding_rows(after)?;
+            let (batch, new_runs) = self.next_findings(after, &copied)?;
             let Some(last) = batch.last() else { return Ok(counts) };
             after = finding_key(last).0;
-            counts.merge(target.write(|connection| add_findings(connection, &batch))?);
+            counts.merge(target.write(|connection| {
+                let runs = new_runs.add(connection)?;
+                Ok(CopyCounts { runs, ..add_findings(connection, &batch)? })
+            })?);
+            copied.extend(new_runs.ids());
         }
     }
 
-    fn copy_runs(&self, target: &mut Ledger) -> Result<CopyCount, LedgerError> {
-        let tables = [RUNS, REPORT_COSTS, MODEL_COSTS];
-        let [runs, reports, models] = self.query(|connection| {
-            let [runs, reports, models] = &tables;
-            Ok([runs.rows(connection)?, reports.rows(connection)?, models.rows(connection)?])
-        })?;
-        target.write(|connection| {
-            let mut count = CopyCount::default();
-            for run in &runs {
-                count.add(RUNS.add(connection, run)?);
-            }
-            for (table, rows) in [(REPORT_COSTS, &reports), (MODEL_COSTS, &models)] {
-                for row in rows {
-                    table.add(connection, row)?;
-                }
-            }
-            Ok(count)
+    fn all_runs(&self) -> Result<RunRows, LedgerError> {
+        self.query(|connection| {
+            Ok(RunRows {
+                runs: RUNS.rows(connection)?,
+                reports: REPORT_COSTS.rows(connection)?,
+                models: MODEL_COSTS.rows(connection)?,
+            })
         })
     }
 
-    /// Returns the next findings after a key.
-    fn finding_rows(&self, after: i64) -> Result<Vec<FindingRows>, LedgerError> {
+    /// Returns the next findings after a key, with the runs that they refer to and that are not
+    /// `copied`: another process may record runs during the copy, and a finding cannot be added
+    /// before its runs.
+    fn next_findings(
+        &self,
+        after: i64,
+        copied: &BTreeSet<String>,
+    ) -> Result<(Vec<FindingRows>, RunRows), LedgerError> {
         self.query(|connection| {
             let sql = format!(
                 "SELECT {} FROM findings WHERE key > ?1 ORDER BY key LIMIT {BATCH_SIZE}",
@@ -219,8 +244,63 @@ impl Ledger {
             let mut statement = connection.prepare(&sql)?;
             let rows = statement.query_map(params![after], |row| FINDINGS.read(row))?;
             let rows: Vec<RowValues> = rows.collect::<SqlResult<_>>()?;
-            rows.into_iter().map(|finding| finding_with_rows(connection, finding)).collect()
+            let rows = rows.into_iter().map(|finding| finding_with_rows(connection, finding));
+            let findings: Vec<FindingRows> = rows.collect::<SqlResult<_>>()?;
+            // Runs are read after the rows that refer to them.
+            let named: BTreeSet<&str> = findings.iter().flat_map(FindingRows::runs).collect();
+            let mut runs = RunRows::default();
+            for run in named.into_iter().filter(|run| !copied.contains(*run)) {
+                runs.runs.extend(RUNS.rows_where(connection, "id", &run)?);
+                runs.reports.extend(REPORT_COSTS.rows_where(connection, "run", &run)?);
+                runs.models.extend(MODEL_COSTS.rows_where(connection, "run", &run)?);
+            }
+            Ok((findings, runs))
         })
+    }
+}
+
+/// Runs with their costs.
+#[derive(Default)]
+struct RunRows {
+    runs: Vec<RowValues>,
+    reports: Vec<RowValues>,
+    models: Vec<RowValues>,
+}
+
+impl RunRows {
+    fn ids(&self) -> BTreeSet<String> {
+        self.runs.iter().filter_map(|run| text(&run[0])).map(str::to_owned).collect()
+    }
+
+    /// Adds the runs that the target does not have.
+    fn add(&self, target: &SqlConnection) -> SqlResult<CopyCount> {
+        let mut count = CopyCount::default();
+        for run in &self.runs {
+            count.add(RUNS.add(target, run)?);
+        }
+        for (table, rows) in [(REPORT_COSTS, &self.reports), (MODEL_COSTS, &self.models)] {
+            for row in rows {
+                table.add(target, row)?;
+            }
+        }
+        Ok(count)
+    }
+}
+
+impl FindingRows {
+    /// Returns the runs that the rows refer to.
+    fn runs(&self) -> impl Iterator<Item = &str> {
+        let own = [&self.finding[SEEN_BY], &self.finding[LOOKED_BY]].into_iter();
+        let looks = self.looks.iter().map(|look| &look[RUN_OF_LOOK]);
+        own.chain(looks).filter_map(text)
+    }
+}
+
+/// Returns the text of a value; `None` for a value of another type.
+fn text(value: &Value) -> Option<&str> {
+    match value {
+        Value::Text(text) => Some(text),
+        Value::Null | Value::Integer(_) | Value::Real(_) | Value::Blob(_) => None,
     }
 }
 
@@ -265,7 +345,7 @@ fn dismissal_rows(connection: &SqlConnection, key: FindingKey) -> SqlResult<Vec<
 fn add_findings(target: &SqlConnection, batch: &[FindingRows]) -> SqlResult<CopyCounts> {
     let mut counts = CopyCounts::default();
     for rows in batch {
-        let (key, is_new) = add_or_update_finding(target, &rows.finding)?;
+        let (key, is_new) = add_or_update_finding(target, rows)?;
         counts.findings.add(is_new);
         counts.outcomes.merge(LOOKS.add_all(target, key, &rows.looks)?);
         counts.votes.merge(VOTES.add_all(target, key, &rows.votes)?);
@@ -280,11 +360,17 @@ fn add_findings(target: &SqlConnection, batch: &[FindingRows]) -> SqlResult<Copy
 /// new.
 fn add_or_update_finding(
     target: &SqlConnection,
-    finding: &[Value],
+    rows: &FindingRows,
 ) -> SqlResult<(FindingKey, bool)> {
+    let finding = &rows.finding;
     let find = "SELECT key FROM findings WHERE fingerprint = ?1 AND file = ?2";
-    let identity = params![finding[2], finding[3]];
-    if let Some(key) = target.query_row(find, identity, |row| row.get(0)).optional()? {
+    let identity = params![finding[FINGERPRINT], finding[FILE]];
+    let known = target.query_row(find, identity, |row| row.get(0)).optional()?;
+    let known = match known {
+        Some(key) => Some(key),
+        None => find_renamed(target, rows)?,
+    };
+    if let Some(key) = known {
         update_finding(target, key, finding)?;
         return Ok((key, false));
     }
@@ -297,15 +383,32 @@ fn add_or_update_finding(
     Ok((key, true))
 }
 
+/// Returns the finding of the target that has another file, since only one of the ledgers knows of a
+/// rename: a run reported both with the same code in the same file.
+fn find_renamed(target: &SqlConnection, rows: &FindingRows) -> SqlResult<Option<FindingKey>> {
+    let sql = "SELECT findings.key FROM looks JOIN findings ON findings.key = looks.finding
+               WHERE looks.run = ?1 AND looks.file = ?2 AND findings.fingerprint = ?3";
+    let mut find = target.prepare(sql)?;
+    for look in &rows.looks {
+        let place = params![look[RUN_OF_LOOK], look[FILE_OF_LOOK], rows.finding[FINGERPRINT]];
+        if let Some(key) = find.query_row(place, |row| row.get(0)).optional()? {
+            return Ok(Some(key));
+        }
+    }
+    Ok(None)
+}
+
 fn update_finding(target: &SqlConnection, key: FindingKey, finding: &[Value]) -> SqlResult<()> {
     let first = "UPDATE findings SET first_seen = ?2 WHERE key = ?1 AND first_seen > ?2";
     target.execute(first, params![key, finding[11]])?;
     let seen = "UPDATE findings
          SET id = :id, line = :line, title = :title, severity = :severity, impact = :impact,
-             category = :category, rule = :rule, finding = :finding, last_seen = :at, seen_by = :run
+             category = :category, rule = :rule, finding = :finding, last_seen = :at, seen_by = :run,
+             file = :file
          WHERE key = :key AND (last_seen, seen_by) <= (:at, :run)";
     let values = named_params! {
         ":key": key,
+        ":file": finding[FILE],
         ":id": finding[1],
         ":line": finding[4],
         ":title": finding[5],
@@ -410,6 +513,8 @@ mod tests {
         a_copy_has_the_same_histories_and_facts_and_a_second_copy_adds_nothing,
         a_merge_keeps_the_newest_facts_and_the_later_dismissal,
         the_later_decision_holds_after_a_merge,
+        a_finding_of_a_renamed_file_is_one_finding_after_a_copy_in_either_direction,
+        a_run_that_is_recorded_during_a_copy_is_copied_with_its_findings,
     }
 
     /// Returns the histories of all findings and the facts of a ledger as text, without keys.
@@ -495,6 +600,50 @@ mod tests {
                 assert_eq!(active.len(), in_force, "{from:?} {to:?} {active:?}");
             }
         }
+    }
+
+    #[test]
+    fn a_finding_of_a_renamed_file_is_one_finding_after_a_copy_in_either_direction() {
+        let before = "1: saw a@x.rs, saw b@x.rs";
+        let after = "2: saw a@x.rs>z.rs, saw a@y.rs";
+        for is_source_newer in [true, false] {
+            let folder = tempfile::tempdir().unwrap();
+            let mut source = Ledger::open(&folder.path().join("source.db")).unwrap();
+            let mut target = sandbox();
+            play(&mut source, before);
+            play(&mut target.ledger, before);
+            play(if is_source_newer { &mut source } else { &mut target.ledger }, after);
+            for _ in 0..2 {
+                source.copy_to(&mut target.ledger).unwrap();
+            }
+            let entries = target.ledger.list(&FindingFilter::default(), TODAY).unwrap();
+            let mut places: Vec<String> = entries
+                .iter()
+                .map(|entry| format!("{} {}", &entry.title[..1], entry.file.as_deref().unwrap()))
+                .collect();
+            places.sort();
+            assert_eq!(places, ["a y.rs", "a z.rs", "b x.rs"], "newer: {is_source_newer}");
+        }
+    }
+
+    #[test]
+    fn a_run_that_is_recorded_during_a_copy_is_copied_with_its_findings() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut source = Ledger::open(&folder.path().join("source.db")).unwrap();
+        play(&mut source, "1: saw a@x.rs");
+        let runs = source.all_runs().unwrap();
+        // The next run comes between the copy of runs and that of findings.
+        play(&mut source, "2: saw a@x.rs, saw b@x.rs");
+        let (findings, new_runs) = source.next_findings(i64::MIN, &runs.ids()).unwrap();
+        let mut target = sandbox();
+        target.ledger.write(|connection| runs.add(connection)).unwrap();
+        let copied = target.ledger.write(|connection| {
+            let runs = new_runs.add(connection)?;
+            Ok(CopyCounts { runs, ..add_findings(connection, &findings)? })
+        });
+        let count = CopyCount { copied: 1, present: 0 };
+        assert_eq!((copied.unwrap().runs, new_runs.ids().len()), (count, 1));
+        assert_eq!(describe(&target.ledger), describe(&source));
     }
 
     #[test]
