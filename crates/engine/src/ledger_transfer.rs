@@ -1,7 +1,7 @@
 //! Copies, exports and pruning of ledgers: [`copy_ledger`], [`export`], [`prune`].
 
-use std::fs;
-use std::io::{self, Write};
+use std::fs::{self, File};
+use std::io::{self, BufWriter, IntoInnerError, Write};
 use std::ops::Deref;
 use std::path::Path;
 use std::time::Duration;
@@ -153,6 +153,47 @@ pub fn export(
         ExportFormat::Csv => write_csv(&entries, out)?,
     }
     Ok(entries.len())
+}
+
+/// Writes the ledger of a work tree to a file, as [`export`] does. An earlier file is replaced only
+/// by a complete export; a path that is no plain file, such as a pipe, is written to directly.
+pub fn export_to_file(
+    environment: &Environment,
+    root: &Path,
+    format: ExportFormat,
+    path: &Path,
+) -> anyhow::Result<usize> {
+    let context = || format!("cannot write `{}`", path.display());
+    let is_special = fs::metadata(path).is_ok_and(|about| !about.is_file());
+    if is_special {
+        let mut file = BufWriter::new(File::create(path).with_context(context)?);
+        let findings = export(environment, root, format, &mut file)?;
+        file.flush().with_context(context)?;
+        return Ok(findings);
+    }
+    // The target of a symbolic link is replaced, not the link.
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    let draft = tempfile::Builder::new().prefix(".assay-export-").tempfile_in(folder);
+    let mut draft = BufWriter::new(draft.with_context(context)?);
+    let findings = export(environment, root, format, &mut draft)?;
+    let draft = draft.into_inner().map_err(IntoInnerError::into_error).with_context(context)?;
+    set_permissions(draft.as_file(), &target).with_context(context)?;
+    draft.persist(&target).map_err(|error| error.error).with_context(context)?;
+    Ok(findings)
+}
+
+/// Gives a new file the permissions of the file that it replaces, or those of any new file.
+fn set_permissions(draft: &File, replaced: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    /// The permissions of new files with the usual mask.
+    const NEW_FILE: u32 = 0o644;
+    let permissions = match fs::metadata(replaced) {
+        Ok(about) => about.permissions(),
+        Err(_) => fs::Permissions::from_mode(NEW_FILE),
+    };
+    draft.set_permissions(permissions)
 }
 
 /// Writes the ledger as JSON, one run or finding per line, so that no export has to fit in memory.

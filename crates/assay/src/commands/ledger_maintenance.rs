@@ -1,10 +1,7 @@
 //! `assay ledger copy|export|prune`: copies, exports and prunes the ledger of findings.
 
-use std::fs::File;
-use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
 use assay_engine::ledger_transfer::{self, ExportFormat};
 use assay_engine::wording::count;
 use assay_store::interval::Interval;
@@ -123,10 +120,7 @@ fn export(root: &Path, args: &ExportArgs) -> anyhow::Result<Exit> {
         output::write(&text);
         return Ok(Exit::Ready);
     };
-    let context = || format!("cannot write `{}`", path.display());
-    let mut file = BufWriter::new(File::create(path).with_context(context)?);
-    let findings = ledger_transfer::export(environment(), root, format, &mut file)?;
-    file.flush().with_context(context)?;
+    let findings = ledger_transfer::export_to_file(environment(), root, format, path)?;
     print(&format!("wrote {} to `{}`\n", count(findings, "finding"), path.display()))?;
     Ok(Exit::Ready)
 }

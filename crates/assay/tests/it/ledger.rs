@@ -438,3 +438,21 @@ fn commands_that_need_no_ledger_do_not_open_it() {
     }
     assert_eq!(fs::read(repository.path().join(".assay/ledger.db")).unwrap(), b"no database");
 }
+
+#[test]
+fn a_failed_export_leaves_the_old_file_as_it_is() {
+    let repository = Repository::new();
+    repository.write("out/findings.json", "the old export\n");
+    let export = ["ledger", "export", "-o", "out/findings.json"];
+    let failed = run(&repository, &export);
+    assert_eq!(failed.code, 2, "{}", failed.stderr);
+    assert!(failed.stderr.contains("the ledger is empty"), "{}", failed.stderr);
+    let read = || std::fs::read_to_string(repository.path().join("out/findings.json")).unwrap();
+    assert_eq!(read(), "the old export\n");
+    review(&repository, &[]);
+    let written = run(&repository, &export);
+    assert_eq!((written.code, &*written.stderr), (0, ""));
+    assert!(read().starts_with("{\"version\":"), "{}", read());
+    let names = std::fs::read_dir(repository.path().join("out")).unwrap();
+    assert_eq!(names.count(), 1, "no temporary file stays");
+}
