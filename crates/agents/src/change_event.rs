@@ -1,7 +1,7 @@
 //! Events of a change that other services are notified of: [`ChangeEvent`], and the rendered review
 //! ([`RenderedReview`]).
 
-use assay_findings::post::ReviewDraft;
+use assay_findings::post::{ReviewDraft, TicketResolutions};
 use assay_store::pulls::Pull;
 
 /// An event of a change.
@@ -44,6 +44,6 @@ pub struct RenderedReview {
     /// The comment for the ticket.
     pub ticket: String,
     /// The outcomes of the findings of all reviews, for the comment on the ticket that later reviews
-    /// update; `None` if all of them are open.
-    pub resolutions: Option<String>,
+    /// update; `None` if no review found anything.
+    pub resolutions: Option<TicketResolutions>,
 }

@@ -10,6 +10,7 @@ use assay_agents::task_handler::{HandlerError, Job};
 use assay_agents::workflow::{ChangePublisher, git_error};
 use assay_base::clock::Clock;
 use assay_base::text::first_chars;
+use assay_findings::post::TicketResolutions;
 use assay_findings::write::escape::{capitalize, chain, one_line};
 use assay_rules::redact;
 use assay_services::dispatcher::{
@@ -151,13 +152,13 @@ impl Notifier for OutboxNotifier {
 }
 
 /// Returns the comment on a ticket that has the outcomes of the findings of a pull request, and is
-/// updated by later reviews; `None` if all findings are open.
+/// updated by later reviews; `None` if no review found anything.
 fn status_comment(task: &Task, review: &RenderedReview) -> Option<StatusComment> {
-    let text = review.resolutions.as_deref()?;
+    let TicketResolutions { text, is_news } = review.resolutions.as_ref()?;
     let (repository, number) = pulls::pull_in_context(&task.context)?;
     let pull = format!("{}-{}-{number}", repository.owner(), repository.name());
     let marker = format!("findings-{}", pull.to_ascii_lowercase());
-    Some(StatusComment { marker, text: redact(text).into_owned() })
+    Some(StatusComment { marker, text: redact(text).into_owned(), only_replaces: !is_news })
 }
 
 /// A publisher that pushes to GitHub and opens pull requests.

@@ -25,7 +25,7 @@ use serde_json::json;
 pub use self::error::DeliveryError;
 use crate::github::GitHub;
 use crate::github::post::{PostOutcome, PostReport, post};
-use crate::jira::{CommentMarker, Jira};
+use crate::jira::{CommentMarker, Jira, JiraError};
 use crate::outcome::{CommentOutcome, TransitionOutcome};
 
 /// The time for which the delivery of a message is retried.
@@ -75,7 +75,7 @@ pub struct TicketMessage {
     pub text: String,
     /// The transition of the ticket; `None` if it stays where it is.
     pub transition: Option<String>,
-    /// True if the comment was created, so that only the transition is left.
+    /// True if the comment was created, so that only the transition or the status comment is left.
     #[serde(default)]
     pub is_commented: bool,
     /// A second comment that is created once and updated by later messages; `None` if there is
@@ -91,9 +91,31 @@ pub struct StatusComment {
     pub marker: String,
     /// The text of the comment.
     pub text: String,
+    /// True if the text replaces that of an earlier comment, and no comment is created without one.
+    #[serde(default)]
+    pub only_replaces: bool,
 }
 
 impl TicketMessage {
+    /// Returns the steps that are left after an error of a later step; `None` if all are left.
+    fn without_done_steps(self, error: &DeliveryError) -> Option<TicketMessage> {
+        match error {
+            // A retry of the transition does not replace the text of a later message.
+            DeliveryError::Transition(_) => {
+                Some(TicketMessage { is_commented: true, status: None, ..self })
+            }
+            // A retry must not move a ticket back that a user has moved meanwhile.
+            DeliveryError::Status(_) => {
+                Some(TicketMessage { is_commented: true, transition: None, ..self })
+            }
+            DeliveryError::GitHub(_)
+            | DeliveryError::Jira(_)
+            | DeliveryError::NotConfigured(_)
+            | DeliveryError::Unreadable(_)
+            | DeliveryError::Disk(_) => None,
+        }
+    }
+
     /// Returns the message that is sent if the review was not posted: the text is not lost, but the
     /// ticket is not moved, so that a person decides.
     fn without_review(self, why: &str) -> TicketMessage {
@@ -217,7 +239,7 @@ impl Dispatcher {
         for message in held.messages()? {
             let delivery = self.deliver_one(&held, message, now)?;
             on_delivery(&delivery);
-            if matches!(&delivery, Delivery::Retrying(why) if !why.is_transition_failure()) {
+            if matches!(&delivery, Delivery::Retrying(why) if !why.is_after_comment()) {
                 break;
             }
         }
@@ -308,11 +330,10 @@ impl Dispatcher {
             }
             Err(error) => error,
         };
-        if error.is_transition_failure()
-            && let Ok(OutboundMessage::Ticket(update)) = parse_message(&message)
+        if let Ok(OutboundMessage::Ticket(update)) = parse_message(&message)
+            && let Some(left) = update.without_done_steps(&error)
         {
-            message.body =
-                json!(OutboundMessage::Ticket(TicketMessage { is_commented: true, ..update }));
+            message.body = json!(OutboundMessage::Ticket(left));
         }
         let why = chain(&error);
         let age = now.0.duration_since(message.put_at.0);
@@ -346,11 +367,15 @@ impl Dispatcher {
         match parse_message(message)? {
             OutboundMessage::Review(review) => self.post_review(held, &review),
             OutboundMessage::Ticket(update) => {
-                let done = self.update_ticket(&update)?;
-                if update.transition.is_some() {
-                    remove_earlier_transitions(held, message)?;
+                let done = self.update_ticket(&update);
+                let has_moved = matches!(done, Ok(_) | Err(DeliveryError::Status(_)));
+                if has_moved && update.transition.is_some() {
+                    remove_all(held, &earlier_remainders(held, message, |it| &it.transition)?)?;
                 }
-                Ok(Delivery::Sent(done))
+                if done.is_ok() && update.status.is_some() {
+                    remove_all(held, &earlier_remainders(held, message, |it| &it.status)?)?;
+                }
+                Ok(Delivery::Sent(done?))
             }
         }
     }
@@ -380,7 +405,8 @@ impl Dispatcher {
         }
     }
 
-    /// Comments on a ticket and moves it. Returns the description of what was done.
+    /// Comments on a ticket, moves it and updates its status comment. Returns the description of
+    /// what was done. The status comment does not stop the transition: it has no new decision.
     fn update_ticket(&self, update: &TicketMessage) -> Result<String, DeliveryError> {
         let TicketMessage { key, marker, text, transition, is_commented, status } = update;
         let jira = self.jira.as_ref().ok_or(DeliveryError::NotConfigured(JIRA))?;
@@ -389,10 +415,8 @@ impl Dispatcher {
             CommentOutcome::Created => "received the comment",
             CommentOutcome::Existing | CommentOutcome::Updated => "already had the comment",
         };
-        // A retry of the transition alone does not replace the text of a later message.
-        if let Some(StatusComment { marker, text }) = status.as_ref().filter(|_| !is_commented) {
-            jira.put_comment(key, &CommentMarker::from_text(marker), text)?;
-        }
+        let updated =
+            status.as_ref().map_or(Ok(()), |status| update_status_comment(jira, key, status));
         let moved = match transition {
             Some(transition) => {
                 match jira.transition(key, transition).map_err(DeliveryError::Transition)? {
@@ -404,7 +428,21 @@ impl Dispatcher {
             }
             None => String::new(),
         };
+        updated.map_err(DeliveryError::Status)?;
         Ok(format!("{key} {said}{moved}"))
+    }
+}
+
+fn update_status_comment(
+    jira: &Jira,
+    key: &TicketKey,
+    status: &StatusComment,
+) -> Result<(), JiraError> {
+    let StatusComment { marker, text, only_replaces } = status;
+    let marker = CommentMarker::from_text(marker);
+    match only_replaces {
+        true => jira.replace_comment(key, &marker, text).map(drop),
+        false => jira.put_comment(key, &marker, text).map(drop),
     }
 }
 
@@ -413,40 +451,40 @@ fn parse_message(message: &outbox::OutboxMessage) -> Result<OutboundMessage, Del
         .map_err(|error| DeliveryError::Unreadable(error.to_string()))
 }
 
-/// Removes earlier messages of which only the transition is left: they would move the ticket back.
-fn remove_earlier_transitions(
+/// Removes messages that a later one makes obsolete: they would move the ticket back, or replace the
+/// text of the status comment by an older one.
+fn remove_all(
     held: &RecipientLock<'_>,
-    last: &outbox::OutboxMessage,
+    messages: &[outbox::OutboxMessage],
 ) -> Result<(), DiskError> {
-    earlier_transitions(held, last)?.iter().try_for_each(|message| held.remove_delivered(message))
+    messages.iter().try_for_each(|message| held.remove_delivered(message))
 }
 
 fn has_earlier_transition(
     held: &RecipientLock<'_>,
     later: &outbox::OutboxMessage,
 ) -> Result<bool, DiskError> {
-    Ok(!earlier_transitions(held, later)?.is_empty())
+    Ok(!earlier_remainders(held, later, |update| &update.transition)?.is_empty())
 }
 
-/// Returns the messages before another one of which only the transition is left.
-fn earlier_transitions(
+/// Returns the messages before another one of which only one step is left.
+fn earlier_remainders<T>(
     held: &RecipientLock<'_>,
     later: &outbox::OutboxMessage,
+    step: fn(&TicketMessage) -> &Option<T>,
 ) -> Result<Vec<outbox::OutboxMessage>, DiskError> {
-    let mut letters = held.messages()?;
-    let before = letters.iter().position(|message| message.name == later.name);
-    letters.truncate(before.unwrap_or(letters.len()));
-    letters.retain(|message| {
-        matches!(
-            parse_message(message),
-            Ok(OutboundMessage::Ticket(TicketMessage { is_commented: true, .. }))
-        )
+    let mut messages = held.messages()?;
+    let before = messages.iter().position(|message| message.name == later.name);
+    messages.truncate(before.unwrap_or(messages.len()));
+    messages.retain(|message| match parse_message(message) {
+        Ok(OutboundMessage::Ticket(update)) => update.is_commented && step(&update).is_some(),
+        Ok(OutboundMessage::Review(_)) | Err(_) => false,
     });
-    Ok(letters)
+    Ok(messages)
 }
 
 /// Returns the next due message to a recipient. Messages to a ticket are delivered in order, so a
-/// message that is backing off delays the others, unless only its transition is left. Reviews do
+/// message that is backing off delays the others, unless its comment was created. Reviews do
 /// not delay each other: at most one is about the last commit.
 fn next_due(
     held: &RecipientLock<'_>,

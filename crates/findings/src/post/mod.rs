@@ -38,7 +38,7 @@ pub use self::compose::{DraftInputs, compose};
 pub use self::diff::{DiffLineKind, DiffSide, FileHunks, HunkLines, PullRequestDiff};
 pub use self::marker::{Finders, Fingerprint, ReviewKey};
 pub use self::placement::{CommentPlace, SummaryReason};
-pub use self::resolution::{Resolution, TrackedFinding, ticket_resolutions};
+pub use self::resolution::{Resolution, TicketResolutions, TrackedFinding, ticket_resolutions};
 pub use self::suggestion::SyntaxChecker;
 pub use self::summary::spare_part;
 pub use self::ticket::ticket_comment;

@@ -69,6 +69,11 @@ fn in_order(tracked: &[TrackedFinding]) -> Vec<&TrackedFinding> {
     if tracked.iter().all(|finding| finding.resolution == Resolution::Open) {
         return Vec::new();
     }
+    sorted(tracked)
+}
+
+/// Returns the findings, those that need work first.
+fn sorted(tracked: &[TrackedFinding]) -> Vec<&TrackedFinding> {
     let mut sorted: Vec<&TrackedFinding> = tracked.iter().collect();
     sorted.sort_by_key(|finding| (finding.resolution, finding.impact));
     sorted
@@ -116,10 +121,23 @@ pub(super) fn table(tracked: &[TrackedFinding]) -> Option<String> {
     Some(lines.join("\n"))
 }
 
-/// Returns the outcomes as text for a ticket; `None` if no finding was resolved, dismissed or came
-/// back.
-pub fn ticket_resolutions(tracked: &[TrackedFinding], pull_request: &str) -> Option<String> {
-    let findings = in_order(tracked);
+/// The outcomes of all findings, for a comment on a ticket.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TicketResolutions {
+    /// The text of the comment.
+    pub text: String,
+    /// True if a finding was resolved, dismissed or came back. Otherwise the review itself names
+    /// all findings, and the text only replaces that of an earlier comment, which may say more.
+    pub is_news: bool,
+}
+
+/// Returns the outcomes as text for a ticket; `None` if no review of the change found anything.
+pub fn ticket_resolutions(
+    tracked: &[TrackedFinding],
+    pull_request: &str,
+) -> Option<TicketResolutions> {
+    let is_news = tracked.iter().any(|finding| finding.resolution != Resolution::Open);
+    let findings = sorted(tracked);
     if findings.is_empty() {
         return None;
     }
@@ -138,7 +156,7 @@ pub fn ticket_resolutions(tracked: &[TrackedFinding], pull_request: &str) -> Opt
     if !pull_request.is_empty() {
         lines.extend([String::new(), pull_request]);
     }
-    Some(lines.join("\n"))
+    Some(TicketResolutions { text: lines.join("\n"), is_news })
 }
 
 #[cfg(test)]
@@ -184,13 +202,15 @@ mod tests {
             - resolved: HIGH: One | pipe (a.py:3)
 
             https://example.org/1"#]]
-        .assert_eq(&ticket_resolutions(&all, "https://example.org/1").unwrap());
+        .assert_eq(&ticket_resolutions(&all, "https://example.org/1").unwrap().text);
     }
 
     #[test]
     fn open_findings_alone_have_no_table() {
         let open = [tracked(Resolution::Open, "Two", None)];
         assert_eq!(table(&open), None);
-        assert_eq!(ticket_resolutions(&open, ""), None);
+        let open = ticket_resolutions(&open, "").unwrap();
+        assert!(!open.is_news && open.text.contains(" open."), "{open:?}");
+        assert_eq!(ticket_resolutions(&[], ""), None);
     }
 }

@@ -27,6 +27,9 @@ pub enum DeliveryError {
     /// The comment was created in JIRA, and the transition failed.
     #[error(transparent)]
     Transition(JiraError),
+    /// The ticket was updated, except for its status comment.
+    #[error("the ticket was updated, except for the comment with the outcomes of all findings")]
+    Status(#[source] JiraError),
     /// The service is not configured.
     #[error("{0} is not configured, so the message cannot be sent")]
     NotConfigured(&'static str),
@@ -46,7 +49,10 @@ impl DeliveryError {
             // A user may configure the service later.
             DeliveryError::NotConfigured(_) => true,
             DeliveryError::Unreadable(_) => false,
-            DeliveryError::GitHub(_) | DeliveryError::Jira(_) | DeliveryError::Transition(_) => {
+            DeliveryError::GitHub(_)
+            | DeliveryError::Jira(_)
+            | DeliveryError::Transition(_)
+            | DeliveryError::Status(_) => {
                 self.service_error().is_some_and(|error| {
                     error.is_transient()
                         || error.is_outcome_unknown()
@@ -61,7 +67,10 @@ impl DeliveryError {
         match self {
             DeliveryError::NotConfigured(_) => true,
             DeliveryError::Disk(_) | DeliveryError::Unreadable(_) => false,
-            DeliveryError::GitHub(_) | DeliveryError::Jira(_) | DeliveryError::Transition(_) => {
+            DeliveryError::GitHub(_)
+            | DeliveryError::Jira(_)
+            | DeliveryError::Transition(_)
+            | DeliveryError::Status(_) => {
                 match self.service_error() {
                     Some(
                         ServiceError::NoResponse { .. }
@@ -70,7 +79,7 @@ impl DeliveryError {
                     ) => true,
                     // A service that accepted the comment is not down.
                     Some(ServiceError::Refused { status, .. }) => {
-                        *status == 401 || *status >= 500 && !self.is_transition_failure()
+                        *status == 401 || *status >= 500 && !self.is_after_comment()
                     }
                     Some(ServiceError::InvalidResponse { .. }) | None => false,
                 }
@@ -81,6 +90,11 @@ impl DeliveryError {
     /// Returns true if the comment on a ticket was created and its transition failed.
     pub(super) fn is_transition_failure(&self) -> bool {
         matches!(self, DeliveryError::Transition(_))
+    }
+
+    /// Returns true if the comment on a ticket was created and a later step failed.
+    pub(super) fn is_after_comment(&self) -> bool {
+        matches!(self, DeliveryError::Transition(_) | DeliveryError::Status(_))
     }
 
     /// Returns the delay before the next attempt, after `tries` failed ones.
@@ -98,9 +112,11 @@ impl DeliveryError {
         match self {
             DeliveryError::GitHub(error)
             | DeliveryError::Jira(JiraError::Service(error))
-            | DeliveryError::Transition(JiraError::Service(error)) => Some(error),
+            | DeliveryError::Transition(JiraError::Service(error))
+            | DeliveryError::Status(JiraError::Service(error)) => Some(error),
             DeliveryError::Jira(_)
             | DeliveryError::Transition(_)
+            | DeliveryError::Status(_)
             | DeliveryError::NotConfigured(_)
             | DeliveryError::Unreadable(_)
             | DeliveryError::Disk(_) => None,

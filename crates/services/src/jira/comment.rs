@@ -113,16 +113,27 @@ impl Jira {
         marker: &CommentMarker,
         text: &str,
     ) -> Result<CommentOutcome, JiraError> {
-        let Some(found) = self.find_comment(key, marker)? else {
-            return self.comment_once(key, marker, text);
-        };
+        match self.replace_comment(key, marker, text)? {
+            Some(outcome) => Ok(outcome),
+            None => self.comment_once(key, marker, text),
+        }
+    }
+
+    /// Replaces the text of the comment that has the marker. Returns `None` if there is none.
+    pub fn replace_comment(
+        &self,
+        key: &TicketKey,
+        marker: &CommentMarker,
+        text: &str,
+    ) -> Result<Option<CommentOutcome>, JiraError> {
+        let Some(found) = self.find_comment(key, marker)? else { return Ok(None) };
         let body = self.body(&format!("{text}\n\n{marker}"));
         if is_same_text(&document::read(&found.body), &document::read(&body)) {
-            return Ok(CommentOutcome::Existing);
+            return Ok(Some(CommentOutcome::Existing));
         }
         let path = self.path_of(key.as_str(), &format!("/comment/{}", encode_path(&found.id)));
         let _: Value = self.api.json(&Call::put(path, json!({ "body": body })))?;
-        Ok(CommentOutcome::Updated)
+        Ok(Some(CommentOutcome::Updated))
     }
 
     fn post_comment(&self, key: &TicketKey, body: &Value) -> Result<String, JiraError> {

@@ -131,12 +131,95 @@ fn describe_delivery(delivery: &Delivery) -> String {
     }
 }
 
+fn status_comment(text: &str) -> StatusComment {
+    let marker = "findings-octo-demo-1".to_owned();
+    StatusComment { marker, text: text.to_owned(), only_replaces: false }
+}
+
+/// Returns the lines of all comments that have the outcomes of findings.
+fn status_lines(post: &DispatcherFixture) -> Vec<String> {
+    let comments = post.jira.comments(&post.ticket);
+    let texts: Vec<String> = comments.iter().map(assay_services::jira::document::read).collect();
+    let lines = texts.iter().flat_map(|text| text.lines());
+    lines.filter(|line| line.contains("of all reviews")).map(str::to_owned).collect()
+}
+
+#[test]
+fn a_refused_status_comment_delays_neither_the_transition_nor_later_messages() {
+    let post = DispatcherFixture::new();
+    let status = |text: &str| Some(status_comment(&format!("Findings of all reviews: {text}.")));
+    let first = TicketMessage {
+        status: status("1 open"),
+        ..post.ticket_message("first", Some("Code Review"))
+    };
+    post.dispatcher.enqueue(&OutboundMessage::Ticket(first)).unwrap();
+    // The comment of the message is created by the first request of this kind.
+    let comment = format!("POST /rest/api/3/issue/{}/comment", post.ticket);
+    post.jira.fail_after(&comment, 1, fake_jira::Fault::Before(403));
+    post.deliver(expect![[r#"
+        waits: the ticket was updated, except for the comment with the outcomes of all findings
+    "#]]);
+    assert_eq!(post.jira.status(&post.ticket), "Code Review");
+    let second = TicketMessage { status: status("1 resolved"), ..post.ticket_message("second", None) };
+    post.dispatcher.enqueue(&OutboundMessage::Ticket(second)).unwrap();
+    post.deliver(expect![[r#"
+        PROJ-1 received the comment
+    "#]]);
+    // The older text does not replace the newer one.
+    post.deliver_after(A_DAY, &expect![""]);
+    assert_eq!(status_lines(&post), ["Findings of all reviews: 1 resolved."]);
+    assert_eq!(post.jira.status(&post.ticket), "Code Review");
+}
+
+#[test]
+fn a_refused_status_comment_is_retried_without_the_transition() {
+    let post = DispatcherFixture::new();
+    let message = TicketMessage {
+        status: Some(status_comment("Findings of all reviews: 1 open.")),
+        ..post.ticket_message("first", Some("Code Review"))
+    };
+    post.dispatcher.enqueue(&OutboundMessage::Ticket(message)).unwrap();
+    let comment = format!("POST /rest/api/3/issue/{}/comment", post.ticket);
+    post.jira.fail_after(&comment, 1, fake_jira::Fault::Before(500));
+    post.deliver(expect![[r#"
+        waits: the ticket was updated, except for the comment with the outcomes of all findings
+    "#]]);
+    post.deliver_after(
+        A_DAY,
+        &expect![[r#"
+            PROJ-1 already had the comment
+        "#]],
+    );
+    assert_eq!(status_lines(&post), ["Findings of all reviews: 1 open."]);
+    let moves = post.jira.writes();
+    assert_eq!(moves.iter().filter(|write| write.contains("/transitions")).count(), 1);
+}
+
+#[test]
+fn a_status_comment_that_only_replaces_an_earlier_one_is_not_created() {
+    let post = DispatcherFixture::new();
+    let send = |marker: &str, text: &str, only_replaces: bool| {
+        let text = format!("Findings of all reviews: {text}.");
+        let status = Some(StatusComment { only_replaces, ..status_comment(&text) });
+        let message = TicketMessage { status, ..post.ticket_message(marker, None) };
+        post.dispatcher.enqueue(&OutboundMessage::Ticket(message)).unwrap();
+        post.deliver(expect![[r#"
+            PROJ-1 received the comment
+        "#]]);
+        status_lines(&post)
+    };
+    assert_eq!(send("one", "1 open", true), [""; 0]);
+    assert_eq!(send("two", "1 dismissed", false), ["Findings of all reviews: 1 dismissed."]);
+    // A user reopened the finding.
+    assert_eq!(send("three", "1 open", true), ["Findings of all reviews: 1 open."]);
+}
+
 #[test]
 fn five_messages_update_one_status_comment_and_leave_other_comments_alone() {
     let post = DispatcherFixture::new();
     for number in 1..=5 {
         let text = format!("Findings of all reviews: {number} resolved.");
-        let status = Some(StatusComment { marker: "findings-octo-demo-1".to_owned(), text });
+        let status = Some(status_comment(&text));
         let message = TicketMessage { status, ..post.ticket_message(&format!("t-{number}"), None) };
         post.dispatcher.enqueue(&OutboundMessage::Ticket(message)).unwrap();
         post.deliver(expect![[r#"

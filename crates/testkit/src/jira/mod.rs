@@ -46,7 +46,8 @@ pub struct FakeJira(Arc<Mutex<State>>);
 struct State {
     is_cloud: bool,
     tickets: Tickets,
-    faults: Vec<(String, Fault)>,
+    /// The faults, each with a part of the request and the number of such requests before it.
+    faults: Vec<(String, usize, Fault)>,
     asked: Vec<String>,
     problems: Vec<String>,
 }
@@ -120,7 +121,12 @@ impl FakeJira {
 
     /// Injects a fault into the next request that contains a text, as in `POST /rest/api/3/issue`.
     pub fn fail(&self, request: &str, fault: Fault) {
-        self.state().faults.push((request.to_owned(), fault));
+        self.fail_after(request, 0, fault);
+    }
+
+    /// Injects a fault into a request that contains a text, after a number of such requests.
+    pub fn fail_after(&self, request: &str, before: usize, fault: Fault) {
+        self.state().faults.push((request.to_owned(), before, fault));
     }
 
     /// Drops the faults that have not occurred yet.
@@ -174,8 +180,7 @@ impl Service for FakeJira {
         let mut state = self.state();
         let line = format!("{} {}", asked.method, asked.path());
         state.asked.push(line.clone());
-        let fault = state.faults.iter().position(|(request, _)| line.contains(request.as_str()));
-        match fault.map(|at| state.faults.remove(at).1) {
+        match state.next_fault(&line) {
             None => Some(state.answer(asked)),
             Some(Fault::Before(status)) => Some(server_error(status)),
             Some(Fault::After(status)) => {
@@ -193,6 +198,19 @@ impl Service for FakeJira {
             }
             Some(Fault::Html) => Some(page(200, "<html><body>Log in</body></html>")),
         }
+    }
+}
+
+impl State {
+    /// Returns the fault of a request, and counts the request for faults of later ones.
+    fn next_fault(&mut self, line: &str) -> Option<Fault> {
+        let matches = |(request, ..): &&mut (String, usize, Fault)| line.contains(request.as_str());
+        let due = self.faults.iter().position(|(request, before, _)| {
+            *before == 0 && line.contains(request.as_str())
+        });
+        let fault = due.map(|at| self.faults.remove(at).2);
+        self.faults.iter_mut().filter(matches).for_each(|it| it.1 = it.1.saturating_sub(1));
+        fault
     }
 }
 
