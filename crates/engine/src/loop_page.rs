@@ -3,6 +3,7 @@
 //! The caller decides where the pictures come from: [`ScreenshotSource`] returns the address of
 //! each, which is a path of the server or a `data:` address.
 
+use assay_findings::grade::Grade;
 use assay_html::code::{CodeExcerpt, CodeLine, CodeLineKind};
 use assay_html::section::{facts, folded, list, prose, section, time};
 use assay_html::severity::{SeverityTone, badge};
@@ -182,7 +183,7 @@ fn issue_entry(issue: &LoopIssueView) -> Markup {
         div.note {
             p {
                 (badge(severity(&issue.severity), &issue.severity)) " " (prose(&issue.title))
-                " " span.dim { (issue.kind.replace('_', " ")) }
+                " " span.dim { "· " (issue.kind.replace('_', " ")) }
                 @if let Some(place) = &issue.place { " " span.mono { (place) } }
             }
             @if let Some(text) = &issue.description { p.prose { (prose(text)) } }
@@ -212,7 +213,7 @@ fn fix_entry(fix: &LoopFixView) -> Markup {
     html! {
         p.prose {
             strong { "Fix: " }
-            @if fix.changed { "files were changed. " } @else { "no file was changed. " }
+            @if fix.changed { "files were changed: " } @else { "no file was changed: " }
             (prose(&fix.summary))
         }
     }
@@ -304,12 +305,7 @@ fn answer_words(answer: &str) -> &str {
 }
 
 fn severity(word: &str) -> SeverityTone {
-    SeverityTone::from_impact(match word {
-        "critical" => 0,
-        "high" => 1,
-        "medium" => 2,
-        _ => 3,
-    })
+    SeverityTone::of(&Grade::from_word(word))
 }
 
 fn short(tree: &str) -> &str {

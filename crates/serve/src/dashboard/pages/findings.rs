@@ -3,6 +3,7 @@
 use assay_engine::dashboard::finding_views::{FindingListQuery, FindingView};
 use assay_engine::dashboard::{Dashboard, DashboardError, DashboardStatistics};
 use assay_engine::finding_statistics::{GroupStatistics, Period, Timeline};
+use assay_engine::wording::count;
 use assay_findings::grade::{Grade, SEVEN_LEVELS};
 use assay_html::chart::{BarChart, ChartBar, ChartSeries, HeatMap, HeatRow, PeriodChart};
 use assay_html::section::section;
@@ -130,7 +131,7 @@ fn trend(timeline: &Timeline) -> Markup {
     let resolved: u64 = timeline.resolved.iter().sum();
     html! {
         (PeriodChart { label: "Reported findings", periods: &periods, series: &series }.render())
-        p.dim { "By " (noun) ", from " (timeline.start) ". " (resolved) " were resolved in this time." }
+        p.dim { "By " (noun) ", from " (timeline.start) ". In this time, " (count(resolved as usize, "finding")) " " (if resolved == 1 { "was" } else { "were" }) " resolved." }
     }
 }
 

@@ -4,7 +4,7 @@ use assay_engine::dashboard::finding_views::{FindingListQuery, FindingListView};
 use assay_engine::dashboard::task_views::{AgentView, QueueView, TaskView, WorkOverview};
 use assay_engine::dashboard::{Dashboard, DashboardError, DashboardStatistics};
 use assay_engine::wording::count;
-use assay_html::section::{section, tile};
+use assay_html::section::{prose, section, tile};
 use assay_html::table::{HtmlTable, TableColumn};
 use maud::{Markup, html};
 
@@ -154,9 +154,9 @@ fn task_table(context: &PageContext, caption: &str, tasks: &[TaskView]) -> Marku
         let since = task.started_at.as_ref().unwrap_or(&task.created_at);
         vec![
             html! { a href={ "/tasks/" (task.id) } { (task.title) } },
-            html! { (task.queue) },
+            html! { span.name { (task.queue) } },
             html! { span.state { (state_word(task)) } },
-            html! { (task.reason.as_deref().unwrap_or("–")) },
+            prose(task.reason.as_deref().unwrap_or("–")),
             time(since),
             task_actions(context, task),
         ]
