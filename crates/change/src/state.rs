@@ -216,6 +216,14 @@ impl State {
         Ok(folder)
     }
 
+    /// Returns the id of this checkout: of its repository on this machine, and of its path there.
+    /// Returns `None` if no state home is known.
+    pub fn checkout_id(&self) -> Option<String> {
+        let home = self.home.as_ref().ok()?;
+        let folder = self.folder_of(home, "checkout");
+        Some(folder.file_name()?.to_str()?.to_owned())
+    }
+
     /// Opens a kind of state, such as `runs`. Fails if its path is a link or
     /// another repository, or if git tracks it.
     pub fn open(&self, kind: &str) -> Result<StateKind, StateError> {

@@ -3,8 +3,10 @@
 //!
 //! [`StoredReview::record`] adds a review to the ledger, [`dismissals`] returns the dismissals of
 //! users for the gate, and [`memory()`] the history for models. [`LedgerReader`] is for servers. The
-//! module `resolution` decides which findings a review may resolve; the storage of a ledger belongs to `store`.
+//! module `code_origins` finds the author and the checkout of the code of findings, and the module
+//! `resolution` decides which findings a review may resolve; the storage of a ledger belongs to `store`.
 
+mod code_origins;
 mod memory;
 mod reader;
 mod resolution;
@@ -28,7 +30,8 @@ use assay_findings::verdict;
 use assay_rules::redact;
 use assay_store::ledger::branch_history::BranchFinding;
 use assay_store::ledger::record::{
-    Absence, ExternalDismissal, ModelCost, Observation, ReportCost, RunCost, RunRecord, VoteRecord,
+    Absence, CodeOrigin, ExternalDismissal, ModelCost, Observation, ReportCost, RunCost, RunRecord,
+    VoteRecord,
 };
 use assay_store::ledger::{FindingOutcome, FindingState, Ledger, LedgerError};
 use assay_store::task::Moment;
@@ -38,6 +41,7 @@ use crate::Review;
 use crate::reviewer::version_hash;
 use crate::runs::RunError;
 
+use self::code_origins::CodeOrigins;
 pub use self::memory::memory;
 pub use self::reader::{LedgerReader, LedgerStamp};
 
@@ -296,12 +300,15 @@ impl StoredReview<'_> {
         let held = held_back.iter().map(|finding| (finding, FindingOutcome::HeldBack));
         let old = pre_existing.iter().map(|finding| (finding, FindingOutcome::PreExisting));
         let mut before = BaseHashes { change: self.change, lineage, known: HashMap::new() };
+        let mut origins = CodeOrigins::new(self, ledger, lineage)?;
         let all = raised.chain(left).chain(held).chain(old);
         let renames = self.change.renames()?;
         all.map(|(finding, outcome)| {
             let moved_from = self.moved_from(ledger, &renames, finding)?;
             let before = before.of(finding.file.as_ref());
-            Ok(self.observation(finding, outcome, moved_from, before))
+            let origin = origins.of(finding)?;
+            let observed = self.observation(finding, outcome, moved_from, before);
+            Ok(Observation { origin, ..observed })
         })
         .collect()
     }
@@ -355,6 +362,7 @@ impl StoredReview<'_> {
             before,
             finding: as_json(finding),
             votes: finding.votes.iter().filter_map(|cast| self.vote_record(cast)).collect(),
+            origin: CodeOrigin::default(),
         }
     }
 

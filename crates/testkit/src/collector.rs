@@ -221,7 +221,8 @@ fn read_span(json: Value) -> Result<ReceivedSpan, String> {
         let time = json[name].as_str().and_then(|text| text.parse::<u64>().ok());
         time.filter(|nanos| *nanos > 1_000_000_000_000_000).ok_or_else(|| wrong(name))
     };
-    let name = json["name"].as_str().filter(|name| !name.is_empty()).ok_or_else(|| wrong("name"))?;
+    let name =
+        json["name"].as_str().filter(|name| !name.is_empty()).ok_or_else(|| wrong("name"))?;
     if time("startTimeUnixNano")? > time("endTimeUnixNano")? {
         return Err(wrong("the end is before the start"));
     }
@@ -244,15 +245,16 @@ fn check_attributes(owner: &Value) -> Result<(), String> {
             return Err(format!("an attribute has no name or occurs twice: {attribute}"));
         }
         let value = attribute["value"].as_object().filter(|value| value.len() == 1);
-        let is_typed = value.and_then(|value| value.iter().next()).is_some_and(|(kind, value)| {
-            match &**kind {
-                "stringValue" => value.is_string(),
-                "boolValue" => value.is_boolean(),
-                "doubleValue" => value.is_number(),
-                "intValue" => value.as_str().is_some_and(|text| text.parse::<i64>().is_ok()),
-                _ => false,
-            }
-        });
+        let is_typed =
+            value.and_then(|value| value.iter().next()).is_some_and(
+                |(kind, value)| match &**kind {
+                    "stringValue" => value.is_string(),
+                    "boolValue" => value.is_boolean(),
+                    "doubleValue" => value.is_number(),
+                    "intValue" => value.as_str().is_some_and(|text| text.parse::<i64>().is_ok()),
+                    _ => false,
+                },
+            );
         if !is_typed {
             return Err(format!("an attribute has no value of a known type: {attribute}"));
         }

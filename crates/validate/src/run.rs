@@ -243,10 +243,8 @@ impl<S: LoopEnvironment> Loop<'_, S> {
             let done = match step {
                 Step::End(ending) => return self.end(ending),
                 Step::Review => self.review(),
-                Step::Fix(issues) => {
-                    tracing::info_span!("fix", assay.issues = issues.len())
-                        .in_scope(|| self.fix(&issues))
-                }
+                Step::Fix(issues) => tracing::info_span!("fix", assay.issues = issues.len())
+                    .in_scope(|| self.fix(&issues)),
                 Step::ApplyPatch { patch, tree } => self.apply_patch(&patch, &tree),
             };
             match done {

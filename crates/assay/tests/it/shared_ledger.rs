@@ -131,6 +131,49 @@ mod on_postgres {
         assert_eq!((raised, ran.json()["counts"]["dismissed"].as_u64()), (1, Some(1)));
     }
 
+    #[test]
+    fn a_finding_in_code_that_a_colleague_has_not_committed_stays_open() {
+        LEDGER_URL.set(Some(schema()));
+        let ada = Repository::new();
+        ada.git(&["switch", "--quiet", "--create", "topic"]);
+        ada.write("answer.py", FIXED);
+        ada.write("other.py", FIXED);
+        ada.commit("second");
+        let folder = tempfile::tempdir().unwrap();
+        let bob = folder.path().join("clone");
+        ada.git(&["clone", "--quiet", ada.path().to_str().unwrap(), bob.to_str().unwrap()]);
+        // Ada works on a defect that is in no commit, and Bob changes the same file.
+        ada.write("answer.py", EVAL);
+        review(&ada, &[]);
+        assert_eq!(states(&ada), ["answer.py python/eval-of-parameter open"]);
+        std::fs::write(bob.join("answer.py"), format!("# a comment\n{FIXED}")).unwrap();
+        let ran = crate::assay_in(&bob, &["review", "--format", "json"], b"");
+        assert_eq!(ran.json()["findings"], serde_json::json!([]), "{}", ran.stderr);
+        assert_eq!(states(&ada), ["answer.py python/eval-of-parameter open"]);
+        // The checkout that has the code can resolve the finding.
+        ada.write("answer.py", format!("# fixed\n{FIXED}"));
+        review(&ada, &[]);
+        assert_eq!(states(&ada), ["answer.py python/eval-of-parameter gone"]);
+    }
+
+    #[test]
+    fn a_finding_in_committed_code_is_gone_after_a_review_in_any_checkout() {
+        LEDGER_URL.set(Some(schema()));
+        let ada = Repository::new();
+        ada.git(&["switch", "--quiet", "--create", "topic"]);
+        ada.write("answer.py", EVAL);
+        ada.commit("second");
+        review(&ada, &[]);
+        assert_eq!(states(&ada), ["answer.py python/eval-of-parameter open"]);
+        let folder = tempfile::tempdir().unwrap();
+        let bob = folder.path().join("clone");
+        ada.git(&["clone", "--quiet", ada.path().to_str().unwrap(), bob.to_str().unwrap()]);
+        std::fs::write(bob.join("answer.py"), FIXED).unwrap();
+        let ran = crate::assay_in(&bob, &["review", "--format", "json"], b"");
+        assert_eq!(ran.json()["findings"], serde_json::json!([]), "{}", ran.stderr);
+        assert_eq!(states(&ada), ["answer.py python/eval-of-parameter gone"]);
+    }
+
     fn with_url(repository: &Repository, args: &[&str], url: &str) -> AssayRun {
         assay_with(repository.path(), args, b"", &[("ASSAY_LEDGER_URL", url)])
     }

@@ -11,6 +11,8 @@ use crate::{AssayRun, assay};
 
 const EVAL: &str = "def answer(text):\n    return eval(text)\n";
 
+const SHELL: &str = "import os\n\n\ndef clean(name):\n    os.system(f\"rm -r {name}\")\n";
+
 fn stats(repository: &Repository, args: &[&str]) -> Value {
     let ran = run(repository, &[&["findings", "stats", "--format", "json"], args].concat());
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{}", ran.stdout);
@@ -106,6 +108,44 @@ fn teams_are_the_owners_in_the_head_commit() {
     );
     let csv = run(&repository, &["findings", "stats", "--by", "author-team", "--format", "csv"]);
     assert!(csv.stdout.contains("\r\nauthor-team,'@shop/py,2,"), "{}", csv.stdout);
+}
+
+#[test]
+fn teams_of_the_configuration_are_those_of_the_authors_of_the_lines() {
+    let repository = Repository::new();
+    let as_author = |name: &str, mail: &str| {
+        repository.git(&["config", "user.name", name]);
+        repository.git(&["config", "user.email", mail]);
+    };
+    as_author("Ada", "Ada@Py.Shop.example");
+    repository.write("clean.py", SHELL);
+    repository.commit("one");
+    as_author("Bob", "bob@old.example");
+    repository.write("answer.py", EVAL);
+    repository.commit("two");
+    as_author("Eve", "eve@elsewhere.example");
+    // The line is not committed, so its author is the user of git.
+    repository.write("third.py", EVAL.replace("text", "third"));
+    repository.write(".mailmap", "Bob <bob@ops.shop.example> <bob@old.example>\n");
+    repository.git(&["add", "."]);
+    assert_eq!(review(&repository, &["--base", "HEAD~2"]).len(), 3);
+    repository.write(
+        "config/agent-framework.yaml",
+        "ledger:\n  teams:\n    python: ['*@py.shop.example']\n    operations: [bob@ops.shop.example]\n",
+    );
+    let stats = stats(&repository, &["--by", "author-team"]);
+    let groups = stats["groups"].as_array().unwrap().iter();
+    let mut shown: Vec<String> =
+        groups.map(|g| format!("{} {}", g["name"], g["findings"])).collect();
+    shown.sort();
+    assert_eq!(shown, ["\"operations\" 1", "\"python\" 1", "null 1"]);
+    assert_eq!(
+        stats["notes"],
+        json!([
+            "teams are those of `ledger.teams`, by the authors of the lines",
+            "authors in no team: eve@elsewhere.example (1)",
+        ])
+    );
 }
 
 #[test]

@@ -129,6 +129,11 @@ pub(crate) struct LedgerConfig {
     ///
     /// Default: none; `--older-than` is required.
     pub(crate) retention_days: Option<NonZeroU32>,
+    /// The teams by which `assay findings stats --by author-team` groups the authors of lines: for
+    /// each team the email addresses of its members, as git names them. `*` stands for any text.
+    ///
+    /// Default: none; the owners in CODEOWNERS are the teams.
+    pub(crate) teams: BTreeMap<String, Vec<String>>,
 }
 
 /// The `review` section as written.

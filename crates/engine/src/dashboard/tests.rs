@@ -2,7 +2,7 @@
 
 use assay_base::clock::Clock;
 use assay_store::files::FileQueue;
-use assay_store::ledger::record::{Observation, RunCost, RunRecord, VoteRecord};
+use assay_store::ledger::record::{CodeOrigin, Observation, RunCost, RunRecord, VoteRecord};
 use assay_store::ledger::{FindingOutcome, FindingState};
 use assay_store::queue::{Policy, QueuedTask};
 use assay_store::task::Task;
@@ -89,6 +89,7 @@ fn observation(run: &str, at: usize, impact: u8) -> Observation {
         id: hash[..12].to_owned(),
         fingerprint: hash,
         file: format!("src/{at}.rs"),
+        origin: CodeOrigin::default(),
         moved_from: None,
         line: Some(7),
         title: format!("Defect {at} of {run}"),

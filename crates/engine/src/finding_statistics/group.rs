@@ -28,7 +28,8 @@ pub enum FindingGrouping {
     Reviewer,
     /// The rule.
     Rule,
-    /// The owner of the file, as CODEOWNERS names it. A finding is in the group of each owner.
+    /// The team of the author of the line, as `ledger.teams` names it; without that key, the owner of
+    /// the file, as CODEOWNERS names it. A finding is in the group of each team.
     AuthorTeam,
 }
 
@@ -197,9 +198,9 @@ pub(super) fn group_by<'f>(
 /// are a group.
 pub(super) fn group_by_all<'f>(
     findings: &'f [FindingFacts],
-    names: impl Fn(&'f FindingFacts) -> &'f [String],
+    names: impl Fn(&'f FindingFacts) -> Vec<String>,
 ) -> Vec<GroupStatistics> {
-    let mut tallies: BTreeMap<Option<&str>, Tally> = BTreeMap::new();
+    let mut tallies: BTreeMap<Option<String>, Tally> = BTreeMap::new();
     for finding in findings {
         let names = names(finding);
         if names.is_empty() {
@@ -209,8 +210,7 @@ pub(super) fn group_by_all<'f>(
             tallies.entry(Some(name)).or_default().add(finding);
         }
     }
-    let groups =
-        tallies.into_iter().map(|(name, tally)| tally.finish(name.map(str::to_owned), None));
+    let groups = tallies.into_iter().map(|(name, tally)| tally.finish(name, None));
     sort_by_size(groups.collect())
 }
 

@@ -2,14 +2,15 @@
 //!
 //! The ledger returns facts; every number is computed here from these facts, so neither the order
 //! nor the repetition of recorded runs matters. `group` has the numbers of a group, `timeline` the
-//! findings over time, `history` these and the files of a page, `spending` costs and budgets, and `switch_off` the reviewers and rules whose
-//! findings are mostly dismissed.
+//! findings over time, `history` these and the files of a page, `spending` costs and budgets, `teams`
+//! the teams of authors, and `switch_off` the reviewers and rules whose findings are mostly dismissed.
 
 mod group;
 mod history;
 mod precision;
 mod spending;
 mod switch_off;
+mod teams;
 mod timeline;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -32,6 +33,7 @@ use serde_json::Value;
 
 use self::group::{Tally, folder_of, group_by, group_by_all, group_by_severity, sort_by_size};
 use self::switch_off::ConfiguredReviewers;
+use self::teams::Teams;
 use crate::config::{self, Configuration};
 use crate::dates::today;
 use crate::environment::Environment;
@@ -168,19 +170,19 @@ pub(crate) fn compute_from(
     facts: &LedgerFacts,
 ) -> anyhow::Result<LedgerStatistics> {
     let since = request.since_moment(environment)?;
-    let owners = match request.by {
-        Some(FindingGrouping::AuthorTeam) => Some(code_owners(root)?),
+    let teams = match request.by {
+        Some(FindingGrouping::AuthorTeam) => Some(teams(environment, root)?),
         Some(_) | None => None,
     };
     let now = Moment(environment.clock().now());
-    let calculation = Calculation { facts, owners, since, now };
+    let calculation = Calculation { facts, teams, since, now };
     Ok(match request.by {
         Some(by) => calculation.by(by),
         None => calculation.overview(&OverviewSettings::read(environment, root)?),
     })
 }
 
-/// The error for a grouping by team in a repository that names no owners of files.
+/// The error for a grouping by team in a repository that names neither teams nor owners of files.
 #[derive(Debug)]
 pub(crate) struct MissingCodeOwners;
 
@@ -188,14 +190,19 @@ impl fmt::Display for MissingCodeOwners {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let places = PLACES.map(|place| format!("`{place}`")).join(", ");
         let reason = "cannot group findings by team: the commit `HEAD` has no file";
-        write!(f, "{reason} {places}; commit one, or use `--by folder`")
+        write!(f, "{reason} {places}; commit one, set `ledger.teams`, or use `--by folder`")
     }
 }
 
 impl std::error::Error for MissingCodeOwners {}
 
-fn code_owners(root: &Path) -> anyhow::Result<CodeOwners> {
-    Ok(CodeOwners::at_head(root)?.ok_or(MissingCodeOwners)?)
+/// Returns the configured teams, or else the owners of files.
+fn teams(environment: &Environment, root: &Path) -> anyhow::Result<Teams> {
+    let configuration = Configuration::on_disk_or_default(environment, root)?;
+    match Teams::configured(&configuration.ledger.teams)? {
+        Some(teams) => Ok(teams),
+        None => Ok(Teams::OfFiles(CodeOwners::at_head(root)?.ok_or(MissingCodeOwners)?)),
+    }
 }
 
 /// The settings of the work tree that the overview refers to.
@@ -225,8 +232,8 @@ impl OverviewSettings {
 /// The facts of a ledger, and the time for which they are counted.
 struct Calculation<'f> {
     facts: &'f LedgerFacts,
-    /// The owners of files; `None` if no grouping needs them.
-    owners: Option<CodeOwners>,
+    /// The teams; `None` if no grouping needs them.
+    teams: Option<Teams>,
     /// The start of the time; `None` for the whole ledger.
     since: Option<Moment>,
     now: Moment,
@@ -258,7 +265,9 @@ impl Calculation<'_> {
     fn by(&self, by: FindingGrouping) -> LedgerStatistics {
         let notes = match by {
             FindingGrouping::Reviewer => self.unattributed_note().into_iter().collect(),
-            FindingGrouping::AuthorTeam => self.owners.iter().flat_map(owner_notes).collect(),
+            FindingGrouping::AuthorTeam => {
+                self.teams.iter().flat_map(|teams| teams.notes(&self.facts.findings)).collect()
+            }
             FindingGrouping::Category
             | FindingGrouping::File
             | FindingGrouping::Folder
@@ -269,9 +278,8 @@ impl Calculation<'_> {
         LedgerStatistics { by: Some(by), overlapping, groups, notes, ..self.base() }
     }
 
-    fn owners_of(&self, finding: &FindingFacts) -> &[String] {
-        let owners = self.owners.as_ref().zip(finding.file.as_deref());
-        owners.map(|(owners, file)| owners.owners(file)).unwrap_or_default()
+    fn teams_of(&self, finding: &FindingFacts) -> Vec<String> {
+        self.teams.as_ref().map(|teams| teams.of(finding)).unwrap_or_default()
     }
 
     fn groups(&self, by: FindingGrouping) -> Vec<GroupStatistics> {
@@ -287,9 +295,7 @@ impl Calculation<'_> {
             FindingGrouping::Reviewer => {
                 self.by_voters(&self.facts.votes, &self.facts.reviewer_costs)
             }
-            FindingGrouping::AuthorTeam => {
-                group_by_all(findings, |finding| self.owners_of(finding))
-            }
+            FindingGrouping::AuthorTeam => group_by_all(findings, |finding| self.teams_of(finding)),
         }
     }
 
@@ -346,17 +352,6 @@ impl Calculation<'_> {
             count(runs, "review")
         ))
     }
-}
-
-/// Returns the notes on the file that names the owners.
-fn owner_notes(owners: &CodeOwners) -> Vec<String> {
-    let path = owners.path();
-    let mut notes = vec![format!("teams are the owners in `{path}` at `HEAD`")];
-    if !owners.skipped_lines().is_empty() {
-        let lines: Vec<String> = owners.skipped_lines().iter().map(usize::to_string).collect();
-        notes.push(format!("not understood in `{path}`, and not used: line {}", lines.join(", ")));
-    }
-    notes
 }
 
 /// The columns of the CSV output.

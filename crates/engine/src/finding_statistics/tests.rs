@@ -3,7 +3,7 @@ use std::fmt::Write;
 use assay_store::ledger::decision::DismissalTerms;
 use assay_store::ledger::query::FindingFilter;
 use assay_store::ledger::record::{
-    Absence, ModelCost, Observation, ReportCost, RunCost, RunRecord, VoteRecord,
+    Absence, CodeOrigin, ModelCost, Observation, ReportCost, RunCost, RunRecord, VoteRecord,
 };
 use assay_store::ledger::{AbsenceEvidence, FindingOutcome, Ledger};
 use expect_test::{Expect, expect};
@@ -88,6 +88,7 @@ impl<'a> Line<'a> {
             id: format!("{:012}", self.number),
             fingerprint: self.fingerprint(),
             file: self.file.to_owned(),
+            origin: CodeOrigin::default(),
             moved_from: None,
             line: None,
             title: "fixture".into(),
@@ -157,7 +158,7 @@ pub(super) fn findings(story: &str) -> Vec<FindingFacts> {
 
 fn calculation(facts: &LedgerFacts) -> Calculation<'_> {
     let now = format!("{TODAY}T00:00:00Z").parse().unwrap();
-    Calculation { facts, owners: None, since: None, now }
+    Calculation { facts, teams: None, since: None, now }
 }
 
 fn settings(caps: Caps) -> OverviewSettings {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use assay_store::ledger::record::{
-    Absence, Observation, ReportCost, RunCost, RunRecord, VoteRecord,
+    Absence, CodeOrigin, Observation, ReportCost, RunCost, RunRecord, VoteRecord,
 };
 use assay_store::ledger::{AbsenceEvidence, FindingOutcome, Ledger};
 use assay_store::task::Moment;
@@ -106,6 +106,7 @@ fn observation(number: usize) -> Observation {
         id: format!("{number:012x}"),
         fingerprint: format!("{number:032x}"),
         file: format!("src/part_{}/file_{number}.rs", number % 50),
+        origin: CodeOrigin::default(),
         moved_from: None,
         line: Some(7),
         title: "Shell command built from a value".to_owned(),

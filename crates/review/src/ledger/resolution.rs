@@ -1,7 +1,8 @@
 //! Decides which findings a review resolves.
 //!
 //! A review resolves a finding only under these conditions: no required reviewer failed; the review
-//! descends from the revision in which the finding was seen; every reviewer that had voted for the
+//! descends from the revision in which the finding was seen, and is of the same checkout if the code
+//! was in no commit then; every reviewer that had voted for the
 //! finding read all hunks of its file again; and its code is either no longer in the file or would
 //! have been among those hunks. If a persona had voted for it, its code must no longer be in the
 //! file. If the change deletes the file, the first two conditions suffice. Any other finding stays
@@ -23,6 +24,7 @@ use assay_store::ledger::query::OpenFinding;
 use assay_store::ledger::record::{Absence, Observation};
 use assay_store::ledger::{AbsenceEvidence, Ledger};
 
+use super::code_origins::own_checkout;
 use super::{BaseHashes, LedgerUseError, StoredReview};
 
 /// Personas whose advice may be reported as a gap or a risk, and is then not a finding.
@@ -45,7 +47,8 @@ pub(super) fn find_resolved(
     let redacted = RedactedTree(kept.change.tree());
     let ground = Grounder::new(Some(&redacted), None);
     let before = BaseHashes { change: kept.change, lineage, known: Default::default() };
-    let mut judge = ResolutionCheck { kept, lineage, files, ground, before };
+    let checkout = own_checkout(kept);
+    let mut judge = ResolutionCheck { kept, lineage, files, ground, before, checkout };
     let gone = candidates.into_iter().filter_map(|seen| {
         if there.contains(&(seen.fingerprint.as_str(), seen.file.as_str())) {
             return None;
@@ -105,12 +108,18 @@ struct ResolutionCheck<'a> {
     files: BTreeMap<&'a str, TouchedFile<'a>>,
     ground: Grounder<'a>,
     before: BaseHashes<'a>,
+    /// The id of this checkout; `None` if the ledger belongs to this checkout alone.
+    checkout: Option<String>,
 }
 
 impl ResolutionCheck<'_> {
     /// Returns the evidence that a finding is resolved; `None` if it is not resolved.
     fn absence_evidence(&mut self, seen: &OpenFinding) -> Option<AbsenceEvidence> {
         if !self.lineage.follows(seen.branch.as_deref(), seen.head.as_deref()) {
+            return None;
+        }
+        // Code that is in no commit is only in the checkout in which it was seen.
+        if seen.checkout.is_some() && seen.checkout != self.checkout {
             return None;
         }
         match self.files.get(seen.file.as_str()) {

@@ -5,7 +5,7 @@ use assay_change::{Change, Scope, Selection};
 use assay_review::{ledger, memory};
 use assay_store::ledger::decision::DismissalTerms;
 use assay_store::ledger::query::FindingFilter;
-use assay_store::ledger::record::{Observation, RunCost, RunRecord};
+use assay_store::ledger::record::{CodeOrigin, Observation, RunCost, RunRecord};
 use assay_store::ledger::{FindingOutcome, Ledger};
 use assay_testkit::Repository;
 use expect_test::{Expect, expect};
@@ -51,6 +51,7 @@ fn saw(ledger: &mut Ledger, day: u32, findings: &[&str]) {
                 id: "0123456789ab".into(),
                 fingerprint: title.to_owned(),
                 file: file.to_owned(),
+                origin: CodeOrigin::default(),
                 moved_from: None,
                 line: Some(7),
                 title: title.to_owned(),

@@ -23,10 +23,7 @@ pub(super) async fn answer(
     Ok((PRIVATE_HEADERS, kind, text).into_response())
 }
 
-fn metrics(
-    dashboard: &Dashboard,
-    traces: Option<ExportCounts>,
-) -> Result<String, DashboardError> {
+fn metrics(dashboard: &Dashboard, traces: Option<ExportCounts>) -> Result<String, DashboardError> {
     let mut text = MetricText::default();
     text.queues(&dashboard.queues()?.queues);
     text.agents(&dashboard.agents()?.agents);

@@ -52,13 +52,9 @@ impl DeliveryError {
             DeliveryError::GitHub(_)
             | DeliveryError::Jira(_)
             | DeliveryError::Transition(_)
-            | DeliveryError::Status(_) => {
-                self.service_error().is_some_and(|error| {
-                    error.is_transient()
-                        || error.is_outcome_unknown()
-                        || is_missing_permission(error)
-                })
-            }
+            | DeliveryError::Status(_) => self.service_error().is_some_and(|error| {
+                error.is_transient() || error.is_outcome_unknown() || is_missing_permission(error)
+            }),
         }
     }
 

@@ -30,7 +30,7 @@ pub(super) struct ExportFailure {
     pub(super) retry: ExportRetry,
 }
 
-/// Whether a message that was not accepted is sent once more.
+/// The decision whether a message that was not accepted is sent once more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ExportRetry {
     Never,

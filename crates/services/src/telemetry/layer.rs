@@ -99,9 +99,9 @@ impl<S: Subscriber + for<'l> LookupSpan<'l>> Layer<S> for TraceLayer {
     fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
         let Some(span) = context.span(id) else { return };
         let open = self.export.open_spans();
-        let parent = span.parent().and_then(|parent| {
-            open.with(parent.id().into_u64(), |parent| parent.context)
-        });
+        let parent = span
+            .parent()
+            .and_then(|parent| open.with(parent.id().into_u64(), |parent| parent.context));
         let mut fields = Fields::default();
         attributes.record(&mut fields);
         open.insert(id.into_u64(), self.begin(span.name(), fields, parent));

@@ -59,7 +59,8 @@ mod tests {
 
     #[test]
     fn the_names_of_the_specification_are_known() {
-        let known = |name: &str, ratio: Option<&str>| Sampler::parse(name, ratio).map(|it| it.ratio);
+        let known =
+            |name: &str, ratio: Option<&str>| Sampler::parse(name, ratio).map(|it| it.ratio);
         assert_eq!(known("always_on", None), Some(1.0));
         assert_eq!(known("parentbased_always_off", None), Some(0.0));
         assert_eq!(known("traceidratio", Some("0.25")), Some(0.25));

@@ -104,7 +104,10 @@ impl<V: Fn(&str) -> Option<String>> Reader<V> {
             return true;
         }
         if !exporters.all(|exporter| exporter == "none") {
-            self.warn(name, "has no exporter that assay supports, so no traces are sent; use `otlp`");
+            self.warn(
+                name,
+                "has no exporter that assay supports, so no traces are sent; use `otlp`",
+            );
         }
         false
     }

@@ -21,7 +21,9 @@ pub struct TraceContext {
 
 /// The reason why a text is no `traceparent`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("expected `00-TRACE-SPAN-FLAGS` with 32, 16 and 2 hexadecimal digits, as W3C Trace Context")]
+#[error(
+    "expected `00-TRACE-SPAN-FLAGS` with 32, 16 and 2 hexadecimal digits, as W3C Trace Context"
+)]
 pub struct InvalidTraceParent;
 
 impl TraceId {
@@ -108,8 +110,7 @@ mod tests {
             assert_eq!(context.span.to_string(), "00f067aa0ba902b7");
             assert_eq!(context.is_sampled, is_sampled, "{flags}");
         }
-        let later: Result<TraceContext, _> =
-            format!("01-{TRACE}-00f067aa0ba902b7-01-more").parse();
+        let later: Result<TraceContext, _> = format!("01-{TRACE}-00f067aa0ba902b7-01-more").parse();
         assert!(later.is_ok());
     }
 

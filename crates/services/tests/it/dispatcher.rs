@@ -160,7 +160,8 @@ fn a_refused_status_comment_delays_neither_the_transition_nor_later_messages() {
         waits: the ticket was updated, except for the comment with the outcomes of all findings
     "#]]);
     assert_eq!(post.jira.status(&post.ticket), "Code Review");
-    let second = TicketMessage { status: status("1 resolved"), ..post.ticket_message("second", None) };
+    let second =
+        TicketMessage { status: status("1 resolved"), ..post.ticket_message("second", None) };
     post.dispatcher.enqueue(&OutboundMessage::Ticket(second)).unwrap();
     post.deliver(expect![[r#"
         PROJ-1 received the comment

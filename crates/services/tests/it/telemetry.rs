@@ -56,7 +56,13 @@ fn spans(variables: &[(&str, &str)], work: impl FnOnce()) -> Vec<ReceivedSpan> {
 #[test]
 fn fields_become_attributes_and_events_stay_with_their_span() {
     let spans = spans(&[], || {
-        let outer = info_span!("outer", files = 3_u64, ratio = 0.5, is_new = true, late = tracing::field::Empty);
+        let outer = info_span!(
+            "outer",
+            files = 3_u64,
+            ratio = 0.5,
+            is_new = true,
+            late = tracing::field::Empty
+        );
         let _entered = outer.enter();
         outer.record("late", "yes");
         outer.record("files", 4_u64);
@@ -94,7 +100,8 @@ fn every_text_is_redacted_and_bounded() {
 
 #[test]
 fn a_span_in_another_process_is_the_parent_and_decides_whether_the_trace_is_sent() {
-    let parent = |flags: &str| format!("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-{flags}");
+    let parent =
+        |flags: &str| format!("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-{flags}");
     let of_request = |flags: &str| {
         spans(&[], || {
             let span = info_span!("request", otel.traceparent = parent(flags));

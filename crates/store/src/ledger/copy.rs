@@ -111,9 +111,12 @@ const FILE_OF_LOOK: usize = 5;
 
 const LOOKS: CopiedTable = CopiedTable {
     name: "looks",
-    columns: "finding, run, outcome, called, file, line, before, why, evidence",
-    width: 9,
+    columns: "finding, run, outcome, called, file, line, before, why, evidence, checkout",
+    width: 10,
 };
+
+const AUTHORS: CopiedTable =
+    CopiedTable { name: "finding_authors", columns: "finding, author", width: 2 };
 
 const VOTES: CopiedTable = CopiedTable {
     name: "votes",
@@ -184,6 +187,7 @@ struct FindingRows {
     finding: RowValues,
     looks: Vec<RowValues>,
     votes: Vec<RowValues>,
+    authors: Vec<RowValues>,
     dismissals: Vec<DismissalRow>,
 }
 
@@ -309,6 +313,7 @@ fn finding_with_rows(connection: &SqlConnection, finding: RowValues) -> SqlResul
     Ok(FindingRows {
         looks: LOOKS.rows_of(connection, key)?,
         votes: VOTES.rows_of(connection, key)?,
+        authors: AUTHORS.rows_of(connection, key)?,
         dismissals: dismissal_rows(connection, key)?,
         finding,
     })
@@ -349,6 +354,7 @@ fn add_findings(target: &SqlConnection, batch: &[FindingRows]) -> SqlResult<Copy
         counts.findings.add(is_new);
         counts.outcomes.merge(LOOKS.add_all(target, key, &rows.looks)?);
         counts.votes.merge(VOTES.add_all(target, key, &rows.votes)?);
+        AUTHORS.add_all(target, key, &rows.authors)?;
         for dismissal in &rows.dismissals {
             counts.dismissals.add(add_dismissal(target, key, dismissal)?);
         }

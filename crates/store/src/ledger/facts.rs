@@ -70,6 +70,8 @@ pub struct FindingFacts {
     pub resolved: Option<Moment>,
     /// The reaction to the finding.
     pub reception: Reception,
+    /// The author of the line, an email address; `None` if unknown.
+    pub author: Option<String>,
 }
 
 /// The reaction to a finding.
@@ -227,14 +229,19 @@ fn keys_by_name(
 fn findings(connection: &SqlConnection, from: i64, today: &str) -> SqlResult<Vec<FindingFacts>> {
     let absences = absences(connection, from)?;
     let dismissals = dismissals(connection)?;
+    let mut authors = authors(connection)?;
     let columns = "key, impact, category, rule, file, first_seen, last_look";
     let sql = format!("SELECT {columns}, {STATE} AS state {FINDINGS}");
     let mut statement = connection.prepare(&sql)?;
-    let rows = statement.query_map(named_params! { ":from": from, ":today": today }, |row| {
+    let values = named_params! { ":from": from, ":today": today };
+    let mut rows = statement.query(values)?;
+    let mut findings = Vec::new();
+    while let Some(row) = rows.next()? {
         let key: FindingKey = row.get("key")?;
         let (state, file): (FindingState, String) = (row.get("state")?, row.get("file")?);
         let absence = absences.get(&key).filter(|_| state == FindingState::Gone);
-        Ok(FindingFacts {
+        findings.push(FindingFacts {
+            author: authors.remove(&key),
             key,
             impact: row.get("impact")?,
             category: row.get("category")?,
@@ -245,9 +252,14 @@ fn findings(connection: &SqlConnection, from: i64, today: &str) -> SqlResult<Vec
             state,
             resolved: absence.map(|absence| absence.at),
             reception: reception(state, absence, dismissals.get(&key)),
-        })
-    })?;
-    rows.collect()
+        });
+    }
+    Ok(findings)
+}
+
+fn authors(connection: &SqlConnection) -> SqlResult<HashMap<FindingKey, String>> {
+    let mut statement = connection.prepare("SELECT finding, author FROM finding_authors")?;
+    statement.query_map(params![], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
 }
 
 /// The absence of a finding that is gone.

@@ -75,6 +75,7 @@ fn old_runs(connection: &SqlConnection, before: Moment) -> SqlResult<Vec<String>
 
 fn remove_finding(connection: &SqlConnection, key: FindingKey) -> SqlResult<()> {
     for sql in [
+        "DELETE FROM finding_authors WHERE finding = ?1",
         "DELETE FROM votes WHERE finding = ?1",
         "DELETE FROM looks WHERE finding = ?1",
         "DELETE FROM findings WHERE key = ?1",

@@ -139,6 +139,8 @@ pub struct OpenFinding {
     pub branch: Option<String>,
     /// The commit of the run; `None` if unknown.
     pub head: Option<String>,
+    /// The only checkout that has the code of the finding; `None` if the code is in a commit.
+    pub checkout: Option<String>,
     /// The reviewers that voted for the finding in that run.
     pub reviewers: Vec<String>,
 }
@@ -266,7 +268,7 @@ impl Ledger {
         let files: Vec<&str> = files.into_iter().collect();
         self.query(|connection| {
             let mut statement = connection.prepare(
-                "SELECT key, fingerprint, findings.file, findings.finding, before, branch, head,
+                "SELECT key, fingerprint, findings.file, findings.finding, before, branch, head, checkout,
                         (SELECT json_group_array(DISTINCT reviewer) FROM votes
                          WHERE votes.finding = findings.key AND run = seen_by) AS voters
                  FROM findings
@@ -283,6 +285,17 @@ impl Ledger {
                 }
             }
             Ok(all)
+        })
+    }
+
+    /// Returns true if the ledger has the author of a finding.
+    pub fn has_author(&self, fingerprint: &str, file: &str) -> Result<bool, LedgerError> {
+        self.query(|connection| {
+            let sql = "SELECT count(*) FROM finding_authors
+                       JOIN findings ON findings.key = finding_authors.finding
+                       WHERE fingerprint = ?1 AND file = ?2";
+            let mut statement = connection.prepare_cached(sql)?;
+            statement.query_row([fingerprint, file], |row| Ok(row.get::<_, i64>(0)? > 0))
         })
     }
 
@@ -327,6 +340,7 @@ fn open_finding(row: &SqlRow<'_>) -> SqlResult<OpenFinding> {
         before: row.get(4)?,
         branch: row.get(5)?,
         head: row.get(6)?,
+        checkout: row.get(7)?,
         reviewers: names(row, "voters")?,
     })
 }

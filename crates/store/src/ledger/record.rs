@@ -111,6 +111,17 @@ pub struct Observation {
     pub finding: String,
     /// The votes for the finding.
     pub votes: Vec<VoteRecord>,
+    /// The origin of the code of the finding.
+    pub origin: CodeOrigin,
+}
+
+/// The origin of the code of a finding.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CodeOrigin {
+    /// The author of the line, an email address; `None` if unknown.
+    pub author: Option<String>,
+    /// The checkout that has the code, if the code is in no commit; `None` for committed code.
+    pub checkout: Option<String>,
 }
 
 /// The vote of a reviewer for a finding.
@@ -387,13 +398,19 @@ fn add_observation(
     observation: &Observation,
 ) -> SqlResult<()> {
     let mut add = transaction.prepare_cached(
-        "INSERT INTO looks (run, finding, outcome, called, file, line, before, why)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO NOTHING",
+        "INSERT INTO looks (run, finding, outcome, called, file, line, before, why, checkout)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT DO NOTHING",
     )?;
-    let Observation { outcome, id, file, line, before, why, .. } = observation;
-    if add.execute(params![run.id, key, outcome, id, file, line, before, why])? == 0 {
+    let Observation { outcome, id, file, line, before, why, origin, .. } = observation;
+    let CodeOrigin { author, checkout } = origin;
+    if add.execute(params![run.id, key, outcome, id, file, line, before, why, checkout])? == 0 {
         // The run reported the finding twice; the first report counts.
         return Ok(());
+    }
+    if let Some(author) = author {
+        let sql = "INSERT INTO finding_authors (finding, author) VALUES (?1, ?2)
+                   ON CONFLICT (finding) DO UPDATE SET author = excluded.author";
+        transaction.prepare_cached(sql)?.execute(params![key, author])?;
     }
     for vote_record in &observation.votes {
         add_vote(transaction, run, key, vote_record)?;

@@ -12,18 +12,20 @@ use crate::postgres::create_schema;
 pub(super) const APPLICATION: i64 = 0x6173_7361;
 
 /// The migrations of SQLite, one for each version of the schema.
-const MIGRATIONS: [&str; 4] = [
+const MIGRATIONS: [&str; 5] = [
     include_str!("schema/1.sql"),
     include_str!("schema/2.sql"),
     include_str!("schema/3.sql"),
     include_str!("schema/4.sql"),
+    include_str!("schema/5.sql"),
 ];
 
 /// The current version of the schema of SQLite.
 pub(super) const VERSION: i64 = MIGRATIONS.len() as i64;
 
 /// The migrations of PostgreSQL, one for each version of the schema.
-const SERVER_MIGRATIONS: [&str; 1] = [include_str!("schema/postgres/1.sql")];
+const SERVER_MIGRATIONS: [&str; 2] =
+    [include_str!("schema/postgres/1.sql"), include_str!("schema/postgres/2.sql")];
 
 /// The lock of the migrations in a database, which is held until the end of the transaction.
 const LOCK_MIGRATIONS: &str = "SELECT pg_advisory_xact_lock(hashtext('assay ledger'))::text";

@@ -10,7 +10,8 @@ use tempfile::TempDir;
 use super::decision::{ActiveDismissal, Decision, DismissalTerms};
 use super::query::{FindingFilter, IdMatch};
 use super::record::{
-    Absence, ExternalDismissal, Observation, RecordOutcome, RunCost, RunRecord, VoteRecord,
+    Absence, CodeOrigin, ExternalDismissal, Observation, RecordOutcome, RunCost, RunRecord,
+    VoteRecord,
 };
 use super::*;
 
@@ -112,6 +113,7 @@ pub(super) fn observation(text: &str, outcome: FindingOutcome, run: &RunRecord) 
         id: fingerprint(&format!("{name} {file}"))[..12].to_owned(),
         fingerprint: fingerprint(name),
         file: file.to_owned(),
+        origin: CodeOrigin::default(),
         moved_from: from,
         line: Some(7),
         title: format!("{name} of {}", run.id),

@@ -205,9 +205,10 @@ impl State {
     /// Returns the fault of a request, and counts the request for faults of later ones.
     fn next_fault(&mut self, line: &str) -> Option<Fault> {
         let matches = |(request, ..): &&mut (String, usize, Fault)| line.contains(request.as_str());
-        let due = self.faults.iter().position(|(request, before, _)| {
-            *before == 0 && line.contains(request.as_str())
-        });
+        let due = self
+            .faults
+            .iter()
+            .position(|(request, before, _)| *before == 0 && line.contains(request.as_str()));
         let fault = due.map(|at| self.faults.remove(at).2);
         self.faults.iter_mut().filter(matches).for_each(|it| it.1 = it.1.saturating_sub(1));
         fault

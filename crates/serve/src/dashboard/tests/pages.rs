@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpStream;
 
 use assay_store::ledger::FindingOutcome;
-use assay_store::ledger::record::{Observation, RunCost, RunRecord, VoteRecord};
+use assay_store::ledger::record::{CodeOrigin, Observation, RunCost, RunRecord, VoteRecord};
 
 use super::*;
 
@@ -78,6 +78,7 @@ impl DashboardServer {
             id: id.clone(),
             fingerprint: hash,
             file: "src/a.rs".into(),
+            origin: CodeOrigin::default(),
             moved_from: None,
             line: Some(7),
             title: title.into(),

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::super::span::{Attribute, AttributeValue, FinishedSpan, SpanEvent, SpanKind, SpanStatus};
+use super::super::span::{
+    Attribute, AttributeValue, FinishedSpan, SpanEvent, SpanKind, SpanStatus,
+};
 use super::{PartialSuccess, SCOPE, SpanBatch, VERSION, flags};
 
 pub(super) fn encode(batch: &SpanBatch<'_>) -> Vec<u8> {

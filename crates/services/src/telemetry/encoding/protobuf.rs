@@ -1,6 +1,8 @@
 //! The binary encoding of OTLP, with the field numbers of `opentelemetry/proto/trace/v1`.
 
-use super::super::span::{Attribute, AttributeValue, FinishedSpan, SpanEvent, SpanKind, SpanStatus};
+use super::super::span::{
+    Attribute, AttributeValue, FinishedSpan, SpanEvent, SpanKind, SpanStatus,
+};
 use super::{PartialSuccess, SCOPE, SpanBatch, VERSION, flags};
 
 pub(super) fn encode(batch: &SpanBatch<'_>) -> Vec<u8> {

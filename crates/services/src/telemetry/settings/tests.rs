@@ -120,7 +120,10 @@ fn headers_and_attributes_are_pairs_in_percent_encoding() {
         LOCAL,
         ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "http/json"),
         ("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Basic%20YTpi, x-tenant = 7,"),
-        ("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment.name=ci,service.name=other,note=a%2Cb"),
+        (
+            "OTEL_RESOURCE_ATTRIBUTES",
+            "deployment.environment.name=ci,service.name=other,note=a%2Cb",
+        ),
         ("OTEL_SERVICE_NAME", "shop gate"),
     ]);
     let settings = settings.settings.unwrap();
