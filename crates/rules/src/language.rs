@@ -157,12 +157,19 @@ pub(crate) fn is_usually_untested(path: &str) -> bool {
     is_below(&path.to_ascii_lowercase(), &UNTESTED_FOLDERS)
 }
 
+/// Returns true if a folder of a file has the name of a package of tests, such as `test_server`.
+fn is_below_test_package(path: &str) -> bool {
+    let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders);
+    folders.split('/').any(|folder| folder.starts_with("test_") || folder.ends_with("_tests"))
+}
+
 /// Returns true if a file contains tests, by the conventions of common runners.
 pub fn is_test(path: &str) -> bool {
     let path = path.to_ascii_lowercase();
     let name = path.rsplit('/').next().unwrap_or(&path);
     let stem = name.split('.').next().unwrap_or(name);
     is_below(&path, &TEST_FOLDERS)
+        || is_below_test_package(&path)
         || is_fixture(&path)
         || [".test.", ".spec.", ".cy.", ".e2e."].iter().any(|part| name.contains(part))
         || stem.starts_with("test_")
@@ -191,7 +198,7 @@ mod tests {
         for path in [
             "web/a.test.ts", "src/__tests__/a.js", "tests/it/main.rs", "pkg/a_test.go",
             "test_shop.py", "src/test/java/CartTest.java", "spec/cart_spec.rb",
-            "tests/conftest.py",
+            "tests/conftest.py", "test_server/data/a.json", "shop_tests/a.rs",
         ] {
             assert!(is_test(path), "{path}");
         }
