@@ -35,18 +35,24 @@ pub struct DismissalInput {
 /// The decision of a person on a loop: on the whole tree, or on one issue.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
+#[schemars(extend("if" = given("because"), "then" = given("for")))]
 pub struct LoopSignOffInput {
     /// The name of the person; absent for the user of the server.
     pub by: Option<String>,
     /// The title of the issue or the text of the criterion; absent to sign off the whole tree.
     #[serde(rename = "for")]
-    #[schemars(length(min = 1))]
+    #[schemars(length(min = 1), regex(pattern = r"\S"))]
     pub about: Option<String>,
     /// The reason of a decision on one issue, which readers of the report see. Required with `for`.
     pub because: Option<String>,
     /// The `tree` of the loop that the person saw. If the tree has changed since, the decision is
     /// refused; absent to decide on the current tree.
     pub tree: Option<String>,
+}
+
+/// Returns the schema of an object in which a text is given.
+fn given(name: &str) -> serde_json::Value {
+    serde_json::json!({ "required": [name], "properties": { name: { "type": "string" } } })
 }
 
 impl LoopSignOffInput {

@@ -116,9 +116,18 @@ fn a_decision_without_the_name_of_an_issue_does_not_sign_off_the_whole_tree() {
     let server = DashboardServer::start();
     server.run_loop_of_risk("critical");
     let path = "/api/v1/loops/001-greeting";
+    let (_, description) = server.call("GET", "/api/v1/openapi.json", "");
+    let schema = &description["components"]["schemas"]["LoopSignOffInput"];
+    let is_described = |body: &str| {
+        jsonschema::is_valid(schema, &serde_json::from_str(body).unwrap())
+    };
     for body in [r#"{"for": "", "because": ""}"#, r#"{"for": " "}"#, r#"{"because": ""}"#] {
         let (status, answer) = server.call("POST", &format!("{path}/sign-off"), body);
         assert_eq!((status, &answer["error"]), (400, &json!("invalid")), "{body}: {answer}");
+        assert!(!is_described(body), "{body} is valid by {schema}");
+    }
+    for body in ["{}", r#"{"for": "x", "because": "y"}"#, r#"{"for": null, "because": null}"#] {
+        assert!(is_described(body), "{body} is invalid by {schema}");
     }
     let (_, detail) = server.call("GET", path, "");
     assert_eq!((&detail["sign_offs"], &detail["awaits_sign_off"]), (&json!([]), &json!(true)));
