@@ -38,6 +38,16 @@ pub fn error_chain(error: &dyn std::error::Error) -> String {
     causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
+/// Quotes a path as one word of a shell, if necessary.
+pub fn shell_word(path: &std::path::Path) -> String {
+    let text = path.display().to_string();
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%,:=".contains(c);
+    match !text.is_empty() && text.chars().all(is_plain) {
+        true => text,
+        false => format!("'{}'", text.replace('\'', r"'\''")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -50,6 +60,12 @@ mod tests {
         let kept: Vec<_> = (0..6).map(|max| first_chars(MIXED, max)).collect();
         assert_eq!(kept, ["", "a", "aé", "aé表", MIXED, MIXED]);
         assert_eq!(first_chars("", 3), "");
+    }
+
+    #[test]
+    fn a_path_is_one_word_of_a_shell() {
+        let quoted = ["/tmp/a-b.c", "a b", "it's", ""].map(|path| shell_word(path.as_ref()));
+        assert_eq!(quoted, ["/tmp/a-b.c", "'a b'", r"'it'\''s'", "''"]);
     }
 
     #[test]

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use assay_findings::grounding::Tree as _;
 use assay_findings::path::RepoPath;
 
-use self::tree_stamp::TreeStamp;
+pub(crate) use self::tree_stamp::TreeStamp;
 use crate::diff::{Content, FileDiff, Mode};
 use crate::file_name::to_raw_name;
 use crate::git::{Git, argument};

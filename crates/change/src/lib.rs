@@ -7,6 +7,7 @@
 //!   not UTF-8 into text.
 //! - `worktree`, `scratch_worktree`, `patch`: folders in which agents and fixers work, and their
 //!   results.
+//! - `staged_files`: replaces files of the index.
 //! - [`code_owners`]: the owners of files, as CODEOWNERS names them.
 //! - `edited_work_tree`: the change of a work tree with the unsaved texts of an editor.
 //! - `given_diff`: a diff that is applied to no work tree. `whole_tree`: all files, as new ones.
@@ -38,12 +39,14 @@ mod recorded_change;
 mod renames;
 mod scratch_worktree;
 mod snapshot;
+mod staged_files;
 pub mod state;
 mod stored_files;
 pub mod tree;
 pub mod unified;
 mod untracked_files;
 mod whole_tree;
+mod work_tree_stamp;
 mod worktree;
 
 use std::path::{Path, PathBuf};
@@ -68,8 +71,10 @@ pub use crate::patch::Patch;
 pub use crate::recorded_change::RecordedChange;
 pub use crate::scratch_worktree::ScratchWorktree;
 pub use crate::snapshot::fingerprint;
+pub use crate::staged_files::{IndexEntry, StagedFiles};
 pub use crate::stored_files::{StoredFile, StoredFiles, StoredTree};
 use crate::tree::{ErrorRecordingTree, GitTree, TreeErrors, TreeKind, UnsavedTexts};
+pub use crate::work_tree_stamp::WorkTreeStamp;
 pub use crate::worktree::Worktree;
 
 /// The selection of a change.

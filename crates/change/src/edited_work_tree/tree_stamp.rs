@@ -10,10 +10,10 @@ const GIT_FILES: [&str; 5] = ["HEAD", "index", "logs/HEAD", "FETCH_HEAD", "packe
 /// The sizes, times and inodes of the files of git. Two equal stamps mean that no branch was
 /// changed and no file was staged in between.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct TreeStamp(Vec<Option<(u64, i64, i64, u64)>>);
+pub(crate) struct TreeStamp(Vec<Option<(u64, i64, i64, u64)>>);
 
 impl TreeStamp {
-    pub(super) fn of(root: &Path) -> TreeStamp {
+    pub(crate) fn of(root: &Path) -> TreeStamp {
         let git_folder = git_folder(root);
         TreeStamp(GIT_FILES.iter().map(|name| stamp(&git_folder.join(name))).collect())
     }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use assay_base::text::shell_word;
 use assay_sandbox::RunError;
 
 /// The reason that a call of git has no result.
@@ -228,15 +229,5 @@ pub(crate) fn none_if_negative<T>(answer: Result<T, GitError>) -> Result<Option<
     match answer {
         Err(error) if error.is_negative_answer() => Ok(None),
         answer => answer.map(Some),
-    }
-}
-
-/// Quotes a path for a shell if necessary.
-fn shell_word(path: &std::path::Path) -> String {
-    let text = path.display().to_string();
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%,:=".contains(c);
-    match text.chars().all(is_plain) {
-        true => text,
-        false => format!("'{}'", text.replace('\'', r"'\''")),
     }
 }
