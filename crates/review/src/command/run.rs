@@ -160,7 +160,8 @@ fn success_codes(format: AnalyserFormat) -> SuccessCodes {
         | AnalyserFormat::Eslint
         | AnalyserFormat::Semgrep
         | AnalyserFormat::Bandit
-        | AnalyserFormat::GolangciLint => SuccessCodes::OneWithFindings,
+        | AnalyserFormat::GolangciLint
+        | AnalyserFormat::Pyright => SuccessCodes::OneWithFindings,
         AnalyserFormat::Sarif
         | AnalyserFormat::Rdjson
         | AnalyserFormat::Rdjsonl

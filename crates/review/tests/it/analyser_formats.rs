@@ -1,7 +1,7 @@
 //! Real outputs of analysers, parsed.
 //!
 //! The fixtures are outputs of Ruff 0.17.4, Bandit 1.9.4, Semgrep 1.182.0, ShellCheck 0.11.0,
-//! ESLint 10.14.0 and clippy 0.1.95 on the files in `fixtures/flawed`. That of golangci-lint is
+//! ESLint 10.14.0, Pyright 1.1.414 and clippy 0.1.95 on the files in `fixtures/flawed`. That of golangci-lint is
 //! written after its documentation, and the rdjsonl is Ruff's rdjson, a line for each diagnostic.
 
 use assay_review::command::format::AnalyserFormat;
@@ -236,6 +236,11 @@ fn clippy_paths_start_at_the_crate_folder_and_only_certain_suggestions_are_fixes
         not covered: the build failed; code that needs the build was not checked
     "#]],
     );
+}
+
+#[test]
+fn pyright_places_start_at_0() {
+    check(AnalyserFormat::Pyright, include_str!("../fixtures/pyright.json"), expect![[""]]);
 }
 
 #[test]

@@ -17,23 +17,23 @@ fn each_known_analyser_has_a_unique_name_and_becomes_a_reviewer() {
 }
 
 #[test]
-fn only_clippy_and_golangci_lint_run_on_the_whole_project() {
+fn analysers_without_names_of_files_run_on_the_whole_project() {
     let whole: Vec<&str> = KNOWN_ANALYSERS
         .iter()
         .filter(|known| !known.args.contains(&FILES_PLACEHOLDER))
         .map(|known| known.name)
         .collect();
-    assert_eq!(whole, ["clippy", "golangci-lint"]);
+    assert_eq!(whole, ["clippy", "gitleaks", "golangci-lint", "tsc"]);
 }
 
 #[test]
-fn clippy_eslint_and_golangci_lint_are_marked_as_running_repository_code() {
+fn analysers_that_run_repository_code_are_marked() {
     let running: Vec<&str> = KNOWN_ANALYSERS
         .iter()
         .filter(|known| known.runs_code.is_some())
         .map(|known| known.name)
         .collect();
-    assert_eq!(running, ["clippy", "eslint", "golangci-lint"]);
+    assert_eq!(running, ["clippy", "eslint", "golangci-lint", "mypy", "pyright", "tsc"]);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use crate::flawed::{MemoryTree, ROOT};
 
-const FIXTURES: [(AnalyserFormat, &str); 11] = [
+const FIXTURES: [(AnalyserFormat, &str); 12] = [
     (AnalyserFormat::Ruff, include_str!("../fixtures/ruff.json")),
     (AnalyserFormat::Bandit, include_str!("../fixtures/bandit.json")),
     (AnalyserFormat::Semgrep, include_str!("../fixtures/semgrep.json")),
@@ -16,6 +16,7 @@ const FIXTURES: [(AnalyserFormat, &str); 11] = [
     (AnalyserFormat::Checkstyle, include_str!("../fixtures/shellcheck.xml")),
     (AnalyserFormat::Clippy, include_str!("../fixtures/clippy.jsonl")),
     (AnalyserFormat::GolangciLint, include_str!("../fixtures/golangci-lint.json")),
+    (AnalyserFormat::Pyright, include_str!("../fixtures/pyright.json")),
     (AnalyserFormat::Rdjson, include_str!("../fixtures/ruff.rdjson")),
     (AnalyserFormat::Rdjsonl, include_str!("../fixtures/ruff.rdjsonl")),
     (AnalyserFormat::Sarif, include_str!("../fixtures/ruff.sarif")),

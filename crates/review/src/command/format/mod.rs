@@ -10,6 +10,7 @@ mod document;
 mod eslint;
 mod golangci;
 mod lines;
+mod pyright;
 mod rdjson;
 mod ruff;
 mod sarif;
@@ -52,6 +53,8 @@ pub enum AnalyserFormat {
     Bandit,
     /// The JSON output of golangci-lint.
     GolangciLint,
+    /// The output of `pyright --outputjson`.
+    Pyright,
 }
 
 /// The error for a word that names no format.
@@ -72,7 +75,7 @@ pub(crate) struct ParsedOutput {
 
 impl AnalyserFormat {
     /// All formats.
-    pub const ALL: [AnalyserFormat; 11] = [
+    pub const ALL: [AnalyserFormat; 12] = [
         AnalyserFormat::Sarif,
         AnalyserFormat::Rdjson,
         AnalyserFormat::Rdjsonl,
@@ -84,6 +87,7 @@ impl AnalyserFormat {
         AnalyserFormat::Semgrep,
         AnalyserFormat::Bandit,
         AnalyserFormat::GolangciLint,
+        AnalyserFormat::Pyright,
     ];
 
     /// Returns the name of the format in the configuration.
@@ -100,6 +104,7 @@ impl AnalyserFormat {
             AnalyserFormat::Semgrep => "semgrep",
             AnalyserFormat::Bandit => "bandit",
             AnalyserFormat::GolangciLint => "golangci-lint",
+            AnalyserFormat::Pyright => "pyright",
         }
     }
 
@@ -121,6 +126,7 @@ impl AnalyserFormat {
             AnalyserFormat::Semgrep => "semgrep JSON",
             AnalyserFormat::Bandit => "bandit JSON",
             AnalyserFormat::GolangciLint => "golangci-lint JSON",
+            AnalyserFormat::Pyright => "pyright JSON",
         }
     }
 
@@ -162,6 +168,7 @@ impl AnalyserFormat {
             AnalyserFormat::Semgrep => semgrep::read(text, builder),
             AnalyserFormat::Bandit => bandit::read(text, builder),
             AnalyserFormat::GolangciLint => golangci::read(text, builder),
+            AnalyserFormat::Pyright => pyright::read(text, builder),
         }
     }
 }
