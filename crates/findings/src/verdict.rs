@@ -284,11 +284,21 @@ fn incomplete_reasons(evidence: &VerdictInputs<'_>) -> Vec<VerdictReason> {
     }
     for report in evidence.reports {
         let name = &report.reviewer.name;
-        if let Some(why) = report.unusable.as_ref().filter(|_| report.required) {
-            reasons.push(because(
-                VerdictRule::NoReport,
-                format!("`{name}` gave nothing usable: {why}"),
-            ));
+        let is_first_with_cause = |why: &&String| {
+            let mut same = evidence.reports.iter().filter(|other| other.required);
+            same.find(|other| other.unusable.as_ref() == Some(*why))
+                .is_some_and(|first| std::ptr::eq(first, report))
+        };
+        if let Some(why) = report.unusable.as_ref().filter(|_| report.required)
+            && is_first_with_cause(&why)
+        {
+            let failed = evidence
+                .reports
+                .iter()
+                .filter(|other| other.required && other.unusable.as_ref() == Some(why));
+            let names: Vec<&str> = failed.map(|other| other.reviewer.name.as_str()).collect();
+            let text = format!("{} gave nothing usable: {why}", list_reviewers(&names));
+            reasons.push(because(VerdictRule::NoReport, text));
         }
         // A report with lost parts makes the review incomplete, even if its reviewer is optional:
         // the lost part may have been a finding that blocks.
@@ -308,6 +318,15 @@ fn incomplete_reasons(evidence: &VerdictInputs<'_>) -> Vec<VerdictReason> {
         }
     }
     reasons
+}
+
+/// Returns the names of reviewers in a sentence, with their number if there are several.
+pub fn list_reviewers(names: &[&str]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    match &*quoted {
+        [one] => one.clone(),
+        several => format!("{} reviewers ({})", several.len(), several.join(", ")),
+    }
 }
 
 /// Returns the sentence by which a reviewer rejects the change, unless a finding of the reviewer

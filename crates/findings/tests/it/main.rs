@@ -15,4 +15,5 @@ mod reading;
 mod second_look;
 mod seeds;
 mod vectors;
+mod verdicts;
 mod words;
