@@ -17,6 +17,7 @@ use assay_store::postgres::PgQueue;
 use assay_store::pulls::RepositoryName;
 
 use crate::config::agents::AgentSettings;
+use crate::config::automatic_analysers::{AnalyserSelection, UsableAnalyser, find_usable_on_disk};
 use crate::config::github::GithubConfig;
 use crate::config::{self, Configuration};
 use crate::environment::Environment;
@@ -59,10 +60,7 @@ pub fn diagnose(environment: &Environment, folder: &Path) -> Vec<Diagnosis> {
     let root = root.as_deref().ok();
     lines.extend(limits());
     let configured = root.map(|root| configured_analysers(environment, root)).unwrap_or_default();
-    lines.extend(KNOWN_ANALYSERS.iter().map(|known| {
-        let asked_for = configured.iter().any(|command| command.name == known.name);
-        check_analyser(known, root, asked_for)
-    }));
+    lines.extend(known_analysers_lines(environment, root, &configured));
     let own = configured.iter().filter(|command| known_analysers::find(&command.name).is_none());
     lines.extend(own.map(|command| check_custom_analyser(environment, root, command)));
     lines.extend(models(environment, root));
@@ -351,6 +349,44 @@ fn limits() -> Vec<Diagnosis> {
 fn configured_analysers(environment: &Environment, root: &Path) -> Vec<CommandReviewer> {
     let configuration = Configuration::on_disk(environment, root).ok().flatten();
     configuration.and_then(|configuration| configuration.commands().ok()).unwrap_or_default()
+}
+
+/// Checks the well-known analysers: the program, and the configuration in the repository.
+fn known_analysers_lines(
+    environment: &Environment,
+    root: Option<&Path>,
+    configured: &[CommandReviewer],
+) -> Vec<Diagnosis> {
+    let usable = root.and_then(|root| find_usable_on_disk(environment, root).ok());
+    let usable = usable.unwrap_or_default();
+    let runs_automatically = root.is_some_and(|root| is_automatic(environment, root));
+    let lines = KNOWN_ANALYSERS.iter().map(|known| {
+        if configured.iter().any(|command| command.name == known.name) {
+            return check_analyser(known, root, true);
+        }
+        let Some(found) = usable.iter().find(|found| found.known == known) else {
+            return check_analyser(known, root, false);
+        };
+        let UsableAnalyser { known, configured_by } = found;
+        match runs_automatically && known.runs_code.is_none() {
+            true => good(format!(
+                "{} runs by `review.analysers: auto`: `{configured_by}` configures it",
+                known.name
+            )),
+            false => missing(format!(
+                "{} is installed, and `{configured_by}` configures it: {}",
+                known.name,
+                found.how_to_run()
+            )),
+        }
+    });
+    lines.collect()
+}
+
+/// Returns true if the configuration of a work tree has `review.analysers: auto`.
+fn is_automatic(environment: &Environment, root: &Path) -> bool {
+    let configuration = Configuration::on_disk(environment, root).ok().flatten();
+    configuration.is_some_and(|it| it.analysers() == AnalyserSelection::Auto)
 }
 
 /// Looks for the program of an analyser that the repository defines, without running it.

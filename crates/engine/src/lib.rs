@@ -7,9 +7,12 @@
 //! [`reporter::Reporter`] and [`review_progress::ReviewProgress`].
 //!
 //! - [`config`]: the configuration, and the version of it that applies to a change.
-//! - [`models`]: the models and personas of a run, with their budget and cache.
+//! - [`models`]: the models and personas of a run, with their budget and cache. [`effort`]: how much
+//!   they read.
 //! - [`review_session`]: a review from end to end. [`safe_fixes`]: fixes that are applied without
 //!   asking. [`delegated_review`]: reviews that the model of an agent reads.
+//!   [`staged_fixes`]: the same for staged files. [`next_steps`]: the commands that follow a review.
+//!   [`interactive_review`]: decisions of a user on each finding.
 //!   [`editor_session`]: the review of a work tree while its files are edited.
 //! - [`loop_session`]: the validation loop. [`gate_session`], [`gate_run`]: a gate, and its
 //!   verification and fixes. [`gate_outcome`]: outcomes of gates in words.
@@ -43,6 +46,7 @@ pub mod dates;
 pub mod delegated_review;
 pub mod diagnosis;
 pub mod editor_session;
+pub mod effort;
 pub mod environment;
 pub mod evaluation;
 pub mod finding_ledger;
@@ -51,6 +55,7 @@ pub mod gate_outcome;
 pub mod gate_run;
 pub mod gate_session;
 pub mod imports;
+pub mod interactive_review;
 pub mod ledger_transfer;
 mod left_out;
 pub mod loop_page;
@@ -59,6 +64,7 @@ pub mod loop_views;
 mod memory;
 pub mod models;
 pub mod new_tasks;
+pub mod next_steps;
 pub mod notify;
 pub mod publish;
 mod purpose;
@@ -72,6 +78,7 @@ pub mod rule_catalogue;
 pub mod rule_options;
 pub mod safe_fixes;
 pub mod source_columns;
+pub mod staged_fixes;
 pub mod task_handlers;
 pub mod telemetry;
 pub mod template_catalogue;

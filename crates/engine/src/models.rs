@@ -20,6 +20,7 @@ use assay_review::memory::Memory;
 use assay_review::persona::validator::second_looks;
 use assay_review::persona::{PersonaContext, Personas, Tier, VALIDATOR};
 use assay_review::recording::{Grouping, REPLIES_DIR, RecordedModels};
+use assay_review::resume::resumable_replies;
 use assay_review::{
     Estimate, ReadDecision, Review, Reviewer, StartOrder, interrupted_report, runs,
 };
@@ -29,6 +30,7 @@ use assay_sandbox::ScratchFolder;
 use crate::config::Settings;
 use crate::config::models::{ModelsConfig, Phase, SpendingCaps};
 use crate::dates::today;
+use crate::effort::Effort;
 use crate::memory::{self, RecallResult};
 
 /// The options for models of a run.
@@ -51,12 +53,16 @@ pub struct ModelOptions {
     pub if_configured: bool,
     /// Token limit for thinking; `None` for the one of reviews.
     pub thinking: Option<u32>,
+    /// The effort of the personas.
+    pub effort: Effort,
+    /// True if the answers of the last review are reused, which was interrupted.
+    pub resume: bool,
 }
 
 impl ModelOptions {
     /// Returns the requested grouping, or else the configured one.
     fn grouping(&self, configured: Grouping) -> Grouping {
-        if self.each_persona { Grouping::EachPersona } else { configured }
+        if self.each_persona { Grouping::EachPersona } else { self.effort.grouping(configured) }
     }
 
     /// Returns a request by which personas read whenever a model is configured, as agents do.
@@ -144,6 +150,21 @@ pub enum CachePolicy {
     NoModels,
 }
 
+/// The stored answers that a run may use.
+#[derive(Debug)]
+pub struct ReplyCaches {
+    /// The caching of answers.
+    pub policy: CachePolicy,
+    /// The folder with the answers of an interrupted run; `None` if none is resumed.
+    pub earlier: Option<PathBuf>,
+}
+
+impl From<CachePolicy> for ReplyCaches {
+    fn from(policy: CachePolicy) -> ReplyCaches {
+        ReplyCaches { policy, earlier: None }
+    }
+}
+
 /// The model session of one run: one budget and one cache for all of its calls.
 #[derive(Clone)]
 pub struct ModelSession {
@@ -190,12 +211,13 @@ impl ModelSession {
         request: &ModelOptions,
         models: &ModelsConfig,
         root: &Path,
-        cache_policy: CachePolicy,
+        caches: impl Into<ReplyCaches>,
         today: &str,
     ) -> anyhow::Result<ModelSession> {
+        let caches: ReplyCaches = caches.into();
         let state = models.environment().state_of(root);
         let replies = ScratchFolder::new("assay-replies-")?;
-        let is_cached = cache_policy == CachePolicy::On && models.caches_answers();
+        let is_cached = caches.policy == CachePolicy::On && models.caches_answers();
         // A review runs without the cache if the cache is unusable.
         let (cache, refused) = match is_cached.then(|| open_cache(&state)).transpose() {
             Ok(cache) => (cache, None),
@@ -203,10 +225,11 @@ impl ModelSession {
         };
         let stores = ReplyStores {
             cache,
+            earlier: caches.earlier.map(|folder| ReplyStore::new(&folder, redact_text)),
             record: Some(ReplyStore::new(&replies.path().join(REPLIES_DIR), redact_text)),
             replay: None,
         };
-        let budget = models.budget(request.caps, &state, today)?;
+        let budget = models.budget(request.effort.caps(request.caps), &state, today)?;
         let client = ModelClient::new(stores, budget, models.retry_policy());
         Ok(ModelSession { client: Arc::new(client), replies: Arc::new(replies), refused })
     }
@@ -304,6 +327,9 @@ impl Panel {
     ) -> anyhow::Result<Option<Panel>> {
         let ReviewOptions { models: request, cache_policy, model_session, also } = options;
         if !request.is_enabled(settings) {
+            if request.resume {
+                bail!("`--resume` reuses answers of models, and no model reads this change");
+            }
             return Ok(None);
         }
         let files: Vec<(String, String)> =
@@ -315,7 +341,12 @@ impl Panel {
         let model_session = match model_session {
             Some(model_session) => model_session,
             None => {
-                ModelSession::new(request, &settings.models, &change.root, cache_policy, today)?
+                let state = settings.environment.state_of(&change.root);
+                let earlier = request.resume.then(|| resumable_replies(&state, change));
+                let earlier = earlier.transpose()?;
+                let root = &change.root;
+                let caches = ReplyCaches { policy: cache_policy, earlier };
+                ModelSession::new(request, &settings.models, root, caches, today)?
             }
         };
         let nonce = Nonce::draw().context("cannot generate a random number")?;
@@ -328,6 +359,7 @@ impl Panel {
             CachePolicy::On | CachePolicy::Off => memory::recall(&source, &state, change, today),
             CachePolicy::NoModels => memory::recall_locally(&source, &state, change, today),
         };
+        let lookups = request.effort.allows(settings.lookups);
         let tiers = [Tier::Cheap, Tier::Default, Tier::Premium];
         let recorded = RecordedModels {
             personas: files,
@@ -338,12 +370,12 @@ impl Panel {
             thinking,
             prior: prior.clone(),
             memory: memory.clone(),
-            second_looks: settings.second_looks,
+            second_looks: request.effort.allows(settings.second_looks),
             largest_part: None,
-            lookups: settings.lookups.then(BTreeMap::new),
+            lookups: lookups.then(BTreeMap::new),
         };
         let context = PersonaContext::new(model_session.client.clone(), models, nonce, time);
-        let context = context.offer_lookups(settings.lookups);
+        let context = context.offer_lookups(lookups);
         Ok(Some(Panel {
             context: Arc::new(context.thinking(thinking).prior(prior).memory(memory)),
             personas,
@@ -369,7 +401,7 @@ impl Panel {
     }
 
     /// Returns the model session of the run, for its next review.
-    pub(crate) fn model_session(&self) -> Option<ModelSession> {
+    pub fn model_session(&self) -> Option<ModelSession> {
         self.model_session.clone()
     }
 

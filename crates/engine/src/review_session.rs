@@ -27,6 +27,7 @@ use assay_models::FailureClass;
 use assay_review::baseline::Baseline;
 use assay_review::ledger;
 use assay_review::recording::{RecordedPolicy, Recording};
+use assay_review::resume::INTERRUPTED_LOG_LINE;
 use assay_review::runs::RunContent;
 use assay_review::templates;
 use assay_review::{
@@ -109,6 +110,18 @@ pub(crate) fn apply_renames(
     Ok(dismissals.into_iter().map(|dismissal| dismissal.following(&renames, exists)).collect())
 }
 
+/// Opens the staged changes, in the index that git names to a hook if there is one.
+pub(crate) fn open_staged_change(
+    environment: &Environment,
+    folder: &Path,
+    selection: &Selection,
+) -> Result<Change, GitError> {
+    match environment.variable("GIT_INDEX_FILE") {
+        Some(index) => assay_change::open_staged(folder, Path::new(&index), selection),
+        None => assay_change::open(folder, &Scope::Staged, selection),
+    }
+}
+
 impl ReviewSession {
     /// Opens a change and reads the settings that apply to it.
     pub fn open(
@@ -131,10 +144,9 @@ impl ReviewSession {
         options: ReviewOptions<'_>,
         command: &ReviewCommandOptions,
     ) -> anyhow::Result<ReviewSession> {
-        let index = environment.variable("GIT_INDEX_FILE").filter(|_| *scope == Scope::Staged);
-        let change = match index {
-            Some(index) => assay_change::open_staged(folder, Path::new(&index), selection)?,
-            None => assay_change::open(folder, scope, selection)?,
+        let change = match scope {
+            Scope::Staged => open_staged_change(environment, folder, selection)?,
+            _ => assay_change::open(folder, scope, selection)?,
         };
         let reviewers = LocalReviewers { analysers: Analysers::Run, options: command };
         ReviewSession::of_change(environment, change, scope, options, reviewers)
@@ -316,6 +328,22 @@ impl ReviewSession {
         self.change = Arc::new(change);
     }
 
+    /// Dismisses the findings that were accepted since the session was opened.
+    pub(crate) fn apply_baseline(&mut self) {
+        self.dismissals.extend(self.baseline.dismissals());
+    }
+
+    /// Takes over the accepted findings of another session of the same repository.
+    pub fn share_baseline(&mut self, other: &ReviewSession) {
+        self.baseline = other.baseline.clone();
+        self.apply_baseline();
+    }
+
+    /// Decides again on the answers of a review, with the dismissals of now.
+    pub fn decide_again(&self, reviewed: &CompletedReview) -> Synthesis {
+        self.synthesis(&reviewed.review, reviewed.mode, reviewed.fail_on.clone())
+    }
+
     /// Returns true if the baseline or the ledger dismisses a finding today.
     pub(crate) fn is_dismissed(&self, finding: &Finding) -> bool {
         let is_in_force = |dismissal: &Dismissal| match &self.today {
@@ -371,7 +399,7 @@ impl ReviewSession {
         let mut log = self.log.clone();
         log.extend(progress.finish());
         if !review.interrupted.is_empty() {
-            log.push(format!("interrupted: {}", review.interrupted.join(", ")));
+            log.push(format!("{INTERRUPTED_LOG_LINE}{}", review.interrupted.join(", ")));
         }
         record_outcome(&span, &synthesis);
         CompletedReview { review, synthesis, log, fail_on, mode }
@@ -381,7 +409,7 @@ impl ReviewSession {
     pub fn mark_interrupted(&self, reviewed: &mut CompletedReview, step: &str) {
         reviewed.review.reports.push(interrupted_report(step));
         reviewed.review.interrupted.push(step.to_owned());
-        reviewed.log.push(format!("interrupted: {step}"));
+        reviewed.log.push(format!("{INTERRUPTED_LOG_LINE}{step}"));
         let CompletedReview { review, fail_on, mode, .. } = &*reviewed;
         reviewed.synthesis = self.synthesis(review, *mode, fail_on.clone());
     }

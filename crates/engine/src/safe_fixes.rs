@@ -27,7 +27,7 @@ fn apply_safe(change: &Change, synthesis: &Synthesis) -> anyhow::Result<FixPlan>
 }
 
 /// Returns true if a finding blocks that was not there before the fixes.
-fn adds_blocking_finding(before: &Synthesis, after: &Synthesis) -> bool {
+pub(crate) fn adds_blocking_finding(before: &Synthesis, after: &Synthesis) -> bool {
     let was_there = |finding: &Finding| {
         before.findings.iter().any(|old| old.fingerprint == finding.fingerprint)
     };

@@ -9,6 +9,7 @@
 //! holds the environment in which it was read.
 
 pub mod agents;
+pub mod automatic_analysers;
 pub mod configuration_file;
 mod effective_files;
 pub mod effective_values;
@@ -55,6 +56,7 @@ use assay_rules::{RuleSelection, Rulebook};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
+use self::automatic_analysers::{AnalyserSelection, AutomaticAnalysers};
 use self::configuration_file::{ConfigurationFile, ConfigurationLayers};
 use self::effective_files::{
     PERSONA_FILES, RULE_FILES, TEMPLATE_FILES, read_effective, read_effective_files,
@@ -165,6 +167,10 @@ struct ReviewConfig {
     /// Analysers that read changes as well: a well-known name, or a definition.
     #[schemars(schema_with = "analysers")]
     commands: Vec<NameOrDefinition<CustomAnalyser>>,
+    /// The analysers that run besides those of `commands`. With `auto`, every well-known analyser
+    /// runs that the repository configures and that is installed, unless it runs code of the
+    /// repository.
+    analysers: AnalyserSelection,
     /// True if personas read every change, as with `--models`.
     models: bool,
     /// True if a model takes a second look at findings before they are reported.
@@ -191,8 +197,7 @@ struct CoverageConfig {
 #[serde(deny_unknown_fields)]
 #[schemars(extend("dependentRequired" = { "run": ["form"], "form": ["run"] }))]
 struct CustomAnalyser {
-    /// The name of the analyser, unique. `bandit`, `clippy`, `eslint`, `golangci-lint`, `ruff`,
-    /// `semgrep` and `shellcheck` need neither `run` nor `form`.
+    /// The name of the analyser, unique. A well-known name needs neither `run` nor `form`.
     name: String,
     /// The program and its arguments; `{files}` becomes the changed files.
     ///
@@ -251,6 +256,7 @@ impl Default for ReviewConfig {
             rules: RuleSettings::default(),
             rule_paths: BTreeMap::new(),
             commands: Vec::new(),
+            analysers: AnalyserSelection::default(),
             models: false,
             second_looks: true,
             each_persona: false,
@@ -357,6 +363,11 @@ impl Configuration {
     fn fail_on(&self) -> anyhow::Result<Option<Grade>> {
         let grade = self.review.fail_on.as_deref().map(parse_severity).transpose();
         grade.map_err(|why| anyhow!("invalid `review.fail_on` in the configuration: {why}"))
+    }
+
+    /// Returns the analysers that run besides the configured ones.
+    pub(crate) fn analysers(&self) -> AnalyserSelection {
+        self.review.analysers
     }
 
     /// Returns the configured analysers. Fails if two reviewers have the same name.
@@ -478,6 +489,8 @@ pub struct Settings {
     pub rules: Rulebook,
     /// The configured analysers.
     pub commands: Vec<CommandReviewer>,
+    /// The analysers that run besides the configured ones.
+    pub analysers: AnalyserSelection,
     /// The settings of models.
     pub models: ModelsConfig,
     /// The settings of gates.
@@ -534,6 +547,13 @@ impl Settings {
         let touched =
             settings.commands.iter().filter_map(|command| touched_settings(change, command));
         notes.extend(touched);
+        if settings.analysers == AnalyserSelection::Auto {
+            let found = AutomaticAnalysers::of(environment, change, &settings.commands)?;
+            let touched = found.reviewers.iter().filter_map(|it| touched_settings(change, it));
+            notes.extend(touched);
+            notes.extend(found.notes);
+            settings.commands.extend(found.reviewers);
+        }
         settings.notes = notes;
         Ok(settings)
     }
@@ -567,6 +587,7 @@ impl Settings {
                 .and_then(|selection| Ok(own_rules.with_selection(selection)?))
                 .with_context(|| layers.title("cannot use"))?,
             commands: configuration.commands()?,
+            analysers: configuration.review.analysers,
             models: configuration.models,
             gates: configuration.gates,
             qa: configuration.qa,

@@ -1,0 +1,8 @@
+//! The interactive mode of a review: [`DecisionList`] has the questions and the decisions of the
+//! user, [`carry_out()`] their effects.
+
+mod carry_out;
+mod decision_list;
+
+pub use carry_out::{CarriedOut, FixTarget, carry_out};
+pub use decision_list::{Decision, DecisionList, Extent, FixOffer, Question};
