@@ -1,27 +1,26 @@
-//! The interactive mode of a review: asks the user for a decision on each finding.
+//! The interactive mode of a review: [`InteractiveReview`] asks the user for a decision on each
+//! finding, carries the decisions out, and shows the verdict.
 
-use std::io::{self, BufRead, IsTerminal, Write};
+mod dialogue;
+
+use std::io::{self, IsTerminal, Write};
 
 use anyhow::bail;
-use assay_change::Change;
-use assay_findings::finding::Finding;
+use assay_engine::interactive_review::{CarriedOut, DecisionList, FixTarget, carry_out};
+use assay_engine::models::{ModelSession, Panel};
+use assay_engine::review_session::{CompletedReview, ReviewSession};
+use assay_engine::wording::count;
 use assay_findings::synthesis::Synthesis;
 use assay_findings::write::escape;
-use assay_review::baseline::Baseline;
-use assay_review::fix::FixPlan;
-use assay_review::runs;
 
+use self::dialogue::{Dialogue, DialogueEnd, TerminalInput};
+use crate::accepted_findings::record_accepted;
+use crate::exit::Exit;
+use crate::messages::warn;
 use crate::output::{self, StyledStdout};
-use crate::process::user_name;
-
-/// The decision of a user on a finding.
-enum Choice {
-    Apply,
-    /// The reason of the dismissal.
-    Dismiss(String),
-    Skip,
-    Quit,
-}
+use crate::process::{environment, user_name};
+use crate::signals::ReviewInterrupts;
+use crate::terminal::{self, BOLD, DIM};
 
 /// Fails if stdin or stdout is not a terminal.
 pub(crate) fn check_terminal() -> anyhow::Result<()> {
@@ -31,160 +30,130 @@ pub(crate) fn check_terminal() -> anyhow::Result<()> {
     bail!("`--mode interactive` requires a terminal; omit the option to review without questions")
 }
 
-/// A finding that the user accepted, and the reason.
-type Accepted<'s> = (&'s Finding, String);
-
-/// Asks in the terminal about each finding, then applies the decisions. Returns the findings that
-/// were accepted into the baseline.
-pub(crate) fn ask<'s>(
-    baseline: &mut Baseline,
-    change: &Change,
-    synthesis: &'s Synthesis,
-) -> anyhow::Result<Vec<Accepted<'s>>> {
-    let mut dialogue = Dialogue { input: io::stdin().lock(), out: StyledStdout::new() };
-    dialogue.ask_all(baseline, change, synthesis)
+/// The options of an interactive review.
+pub(crate) struct InteractiveReview<'a> {
+    /// The place that fixes are applied to.
+    pub(crate) target: FixTarget,
+    /// True if folded findings are asked about as well.
+    pub(crate) all_findings: bool,
+    /// The id of the stored run; `None` if it is not stored.
+    pub(crate) run: Option<&'a str>,
+    /// The interrupts of the review.
+    pub(crate) interrupts: &'a ReviewInterrupts,
 }
 
-/// A dialogue: the input of the user, and the output for questions.
-struct Dialogue<I, O> {
-    input: I,
-    out: O,
-}
-
-impl<I: BufRead, O: Write> Dialogue<I, O> {
-    /// Asks about each finding, then applies the decisions, all fixes in one step.
-    fn ask_all<'s>(
-        &mut self,
-        baseline: &mut Baseline,
-        change: &Change,
-        synthesis: &'s Synthesis,
-    ) -> anyhow::Result<Vec<Accepted<'s>>> {
-        let mut apply: Vec<&Finding> = Vec::new();
-        let mut accepted = Vec::new();
-        let count = synthesis.findings.len();
-        for (finding, number) in synthesis.findings.iter().zip(1..) {
-            let place = finding.place().map(|place| format!(" ({place})")).unwrap_or_default();
-            let what = format!("{number} of {count}: {}{place}", finding.title);
-            writeln!(self.out, "\n{}", escape::one_line(&what))?;
-            match self.choose(finding)? {
-                Choice::Apply => apply.push(finding),
-                Choice::Dismiss(reason) => {
-                    baseline.accept([finding], &user_name(&change.root), &reason);
-                    accepted.push((finding, reason));
-                }
-                Choice::Skip => {}
-                Choice::Quit => break,
+impl InteractiveReview<'_> {
+    /// Asks about each finding, carries out the decisions, and shows the verdict, which is the exit
+    /// code. `review_again` reviews the change with the applied fixes.
+    pub(crate) fn run(
+        &self,
+        session: &mut ReviewSession,
+        reviewed: &CompletedReview,
+        review_again: impl FnOnce(
+            Option<ModelSession>,
+        ) -> anyhow::Result<(ReviewSession, CompletedReview)>,
+    ) -> anyhow::Result<Exit> {
+        let synthesis = &reviewed.synthesis;
+        let mut out = StyledStdout::new();
+        let files = count(session.change.files.len(), "file");
+        let title = escape::one_line(&session.change.title);
+        let mut decisions = self.decisions(session, synthesis);
+        let questions = count(decisions.undecided(), "finding");
+        writeln!(out, "{BOLD}Review of {title}{BOLD:#} ({files}): {questions} to decide")?;
+        if decisions.undecided() > 0 {
+            let input = TerminalInput::start(self.interrupts);
+            let end = Dialogue { input, out: &mut out }.ask(&session.change, &mut decisions)?;
+            if end == DialogueEnd::Discard {
+                writeln!(out, "\nno decision was carried out")?;
+                return Ok(Exit::from(synthesis.verdict.state));
             }
         }
-        if !accepted.is_empty() {
-            baseline.save(&change.root)?;
-            let path = assay_review::baseline::PATH;
-            writeln!(self.out, "{} accepted into `{path}`", accepted.len())?;
-        }
-        self.apply_fixes(change, synthesis, &apply)?;
-        Ok(accepted)
+        let user = user_name(&session.change.root);
+        let done = carry_out(environment(), session, synthesis, &decisions, self.target, &user)?;
+        record_accepted(session, self.run, &decisions.to_accept());
+        write_done(&mut out, &done, &decisions)?;
+        self.write_folded(&mut out, synthesis)?;
+        let last = self.last_synthesis(session, reviewed, &done, review_again)?;
+        writeln!(out)?;
+        terminal::write_verdict(&mut out, &last)?;
+        Ok(Exit::from(last.verdict.state))
     }
 
-    fn apply_fixes(
-        &mut self,
-        change: &Change,
-        synthesis: &Synthesis,
-        apply: &[&Finding],
-    ) -> anyhow::Result<()> {
-        if apply.is_empty() {
-            return Ok(());
-        }
-        let mut fixes = runs::fixes_of(change, synthesis);
-        fixes.retain(|fix| apply.iter().any(|finding| finding.id == fix.finding));
-        let plan = FixPlan::new(&change.root, fixes);
-        plan.apply(&change.root)?;
-        crate::terminal::write_plan(&mut self.out, &plan, false)
+    fn decisions<'s>(&self, session: &ReviewSession, synthesis: &'s Synthesis) -> DecisionList<'s> {
+        let fixes = self.target.fixes(&session.change, synthesis);
+        let findings = synthesis.findings.iter();
+        DecisionList::new(findings.filter(|finding| finding.shown || self.all_findings), &fixes)
     }
 
-    /// Asks until the answer is valid; the end of the input quits.
-    fn choose(&mut self, finding: &Finding) -> anyhow::Result<Choice> {
-        let fixable = finding.replacement.is_some();
-        let question = match fixable {
-            true => "[a]pply the fix, [d]ismiss, [s]kip, [q]uit? ",
-            false => "[d]ismiss, [s]kip, [q]uit? ",
-        };
-        loop {
-            match self.ask_line(question)?.as_str() {
-                "a" | "apply" if fixable => return Ok(Choice::Apply),
-                "d" | "dismiss" => match self.ask_line("reason? ")? {
-                    reason if reason.is_empty() => {
-                        writeln!(self.out, "not dismissed: the reason is empty")?;
-                    }
-                    reason => return Ok(Choice::Dismiss(reason)),
-                },
-                "s" | "skip" => return Ok(Choice::Skip),
-                "q" | "quit" | "" => return Ok(Choice::Quit),
-                other => writeln!(self.out, "unknown answer `{}`", escape::one_line(other))?,
-            }
+    /// Returns the synthesis after the decisions: of a new review if files were changed.
+    fn last_synthesis(
+        &self,
+        session: &ReviewSession,
+        reviewed: &CompletedReview,
+        done: &CarriedOut,
+        review_again: impl FnOnce(
+            Option<ModelSession>,
+        ) -> anyhow::Result<(ReviewSession, CompletedReview)>,
+    ) -> anyhow::Result<Synthesis> {
+        if !done.has_fixed() {
+            return Ok(session.decide_again(reviewed));
         }
+        let (mut later, again) =
+            review_again(session.panel.as_ref().and_then(Panel::model_session))?;
+        later.share_baseline(session);
+        let last = later.decide_again(&again);
+        self.interrupts.begin_showing();
+        if self.run.is_some()
+            && let Err(error) = again.save(&later)
+        {
+            warn(&format!("cannot store the review of the fixes: {error:#}"));
+        }
+        self.interrupts.end_showing();
+        Ok(last)
     }
 
-    fn ask_line(&mut self, question: &str) -> anyhow::Result<String> {
-        write!(self.out, "{question}")?;
-        self.out.flush()?;
-        let mut answer = String::new();
-        self.input.read_line(&mut answer)?;
-        Ok(answer.trim().to_owned())
+    fn write_folded(&self, out: &mut impl Write, synthesis: &Synthesis) -> anyhow::Result<()> {
+        let folded = synthesis.findings.iter().filter(|finding| !finding.shown).count();
+        if folded > 0 && !self.all_findings {
+            let more = count(folded, "more finding");
+            writeln!(out, "{DIM}{more} folded; --all-findings asks about all{DIM:#}")?;
+        }
+        Ok(())
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use assay_change::{Scope, Selection};
-    use assay_engine::environment::Environment;
-    use assay_engine::models::{CachePolicy, ModelOptions, ReviewOptions};
-    use assay_engine::review_session::ReviewSession;
-    use assay_findings::gate::ReviewMode;
-    use assay_testkit::Repository;
-
-    const CODE: &str = "fn f(a: u32, b: u32) {\n    dbg!(a);\n    dbg!(b);\n    g();\n}\n";
-
-    /// Answers the questions about a change that adds two `dbg!`. Returns the resulting file, the
-    /// number of accepted findings, and the output.
-    fn answered(answers: &str) -> (String, usize, String) {
-        let repository = Repository::new();
-        repository.write("a.rs", "fn f() {}\n");
-        repository.commit("before");
-        repository.write("a.rs", CODE);
-        let prepared = ReviewSession::open(
-            &Environment::default(),
-            repository.path(),
-            &Scope::Automatic,
-            &Selection::default(),
-            ReviewOptions {
-                models: &ModelOptions::default(),
-                cache_policy: CachePolicy::Off,
-                model_session: None,
-                also: None,
-            },
-        )
-        .unwrap();
-        let reviewed = prepared.review_without_progress(ReviewMode::Interactive);
-        let mut baseline = Baseline::default();
-        let mut dialogue = Dialogue { input: answers.as_bytes(), out: Vec::new() };
-        dialogue.ask_all(&mut baseline, &prepared.change, &reviewed.synthesis).unwrap();
-        let text = std::fs::read_to_string(repository.path().join("a.rs")).unwrap();
-        (text, baseline.accepted.len(), String::from_utf8(dialogue.out).unwrap())
+/// Prints the effects of the decisions.
+fn write_done(
+    out: &mut impl Write,
+    done: &CarriedOut,
+    decisions: &DecisionList<'_>,
+) -> anyhow::Result<()> {
+    writeln!(out)?;
+    if let Some(plan) = &done.plan {
+        terminal::write_chosen_fixes(out, plan)?;
     }
-
-    #[test]
-    fn an_applied_fix_is_written_and_a_dismissed_finding_is_accepted() {
-        let (text, accepted, shown) = answered("a\nd\nit stays for now\n");
-        assert_eq!(text, CODE.replace("    dbg!(a);\n", ""), "{shown}");
-        assert_eq!(accepted, 1, "{shown}");
+    if done.accepted > 0 {
+        let path = assay_review::baseline::PATH;
+        let accepted = count(done.accepted, "finding");
+        writeln!(out, "{accepted} accepted into `{path}`; commit the file to keep them accepted")?;
     }
-
-    #[test]
-    fn no_finding_is_fixed_or_accepted_without_an_answer_or_a_reason() {
-        for answers in ["", "q\n", "s\ns\n", "d\n\nd\n\n", "what?\n"] {
-            let (text, accepted, shown) = answered(answers);
-            assert_eq!((text.as_str(), accepted), (CODE, 0), "{answers}: {shown}");
-        }
+    if let Some(queued) = &done.task {
+        let findings = count(decisions.to_queue().len(), "finding");
+        writeln!(
+            out,
+            "{findings} queued for an agent: task {} in `{}`",
+            queued.task.id, queued.queue
+        )?;
+        writeln!(
+            out,
+            "  the agent works on the last commit of the branch: commit your work first"
+        )?;
     }
+    if let Some(error) = &done.queue_error {
+        warn(&format!("cannot queue a task for an agent: {error:#}"));
+    }
+    if decisions.undecided() > 0 {
+        writeln!(out, "{} without a decision", count(decisions.undecided(), "finding"))?;
+    }
+    Ok(())
 }

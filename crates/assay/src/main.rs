@@ -2,10 +2,13 @@
 //!
 //! Each command is one file under [`commands`]; nothing is decided here.
 
+mod accepted_findings;
+mod change_args;
 mod commands;
 mod diagnostics;
 mod exit;
 mod hyperlink;
+mod input;
 mod interactive;
 mod messages;
 mod model_args;
@@ -24,6 +27,7 @@ use std::process::ExitCode;
 
 use anstream::ColorChoice;
 use anyhow::Context as _;
+use assay_base::nearest::nearest;
 use assay_change::GitError;
 use assay_findings::grounding::TreeError;
 use assay_findings::write::escape;
@@ -31,6 +35,7 @@ use assay_review::ledger::LedgerUseError;
 use assay_services::http::ServiceError;
 use assay_store::ledger::LedgerError;
 use assay_store::queue::QueueError;
+use clap::error::ContextValue;
 use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::diagnostics::{CommandDuration, Diagnostics};
@@ -160,7 +165,7 @@ fn main() -> ExitCode {
     std::panic::set_hook(Box::new(report_bug));
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => return print_usage(&error).into(),
+        Err(error) => return print_usage(error).into(),
     };
     ColorChoice::from(cli.color).write_global();
     if let Err(error) = change_folder(cli.folder.as_deref()) {
@@ -221,7 +226,8 @@ fn change_folder(folder: Option<&Path>) -> anyhow::Result<()> {
 }
 
 /// Prints the requested help or version, or the usage error.
-fn print_usage(error: &clap::Error) -> Exit {
+fn print_usage(mut error: clap::Error) -> Exit {
+    remove_misleading_tips(&mut error);
     let text = error.render().ansi().to_string();
     if error.use_stderr() {
         let _ = write!(anstream::stderr().lock(), "{text}");
@@ -229,6 +235,44 @@ fn print_usage(error: &clap::Error) -> Exit {
     }
     output::write_styled(text.as_bytes());
     output::final_exit(Exit::Ready)
+}
+
+/// Removes tips that lead away: `-- --option` for an unknown option, which would be taken as a path,
+/// and names that hardly resemble the typed one.
+fn remove_misleading_tips(error: &mut clap::Error) {
+    use clap::error::ContextKind::{
+        InvalidArg, InvalidSubcommand, InvalidValue, Suggested, SuggestedArg, SuggestedSubcommand,
+        SuggestedValue,
+    };
+    error.remove(Suggested);
+    for (typed, suggested) in [
+        (InvalidArg, SuggestedArg),
+        (InvalidSubcommand, SuggestedSubcommand),
+        (InvalidValue, SuggestedValue),
+    ] {
+        let names = error.get(suggested).map(context_strings).unwrap_or_default();
+        let typed = error.get(typed).map(context_strings).unwrap_or_default();
+        let is_near = |name: &str| {
+            typed.iter().any(|typed| {
+                !nearest(typed, [name.trim_start_matches('-')]).is_empty()
+                    || !nearest(typed, [name]).is_empty()
+            })
+        };
+        let mut near: Vec<String> = names.into_iter().filter(|name| is_near(name)).collect();
+        match near.len() {
+            0 => error.remove(suggested),
+            1 => error.insert(suggested, ContextValue::String(near.swap_remove(0))),
+            _ => error.insert(suggested, ContextValue::Strings(near)),
+        };
+    }
+}
+
+fn context_strings(value: &ContextValue) -> Vec<String> {
+    match value {
+        ContextValue::String(text) => vec![text.clone()],
+        ContextValue::Strings(texts) => texts.clone(),
+        _ => Vec::new(),
+    }
 }
 
 /// Prints an error with its causes, and returns the exit code.

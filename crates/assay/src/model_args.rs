@@ -4,7 +4,9 @@ use std::fs;
 
 use anyhow::{Context, bail};
 use assay_engine::config::models::SpendingCaps;
+use assay_engine::effort::Effort;
 use assay_engine::models::ModelOptions;
+use clap::ValueEnum;
 
 /// The options of a command for models, as the user typed them.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -21,6 +23,10 @@ pub(crate) struct ModelArgs {
     /// Let each persona read the change separately, instead of a few readings for all concerns
     #[arg(long, conflicts_with_all = ["no_models", "persona"])]
     each_persona: bool,
+    /// Set how much models read: `low` has no second looks and look-ups and at most 200,000 tokens,
+    /// `high` has both, and each persona reads separately [default: as configured, `medium`]
+    #[arg(long, value_enum, value_name = "EFFORT", conflicts_with = "no_models")]
+    effort: Option<EffortArg>,
     /// State the purpose of the change for models: a text, or a file as `@FILE`
     #[arg(long, value_name = "TEXT|@FILE")]
     purpose: Option<String>,
@@ -33,6 +39,24 @@ pub(crate) struct ModelArgs {
     /// Wait at most this many seconds for models
     #[arg(long, value_name = "N")]
     max_seconds: Option<u64>,
+}
+
+/// The effort of models, as an argument.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum EffortArg {
+    Low,
+    Medium,
+    High,
+}
+
+impl From<EffortArg> for Effort {
+    fn from(effort: EffortArg) -> Effort {
+        match effort {
+            EffortArg::Low => Effort::Low,
+            EffortArg::Medium => Effort::Medium,
+            EffortArg::High => Effort::High,
+        }
+    }
 }
 
 fn dollars(text: &str) -> Result<f64, String> {
@@ -51,6 +75,7 @@ impl ModelArgs {
             personas: self.persona.clone(),
             each_persona: self.each_persona,
             purpose: self.purpose()?,
+            effort: self.effort.map(Effort::from).unwrap_or_default(),
             caps: SpendingCaps {
                 usd: self.max_usd,
                 tokens: self.max_tokens,

@@ -62,6 +62,8 @@ enum Phase {
     Showing,
     /// The result is shown: an interrupt ends the process at once.
     Shown,
+    /// The user is asked for decisions: an interrupt is passed on to the dialogue.
+    Asking,
 }
 
 /// The interrupts of a review. The first interrupt stops the reviewers and retains the findings so
@@ -70,6 +72,8 @@ enum Phase {
 pub(crate) struct ReviewInterrupts {
     shutdown: Shutdown,
     phase: Arc<Mutex<Phase>>,
+    /// The receiver of interrupts while the user is asked.
+    dialogue: Arc<Mutex<Option<Box<dyn FnMut() + Send>>>>,
 }
 
 impl ReviewInterrupts {
@@ -78,6 +82,7 @@ impl ReviewInterrupts {
         let own = ReviewInterrupts {
             shutdown: Shutdown::default(),
             phase: Arc::new(Mutex::new(Phase::Preparing)),
+            dialogue: Arc::default(),
         };
         // If signals cannot be watched, the default action of a signal applies.
         let Ok(mut signals) = Signals::new([SIGHUP, SIGINT, SIGTERM]) else { return own };
@@ -108,9 +113,21 @@ impl ReviewInterrupts {
             }
             Phase::Showing => self.shutdown.request(),
             Phase::Shown => end_at_once(signal),
+            Phase::Asking => {
+                let mut dialogue = self.dialogue.lock().unwrap_or_else(PoisonError::into_inner);
+                if let Some(interrupt) = dialogue.as_mut() {
+                    interrupt();
+                }
+                return;
+            }
         }
         drop(phase);
         let _ = writeln!(io::stderr(), "interrupted; interrupt again to exit at once");
+    }
+
+    /// Enters the phase in which the change is opened, for another review.
+    pub(crate) fn begin_preparing(&self) {
+        *self.phase() = Phase::Preparing;
     }
 
     /// Enters the phase of reading. Returns false if the review was interrupted before.
@@ -130,6 +147,13 @@ impl ReviewInterrupts {
     pub(crate) fn end_showing(&self) -> bool {
         *self.phase() = Phase::Shown;
         !self.shutdown.is_requested()
+    }
+
+    /// Enters the phase of questions to the user, in which an interrupt calls `interrupt`.
+    pub(crate) fn begin_asking(&self, interrupt: impl FnMut() + Send + 'static) {
+        let mut dialogue = self.dialogue.lock().unwrap_or_else(PoisonError::into_inner);
+        *dialogue = Some(Box::new(interrupt));
+        *self.phase() = Phase::Asking;
     }
 
     /// Returns the shutdown token, which the first interrupt triggers.

@@ -13,26 +13,29 @@ use std::sync::LazyLock;
 
 use anstyle::{AnsiColor, Color, Style};
 use assay_change::Change;
+use assay_engine::next_steps::{NextStep, ReviewCaller, hook_summary, next_steps};
 use assay_engine::wording::count;
 use assay_findings::finding::{Finding, GroundingMark, ValidationState};
 use assay_findings::path::RepoPath;
 use assay_findings::synthesis::Synthesis;
-use assay_findings::verdict::VerdictState;
-use assay_findings::vote::AutofixClass;
+use assay_findings::verdict::{VerdictState, list_reviewers};
 use assay_findings::write::escape;
 use assay_review::fix::FixPlan;
 
 pub(crate) use self::roster::print_roster;
-use self::snippet::Source;
+pub(crate) use self::snippet::Source;
 pub(crate) use self::table::{TableWidth, table};
 use crate::hyperlink::{self, LinkPlace};
 use crate::output;
 
 /// The width of source lines and wrapped text: that of the terminal, up to a width that reads well.
 pub(crate) static WIDTH: LazyLock<usize> = LazyLock::new(|| {
-    let columns = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
-    columns.map_or(MAX_WIDTH, |columns| columns.saturating_sub(1).clamp(MIN_WIDTH, MAX_WIDTH))
+    COLUMNS.map_or(MAX_WIDTH, |columns| columns.saturating_sub(1).clamp(MIN_WIDTH, MAX_WIDTH))
 });
+
+/// The number of columns of the terminal; `None` if the output is not a terminal.
+static COLUMNS: LazyLock<Option<usize>> =
+    LazyLock::new(|| terminal_size::terminal_size().map(|(width, _)| usize::from(width.0)));
 
 const MAX_WIDTH: usize = 96;
 const MIN_WIDTH: usize = 30;
@@ -59,6 +62,8 @@ const fn colour(colour: AnsiColor) -> Style {
 pub(crate) struct PrintOptions<'a> {
     /// The id of the stored run; `None` if it is not stored.
     pub(crate) run: Option<&'a str>,
+    /// The caller, which decides which commands are printed as the next ones.
+    pub(crate) caller: ReviewCaller,
     /// True if folded findings are shown as well.
     pub(crate) all_findings: bool,
     /// Notes for the user on the versions of settings that are used.
@@ -82,6 +87,10 @@ pub(crate) fn render(
     synthesis: &Synthesis,
     options: &PrintOptions<'_>,
 ) -> anyhow::Result<String> {
+    let is_hook = options.caller == ReviewCaller::CommitHook;
+    if let Some(line) = hook_summary(synthesis, !options.notes.is_empty()).filter(|_| is_hook) {
+        return Ok(format!("{}\n", escape::one_line(&line)));
+    }
     let mut out = Vec::new();
     let files = count(change.files.len(), "file");
     writeln!(out, "{BOLD}Review of {}{BOLD:#} ({files})\n", escape::one_line(&change.title))?;
@@ -104,7 +113,7 @@ pub(crate) fn render(
 }
 
 /// Returns the name of a file, as a hyperlink if the terminal supports it.
-fn heading(change: &Change, file: Option<&RepoPath>, line: Option<u32>) -> String {
+pub(crate) fn heading(change: &Change, file: Option<&RepoPath>, line: Option<u32>) -> String {
     let Some(file) = file else { return "the change as a whole".to_owned() };
     let shown = escape::one_line(file.as_str());
     let path = change.root.join(file.as_str());
@@ -175,15 +184,7 @@ pub(crate) fn write_finding(
     source: &Source,
 ) -> anyhow::Result<()> {
     let style = style_of(finding);
-    let severity = escape::one_line(&finding.severity);
-    let title = assay_rules::redact(finding.heading()).into_owned();
-    let by = sources_of(finding);
-    let by = if by.is_empty() { by } else { format!(" ({})", escape::one_line(&by)) };
-    writeln!(
-        out,
-        "  {style}{severity}{style:#}: {BOLD}{}{BOLD:#}{DIM}{by}{DIM:#}",
-        escape::one_line(&title),
-    )?;
+    write_title(out, finding)?;
     source.write(out, finding, style)?;
     let text =
         |text: &str, first| wrap(&escape::one_line(&assay_rules::redact(text)), first, "     ");
@@ -202,6 +203,30 @@ pub(crate) fn write_finding(
         writeln!(out, "     {DIM}see {}{DIM:#}", escape::one_line(link))?;
     }
     writeln!(out)?;
+    Ok(())
+}
+
+/// Prints the severity, the title and the sources of a finding, wrapped in a terminal.
+fn write_title(out: &mut impl Write, finding: &Finding) -> anyhow::Result<()> {
+    let style = style_of(finding);
+    let severity = escape::one_line(&finding.severity);
+    let title = assay_rules::redact(finding.heading()).into_owned();
+    let by = sources_of(finding);
+    let by = if by.is_empty() { by } else { format!("({})", escape::one_line(&by)) };
+    let start = 2 + severity.chars().count() + 2;
+    let title = match *COLUMNS {
+        Some(_) => wrap(&escape::one_line(&title), start, "     "),
+        None => escape::one_line(&title),
+    };
+    let last = title.rsplit('\n').next().unwrap_or_default().chars().count();
+    let column = if title.contains('\n') { last } else { start + last };
+    let is_too_long = COLUMNS.is_some() && column + 1 + by.chars().count() > *WIDTH;
+    let gap = match (by.is_empty(), is_too_long) {
+        (true, _) => "",
+        (false, true) => "\n     ",
+        (false, false) => " ",
+    };
+    writeln!(out, "  {style}{severity}{style:#}: {BOLD}{title}{BOLD:#}{gap}{DIM}{by}{DIM:#}")?;
     Ok(())
 }
 
@@ -234,7 +259,8 @@ fn write_folded(
     Ok(())
 }
 
-fn write_verdict(out: &mut impl Write, synthesis: &Synthesis) -> anyhow::Result<()> {
+/// Prints the verdict with its reasons, and the coverage.
+pub(crate) fn write_verdict(out: &mut impl Write, synthesis: &Synthesis) -> anyhow::Result<()> {
     let verdict = &synthesis.verdict;
     let style = match verdict.state {
         VerdictState::Ready => GREEN,
@@ -308,22 +334,34 @@ fn write_notes(
         let more = count(not_covered.len() - MAX_LISTED, "more file");
         writeln!(out, "{DIM}not reviewed: {more}; --format json lists them{DIM:#}")?;
     }
-    for report in &synthesis.reports {
-        // A reason that decides is printed with the verdict.
-        let is_printed = |why: &&String| {
-            synthesis.verdict.because.iter().any(|reason| reason.text.contains(why.as_str()))
-        };
-        if let Some(why) = report.unusable.as_ref().filter(|why| !is_printed(why)) {
-            let line = format!("{} gave nothing usable: {why}", report.reviewer);
-            writeln!(out, "{YELLOW}{}{YELLOW:#}", escape::one_line(&line))?;
-        }
-    }
+    write_failed_reviewers(out, synthesis)?;
     for note in options.notes {
-        writeln!(out, "{YELLOW}{}{YELLOW:#}", escape::one_line(note))?;
+        writeln!(out, "{YELLOW}{}{YELLOW:#}", wrap(&escape::one_line(note), 0, "  "))?;
     }
     if !change.untracked.is_empty() {
         let files = count(change.untracked.len(), "untracked file");
         writeln!(out, "{DIM}{files} not reviewed; include them with --untracked{DIM:#}")?;
+    }
+    Ok(())
+}
+
+/// Prints the reviewers that failed: one line for each cause, with the number of reviewers.
+fn write_failed_reviewers(out: &mut impl Write, synthesis: &Synthesis) -> anyhow::Result<()> {
+    // A reason that decides is printed with the verdict.
+    let is_printed =
+        |why: &str| synthesis.verdict.because.iter().any(|reason| reason.text.contains(why));
+    let mut causes: Vec<(&str, Vec<&str>)> = Vec::new();
+    for report in &synthesis.reports {
+        let Some(why) = report.unusable.as_deref().filter(|why| !is_printed(why)) else { continue };
+        let name = report.reviewer.as_str();
+        match causes.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, names)) => names.push(name),
+            None => causes.push((why, vec![name])),
+        }
+    }
+    for (why, names) in causes {
+        let line = format!("{} gave nothing usable: {why}", list_reviewers(&names));
+        writeln!(out, "{YELLOW}{}{YELLOW:#}", wrap(&escape::one_line(&line), 0, "  "))?;
     }
     Ok(())
 }
@@ -352,19 +390,37 @@ fn doubt_of(finding: &Finding) -> String {
     }
 }
 
-/// Prints the next commands.
+/// Prints the next commands: one on a line with `next:`, several in two columns.
 fn write_next(
     out: &mut impl Write,
     synthesis: &Synthesis,
     options: &PrintOptions<'_>,
 ) -> anyhow::Result<()> {
-    let is_safe =
-        |f: &&Finding| f.autofix_class == AutofixClass::SafeAuto && f.replacement.is_some();
-    let safe = synthesis.findings.iter().filter(is_safe).count();
-    if safe > 0 && options.run.is_some() {
-        let fixes = count(safe, "safe fix");
-        writeln!(out, "\nnext: {CYAN}assay fix{CYAN:#} applies {fixes}")?;
+    let steps = next_steps(synthesis, options.run.is_some(), options.caller);
+    if let [NextStep { command, effect }] = &*steps {
+        writeln!(out, "\nnext: {CYAN}{command}{CYAN:#} {effect}")?;
+        return Ok(());
     }
+    let width = steps.iter().map(|step| step.command.len()).max().unwrap_or_default();
+    for (number, NextStep { command, effect }) in steps.iter().enumerate() {
+        if number == 0 {
+            writeln!(out, "\nnext:")?;
+        }
+        writeln!(out, "  {CYAN}{command:width$}{CYAN:#}  {effect}")?;
+    }
+    Ok(())
+}
+
+/// Prints the fixes that a user chose, of which some may have been refused.
+pub(crate) fn write_chosen_fixes(out: &mut impl Write, plan: &FixPlan) -> anyhow::Result<()> {
+    for (fix, why) in &plan.refused {
+        let line = format!("{}:{}", fix.file, fix.replacement.start_line());
+        let what = format!("{} at {line}: {why}", fix.title);
+        writeln!(out, "{YELLOW}not applied{YELLOW:#}: {}", escape::one_line(&what))?;
+    }
+    let fixes: usize = plan.files.iter().map(|file| file.fixes.len()).sum();
+    let files = count(plan.files.len(), "file");
+    writeln!(out, "{GREEN}{}{GREEN:#} applied in {files}", count(fixes, "fix"))?;
     Ok(())
 }
 

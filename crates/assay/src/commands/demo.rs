@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use assay_base::shutdown::Shutdown;
+use assay_base::text::shell_word;
 use assay_change::{Scope, Selection};
 use assay_engine::models::{CachePolicy, ModelOptions, ReviewOptions};
 use assay_engine::review_session::ReviewSession;
@@ -74,12 +75,15 @@ pub(crate) fn run() -> anyhow::Result<Exit> {
         prepared.review(ReviewMode::ReportOnly, None, &Progress::new(), &Shutdown::default());
     reviewed.save(&prepared)?;
     terminal::print(&prepared.change, &reviewed.synthesis, &PrintOptions::default())?;
-    let shown = folder.display();
+    let (shown, word) = (folder.display(), shell_word(&folder));
     print(&format!(
-        "\nThe repository is {shown}. Next commands:\n  \
-         assay fix -C {shown}       # removes the debug output\n  \
-         assay review -C {shown} --format markdown\n  \
-         assay review                      # in your own repository\n"
+        "\nThe repository is {shown}. Next commands:\n\n  \
+         Remove the debug output:\n    \
+         assay fix -C {word}\n  \
+         Print the review as Markdown:\n    \
+         assay review -C {word} --format markdown\n  \
+         Review your own repository:\n    \
+         assay review\n"
     ))?;
     Ok(Exit::Ready)
 }

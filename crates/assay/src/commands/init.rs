@@ -8,11 +8,12 @@ use anyhow::{Context, bail};
 use assay_agents::config::{mcp, roster};
 use assay_change::state::write_atomically;
 use assay_engine::config;
+use assay_engine::config::automatic_analysers::{UsableAnalyser, find_usable_on_disk};
 use assay_engine::config::configuration_file;
 
 use super::print;
 use crate::exit::Exit;
-use crate::process::state_of;
+use crate::process::{environment, state_of};
 
 /// Arguments of `assay init`.
 #[derive(clap::Args)]
@@ -39,7 +40,15 @@ const SCHEMA_FILE: &str = ".assay/configuration.schema.json";
 const HOOK: &str = include_str!("../../assets/pre-commit");
 
 /// The command of the hook.
-const HOOK_COMMAND: &str = "assay review --staged --mode report-only";
+const HOOK_COMMAND: &str = "assay review --hook";
+
+/// The hook that earlier versions wrote, which is replaced.
+const EARLIER_HOOK: &str = "\
+#!/bin/sh
+# Reviews what is staged; a change that is not ready is not committed.
+# `git commit --no-verify` goes past it.
+exec assay review --staged --mode report-only
+";
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let root = assay_change::root(&args.folder)?;
@@ -58,9 +67,20 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     if args.hook {
         done.push(install_hook(&args.folder, &root)?);
     }
+    done.extend(usable_analysers(&root));
     done.push("next: assay review".to_owned());
     print(&(done.join("\n") + "\n"))?;
     Ok(Exit::Ready)
+}
+
+/// Returns a line for each analyser that the repository configures and that is installed.
+fn usable_analysers(root: &Path) -> Vec<String> {
+    let usable = find_usable_on_disk(environment(), root).unwrap_or_default();
+    let line = |found: &UsableAnalyser| {
+        let UsableAnalyser { known, configured_by } = found;
+        format!("found {} (`{configured_by}`): {}", known.name, found.how_to_run())
+    };
+    usable.iter().map(line).collect()
 }
 
 /// Returns the existing file in place of one to write. A repository has one configuration, at any of
@@ -99,6 +119,10 @@ fn install_hook(folder: &Path, root: &Path) -> anyhow::Result<String> {
     let shown = path.strip_prefix(root).unwrap_or(&path).display().to_string();
     match fs::read_to_string(&path) {
         Ok(there) if there == HOOK => return Ok(format!("{shown} already exists")),
+        Ok(there) if there == EARLIER_HOOK => {
+            write_atomically(&path, HOOK.as_bytes())
+                .with_context(|| format!("cannot write `{}`", path.display()))?;
+        }
         Ok(_) => bail!(
             "`{shown}` already exists and was not written by assay; add `{HOOK_COMMAND}` to it"
         ),

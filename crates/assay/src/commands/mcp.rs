@@ -1,7 +1,7 @@
 //! `assay mcp`: servers for agents and editors, over stdin and stdout or over HTTP.
 
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal, Write as _};
 use std::net::SocketAddr;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use assay_serve::servers::ServerContext;
 use clap::ValueEnum;
 
 use crate::exit::Exit;
-use crate::messages::Stderr;
+use crate::messages::{Stderr, note};
 use crate::output;
 use crate::process::{environment, state_of};
 use crate::signals;
@@ -97,7 +97,15 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         ServerName::Jira => context.jira(args.agent.as_deref())?,
     };
     match args.http {
-        None => serve_stdio(&server)?,
+        None => {
+            if io::stdin().is_terminal() {
+                note(
+                    "waiting for messages of an MCP client on stdin; start this command in the \
+                     configuration of an agent, or use `--http ADDR`; Ctrl-C ends",
+                );
+            }
+            serve_stdio(&server)?;
+        }
         Some(address) => {
             let shutdown = Shutdown::default();
             let listener = McpListener::bind(address, access(args, &root, server.name())?)?;

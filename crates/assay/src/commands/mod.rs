@@ -27,14 +27,10 @@ mod statistics;
 mod templates;
 pub(crate) mod watch_prs;
 
-use std::fs;
-use std::io::{self, Read};
-use std::path::Path;
-
-use anyhow::Context;
 use assay_findings::gate::ReviewMode;
 use clap::ValueEnum;
 
+use crate::input::{read_file, read_stdin};
 pub(crate) use crate::messages::{note, warn};
 use crate::output;
 pub(crate) use crate::process::user_name;
@@ -79,16 +75,4 @@ fn print_safely(text: &str) -> anyhow::Result<()> {
 /// Prints a value as redacted JSON.
 fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
     print_safely(&assay_findings::write::pretty(value))
-}
-
-/// Reads stdin, up to one byte more than any command accepts.
-fn read_stdin() -> anyhow::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let most = assay_findings::read::MAX_TEXT as u64 + 1;
-    io::stdin().lock().take(most).read_to_end(&mut bytes).context("cannot read stdin")?;
-    Ok(bytes)
-}
-
-fn read_file(path: &Path) -> anyhow::Result<Vec<u8>> {
-    fs::read(path).with_context(|| format!("cannot read `{}`", path.display()))
 }

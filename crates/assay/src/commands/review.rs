@@ -1,13 +1,16 @@
 //! `assay review`: reviews a change and reports if it is ready.
 
+mod watch;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{anyhow, bail};
 use assay_base::shutdown::Shutdown;
-use assay_change::{Scope, Selection};
+use assay_change::Scope;
 use assay_engine::imports::FindingsImport;
-use assay_engine::models::{CachePolicy, ReviewOptions};
+use assay_engine::interactive_review::FixTarget;
+use assay_engine::models::{CachePolicy, ModelOptions, ReviewOptions};
 use assay_engine::publish::{PostKind, ReviewPost};
 use assay_engine::reporter::Reporter;
 use assay_engine::review_command_options::ReviewCommandOptions;
@@ -15,25 +18,25 @@ use assay_engine::review_session::{ReviewSession, SavedRun, retry_missing_pull};
 use assay_engine::rule_options::RuleOptions;
 use assay_engine::safe_fixes::{AutofixOutcome, autofix};
 use assay_engine::wording::count;
-use assay_findings::finding::Finding;
 use assay_findings::gate::ReviewMode;
 use assay_findings::grade::Grade;
-use assay_findings::read::MAX_TEXT;
 use assay_findings::synthesis::{Synthesis, SynthesisInputs, synthesize};
 use assay_findings::verdict::VerdictState;
 use assay_findings::write;
 use assay_review::prompt_preview::{preview_prompts, write_prompts};
 use assay_review::roster::{CostEstimates, build_roster};
-use assay_review::{interrupted_report, ledger, recording};
+use assay_review::{interrupted_report, recording};
 use clap::ValueEnum;
 
 use super::{ModeArg, note, parse_severity, print, print_safely, warn};
+use crate::accepted_findings::record_accepted;
+use crate::change_args::ChangeArgs;
 use crate::exit::Exit;
-use crate::interactive;
+use crate::interactive::{self, InteractiveReview};
 use crate::messages::Stderr;
 use crate::model_args::ModelArgs;
 use crate::output;
-use crate::process::{environment, state_of};
+use crate::process::environment;
 use crate::progress::Progress;
 use crate::review_output::{OutputArgs, ShownReview};
 use crate::signals::{self, ReviewInterrupts};
@@ -95,45 +98,18 @@ pub(crate) struct Args {
         "persona", "accept", "mode",
     ])]
     replay: Option<PathBuf>,
+    /// Reuse the answers of models of the last review, which was interrupted
+    #[arg(long, conflicts_with_all = ["replay", "no_models", "roster", "dry_run"])]
+    resume: bool,
+    /// Review again whenever a file changes, until the review is interrupted
+    #[arg(long, conflicts_with_all = [
+        "commit", "pr", "diff", "mode", "hook", "post", "accept", "record", "replay", "roster",
+        "dry_run", "resume",
+    ])]
+    watch: bool,
     /// Accept all findings into the baseline, with this reason
     #[arg(long, value_name = "REASON", conflicts_with_all = ["mode", "roster", "dry_run", "quiet", "output"])]
     accept: Option<String>,
-}
-
-/// Options that select the change.
-#[derive(clap::Args)]
-struct ChangeArgs {
-    /// Compare the branch and the work tree with their merge base with this branch or commit; with
-    /// `--diff`, the commit that the diff applies to
-    #[arg(long, value_name = "REF", conflicts_with_all = ["staged", "commit", "pr", "all"])]
-    base: Option<String>,
-    /// Review the staged changes
-    #[arg(long, conflicts_with_all = ["commit", "pr"])]
-    staged: bool,
-    /// Review a commit, or a range such as `main..topic`
-    #[arg(long, value_name = "RANGE", conflicts_with = "pr")]
-    commit: Option<String>,
-    /// Review a pull request, fetched from its remote
-    #[arg(long, value_name = "OWNER/REPO#N", value_parser = pull_request)]
-    pr: Option<Scope>,
-    /// Review a unified diff, applied to the last commit or to `--base`; `-` reads stdin
-    #[arg(
-        long, value_name = "FILE",
-        conflicts_with_all = ["staged", "commit", "pr", "all", "untracked"],
-    )]
-    diff: Option<PathBuf>,
-    /// Review all files of the work tree, or of the given paths, as if they were new
-    #[arg(long, conflicts_with_all = ["staged", "commit", "pr"])]
-    all: bool,
-    /// Include untracked files
-    #[arg(long, conflicts_with_all = ["staged", "commit", "pr"])]
-    untracked: bool,
-    /// Run as if started in this folder
-    #[arg(short = 'C', value_name = "DIR", default_value = ".")]
-    folder: PathBuf,
-    /// Review only these paths
-    #[arg(value_name = "PATH")]
-    paths: Vec<String>,
 }
 
 /// The form in which a review is posted.
@@ -157,48 +133,15 @@ impl From<PostForm> for PostKind {
     }
 }
 
-/// Parses `owner/repo#7`.
-fn pull_request(text: &str) -> Result<Scope, String> {
-    Scope::pull_request(text)
-        .ok_or_else(|| format!("`{text}` is not a pull request such as `owner/repo#7`"))
-}
-
-impl ChangeArgs {
-    fn scope(&self) -> anyhow::Result<Scope> {
-        if let Some(file) = &self.diff {
-            return Ok(Scope::Diff { text: read_diff(file)?, base: self.base.clone() });
-        }
-        if self.all {
-            return Ok(Scope::WholeTree);
-        }
-        Ok(match (&self.base, self.staged, &self.commit, &self.pr) {
-            (Some(base), _, _, _) => Scope::Against(base.clone()),
-            (None, true, _, _) => Scope::Staged,
-            (None, false, Some(range), _) => Scope::Commits(range.clone()),
-            (None, false, None, Some(pull)) => pull.clone(),
-            (None, false, None, None) => Scope::Automatic,
-        })
-    }
-
-    fn selection(&self) -> Selection {
-        Selection { paths: self.paths.clone(), untracked: self.untracked }
-    }
-}
-
-/// Reads a diff from a file, or from stdin if the file is `-`.
-fn read_diff(file: &Path) -> anyhow::Result<Vec<u8>> {
-    let text = match file == Path::new("-") {
-        true => super::read_stdin()?,
-        false => super::read_file(file)?,
-    };
-    if text.len() > MAX_TEXT {
-        bail!("the diff is larger than {} MiB; split it, or commit it", MAX_TEXT >> 20);
-    }
-    Ok(text)
-}
-
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     args.output.check()?;
+    match args.watch {
+        true => watch::run(&args.what.folder, |interrupts| review(args, interrupts)),
+        false => review(args, &ReviewInterrupts::watch()),
+    }
+}
+
+fn review(args: &Args, interrupts: &ReviewInterrupts) -> anyhow::Result<Exit> {
     if let Some(folder) = &args.replay {
         signals::stop_commands_on_signal();
         let here = assay_change::root(&args.what.folder);
@@ -221,8 +164,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     if let Some(folder) = &args.record {
         recording::check_folder(folder)?;
     }
-    let interrupts = ReviewInterrupts::watch();
-    let models = args.models.options()?;
+    let models = ModelOptions { resume: args.resume, ..args.models.options()? };
     let rules = RuleOptions { select: args.select.clone(), ignore: args.ignore.clone() };
     let imports = args.import.clone();
     let command = ReviewCommandOptions { rules, config: args.config.clone(), imports };
@@ -300,13 +242,16 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         return accept(prepared, &reviewed.synthesis, reason, run);
     }
     let exit = Exit::from(reviewed.synthesis.verdict.state);
-    let review = shown_review(&prepared, &reviewed.synthesis, run, args.all_findings);
+    let mut review = shown_review(&prepared, &reviewed.synthesis, run, args.all_findings);
+    review.options.caller = args.what.caller();
     match mode {
         ReviewMode::Headless => {
             args.output.write_files(&review)?;
             show_headless(&reviewed.synthesis)?;
         }
-        _ => args.output.show(&review)?,
+        // The dialogue shows each finding with its question.
+        ReviewMode::Interactive => args.output.write_files(&review)?,
+        ReviewMode::ReportOnly | ReviewMode::Autofix => args.output.show(&review)?,
     }
     output::flush();
     trouble.iter().for_each(|trouble| warn(trouble));
@@ -331,10 +276,18 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
         return Ok(if exit == Exit::Ready { Exit::Incomplete } else { exit });
     }
     if mode == ReviewMode::Interactive {
-        let ReviewSession { baseline, change, .. } = &mut prepared;
-        let accepted = interactive::ask(baseline, change, &reviewed.synthesis)?;
-        let accepted: Vec<_> = accepted.iter().map(|(f, why)| (*f, why.as_str())).collect();
-        record_accepted(&prepared, run, &accepted);
+        let dialogue = InteractiveReview {
+            target: FixTarget::of(&prepared.change, args.what.is_staged()),
+            all_findings: args.all_findings,
+            run,
+            interrupts,
+        };
+        return dialogue.run(&mut prepared, &reviewed, |model_session| {
+            let session = open(model_session)?;
+            interrupts.begin_reading();
+            let again = session.review(mode, args.fail_on.as_ref(), &progress(), shutdown);
+            Ok((session, again))
+        });
     }
     Ok(exit)
 }
@@ -417,7 +370,8 @@ fn shown_review<'a>(
     run: Option<&'a str>,
     all_findings: bool,
 ) -> ShownReview<'a> {
-    let options = PrintOptions { run, all_findings, notes: &prepared.notes };
+    let notes = &prepared.notes;
+    let options = PrintOptions { run, all_findings, notes, ..PrintOptions::default() };
     ShownReview { change: Some(&prepared.change), synthesis, options }
 }
 
@@ -446,22 +400,6 @@ fn accept(
          accepted\n"
     ))?;
     Ok(Exit::Ready)
-}
-
-/// Records in the ledger which findings were accepted into the baseline, if the run is in the
-/// ledger.
-fn record_accepted(prepared: &ReviewSession, run: Option<&str>, accepted: &[(&Finding, &str)]) {
-    let Some(run) = run.filter(|_| !accepted.is_empty() && prepared.ledger_warning().is_none())
-    else {
-        return;
-    };
-    let root = &prepared.change.root;
-    if let Err(error) =
-        ledger::record_accepted(&state_of(root), run, accepted, &super::user_name(root))
-    {
-        let error = anyhow::Error::from(error);
-        warn(&format!("cannot record the accepted findings in the ledger: {error:#}"));
-    }
 }
 
 /// Prints JSON, and on the last line whether the review is complete.

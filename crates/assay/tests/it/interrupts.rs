@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -294,4 +294,90 @@ fn an_interrupt_before_the_change_is_read_is_incomplete() {
         assay_in(fixture.repository.path(), &["review", "--no-models", "--roster"], b"").code,
         0
     );
+}
+
+/// A model that answers as `correctness`, and waits as `security` while the file `waits` exists.
+/// Without that file, it answers as `security` alone.
+const HALF_ANSWERED: &str = "prompt=$(cat)
+answer='{\"reviewer\": \"x\", \"findings\": [], \"residual_risks\": [], \"testing_gaps\": []}'
+case \"$prompt\" in
+  *'You are the `security` reviewer'*) if [ -e .git/waits ]; then exec 3<\"$ALIVE\"; sleep 600 & wait; fi ;;
+  *) [ -e .git/waits ] || exit 1 ;;
+esac
+echo \"$answer\"";
+
+#[test]
+fn a_resumed_review_asks_only_for_the_answers_that_are_missing() {
+    let configuration = "models:\n  use:\n    half:\n      api: command\n      run: [sh, '{waits}']\n      \
+                         answer: text\n  attempts: 1\n  at_a_time: 1\n  cache: false\n\
+                         review:\n  second_looks: false\n  lookups: false\n";
+    let fixture = InterruptFixture::new(configuration);
+    let script = with_pipe(HALF_ANSWERED, &fixture.fifo)
+        .replace(".git/waits", &fixture.repository.path().join(".git/waits").display().to_string());
+    fixture.repository.write("waits.sh", script);
+    fixture.repository.write(".git/waits", "");
+    fixture.repository.commit("the model");
+    let fixture = fixture.change("a = 2\n");
+    let review = ["review", "--models", "--persona", "correctness,security", "--format", "json"];
+    let resume = [&review[..], &["--resume"]].concat();
+    let nothing = assay_in(fixture.repository.path(), &resume, b"");
+    assert_eq!(nothing.code, 2, "{}", nothing.stdout);
+    assert!(nothing.stderr.contains("no review has been run yet"), "{}", nothing.stderr);
+
+    let (child, alive) = fixture.start(&review);
+    kill("-INT", &child);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
+    wait_until_gone(alive);
+    fs::remove_file(fixture.repository.path().join(".git/waits")).unwrap();
+
+    // The model answers as `correctness` no more, so that answer is the one of the first run.
+    let resumed = assay_in(fixture.repository.path(), &resume, b"");
+    assert_eq!(resumed.code, 0, "{}{}", resumed.stdout, resumed.stderr);
+    let reports = resumed.json()["reports"].as_array().unwrap().clone();
+    assert!(reports.iter().all(|report| report["unusable"].is_null()), "{reports:#?}");
+
+    let again = assay_in(fixture.repository.path(), &resume, b"");
+    assert_eq!(again.code, 2, "{}", again.stdout);
+    assert!(again.stderr.contains("was not interrupted"), "{}", again.stderr);
+}
+
+#[test]
+fn an_interrupted_review_of_another_change_is_not_resumed() {
+    let fixture = InterruptFixture::new(AGENT).change("a = 2\n");
+    let review = ["review", "--models", "--persona", "correctness"];
+    let (child, alive) = fixture.start(&review);
+    kill("-INT", &child);
+    child.wait_with_output().unwrap();
+    wait_until_gone(alive);
+    fixture.repository.write("a.py", "a = 3\n");
+    let resumed = assay_in(fixture.repository.path(), &[&review[..], &["--resume"]].concat(), b"");
+    assert_eq!(resumed.code, 2, "{}", resumed.stdout);
+    assert!(resumed.stderr.contains("another change"), "{}", resumed.stderr);
+    let plain = assay_in(fixture.repository.path(), &["review", "--resume"], b"");
+    assert!(plain.stderr.contains("no model reads this change"), "{}", plain.stderr);
+}
+
+#[test]
+fn a_watched_change_is_reviewed_again_when_a_file_changes() {
+    let repository = Repository::new();
+    repository.write("a.py", "def f():\n    return 1\n");
+    repository.commit("before");
+    repository.write("a.py", "def f():\n    breakpoint()\n    return 1\n");
+    let mut command = command_in(repository.path(), &["review", "--watch", "--format", "concise"]);
+    let mut child = command.stderr(Stdio::null()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut verdict = || {
+        let found = lines.find(|line| !line.as_ref().unwrap().starts_with("a.py"));
+        found.expect("a review").unwrap()
+    };
+    assert_eq!(verdict(), "not ready (rules only)");
+    repository.write("a.py", "def f():\n    return 22\n");
+    assert_eq!(verdict(), "ready (rules only)");
+    repository.git(&["commit", "--quiet", "--all", "--message", "after"]);
+    repository.write("a.py", "def f():\n    breakpoint()\n    return 22\n");
+    // A review may also run between the commit and the edit.
+    while verdict() != "not ready (rules only)" {}
+    child.kill().unwrap();
+    child.wait().unwrap();
 }

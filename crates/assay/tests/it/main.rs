@@ -4,6 +4,7 @@
 
 mod action;
 mod agents;
+mod analysers;
 mod configuration;
 mod dashboard;
 mod delegation;
@@ -42,6 +43,7 @@ mod rules;
 mod secrets;
 mod serve;
 mod shared_ledger;
+mod staged_fixes;
 mod state;
 mod statistics;
 mod stdout;
