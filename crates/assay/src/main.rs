@@ -131,8 +131,8 @@ enum Command {
     Schema(commands::schema::Args),
     /// Print a completion script for a shell
     Completions(commands::shell::CompletionArgs),
-    /// Print the manual page
-    Man,
+    /// Print a manual page, or write all of them
+    Man(commands::man_pages::Args),
 }
 
 impl Command {
@@ -204,7 +204,7 @@ fn main() -> ExitCode {
         Command::WatchPrs(args) => commands::watch_prs::run(&args),
         Command::Schema(args) => commands::schema::run(&args),
         Command::Completions(args) => commands::shell::completions(&args),
-        Command::Man => commands::shell::man(),
+        Command::Man(args) => commands::man_pages::run(&args),
     }));
     let exit = match result {
         Ok(Ok(exit)) => exit,

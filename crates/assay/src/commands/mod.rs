@@ -13,6 +13,7 @@ pub(crate) mod init;
 mod ledger;
 pub(crate) mod ledger_maintenance;
 pub(crate) mod lsp;
+pub(crate) mod man_pages;
 pub(crate) mod mcp;
 pub(crate) mod qa;
 pub(crate) mod queue;

@@ -1,6 +1,7 @@
 //! The files that every package contains: [`Payload`].
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 
@@ -45,7 +46,7 @@ pub(super) struct Payload {
 
 impl Payload {
     /// Collects the files for a binary. The binary is run: it prints its completion scripts and its
-    /// manual page.
+    /// manual pages.
     pub(super) fn collect(
         binary: &Path,
         platform: &Platform,
@@ -66,7 +67,13 @@ impl Payload {
             let script = printed(&["completions", shell])?;
             files.insert(format!("completions/{name}"), script.into_bytes());
         }
-        files.insert("man/assay.1".to_owned(), printed(&["man"])?.into_bytes());
+        let pages = tempfile::tempdir()?;
+        printed(&["man", "--dir", &pages.path().to_string_lossy()])?;
+        for page in fs::read_dir(pages.path())? {
+            let page = page?;
+            let name = format!("man/{}", page.file_name().to_string_lossy());
+            files.insert(name, read(&page.path())?);
+        }
         let bill = BillOfMaterials::of_product(&platform.triple)?;
         files.insert(BILL.to_owned(), bill.to_json(time)?.into_bytes());
         files.insert(THIRD_PARTY.to_owned(), bill.licenses()?.into_bytes());

@@ -10,7 +10,7 @@ class Assay < Formula
 
   def install
     bin.install "assay"
-    man1.install "man/assay.1"
+    man1.install Dir["man/*.1"]
     bash_completion.install "completions/assay.bash" => "assay"
     fish_completion.install "completions/assay.fish"
     zsh_completion.install "completions/_assay"
