@@ -144,9 +144,9 @@ impl ReviewSession {
         options: ReviewOptions<'_>,
         command: &ReviewCommandOptions,
     ) -> anyhow::Result<ReviewSession> {
-        let change = match scope {
-            Scope::Staged => open_staged_change(environment, folder, selection)?,
-            _ => assay_change::open(folder, scope, selection)?,
+        let change = match *scope == Scope::Staged {
+            true => open_staged_change(environment, folder, selection)?,
+            false => assay_change::open(folder, scope, selection)?,
         };
         let reviewers = LocalReviewers { analysers: Analysers::Run, options: command };
         ReviewSession::of_change(environment, change, scope, options, reviewers)
