@@ -29,8 +29,16 @@ pub(crate) struct ChangeArgs {
     #[arg(long, value_name = "RANGE", conflicts_with = "pr")]
     commit: Option<String>,
     /// Review a pull request, fetched from its remote
-    #[arg(long, value_name = "OWNER/REPO#N", value_parser = pull_request)]
+    #[arg(long, value_name = "OWNER/REPO#N", value_parser = pull_request, group = "request")]
     pr: Option<Scope>,
+    /// Review a merge request of GitLab, fetched from its remote
+    #[arg(
+        long, value_name = "GROUP/NAME!N", value_parser = merge_request, group = "request",
+        conflicts_with_all = [
+            "base", "staged", "hook", "commit", "pr", "diff", "all", "untracked",
+        ],
+    )]
+    mr: Option<Scope>,
     /// Review a unified diff, applied to the last commit or to `--base`; `-` reads stdin
     #[arg(
         long, value_name = "FILE",
@@ -57,6 +65,12 @@ fn pull_request(text: &str) -> Result<Scope, String> {
         .ok_or_else(|| format!("`{text}` is not a pull request such as `owner/repo#7`"))
 }
 
+/// Parses `group/name!7`.
+fn merge_request(text: &str) -> Result<Scope, String> {
+    Scope::merge_request(text)
+        .ok_or_else(|| format!("`{text}` is not a merge request such as `group/name!7`"))
+}
+
 impl ChangeArgs {
     /// Returns the scope, and reads a diff for that.
     pub(crate) fn scope(&self) -> anyhow::Result<Scope> {
@@ -66,7 +80,8 @@ impl ChangeArgs {
         if self.all {
             return Ok(Scope::WholeTree);
         }
-        Ok(match (&self.base, self.is_staged(), &self.commit, &self.pr) {
+        let request = self.pr.as_ref().or(self.mr.as_ref());
+        Ok(match (&self.base, self.is_staged(), &self.commit, request) {
             (Some(base), _, _, _) => Scope::Against(base.clone()),
             (None, true, _, _) => Scope::Staged,
             (None, false, Some(range), _) => Scope::Commits(range.clone()),

@@ -28,6 +28,7 @@ pub(crate) enum OutputFormatArg {
     Rdjsonl,
     Markdown,
     Github,
+    Gitlab,
     Checklist,
 }
 
@@ -206,6 +207,7 @@ fn form_of(format: OutputFormatArg) -> Option<OutputFormat> {
         OutputFormatArg::Rdjsonl => Some(OutputFormat::Rdjsonl),
         OutputFormatArg::Markdown => Some(OutputFormat::Markdown),
         OutputFormatArg::Github => Some(OutputFormat::Github),
+        OutputFormatArg::Gitlab => Some(OutputFormat::Gitlab),
         OutputFormatArg::Checklist => Some(OutputFormat::Checklist),
     }
 }

@@ -112,6 +112,13 @@ pub enum Scope {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         base: Option<String>,
     },
+    /// A merge request of GitLab, fetched from the remote of its project.
+    MergeRequest {
+        /// The project that the merge request is for, such as `GROUP/SUBGROUP/NAME`.
+        project: String,
+        /// The number of the merge request.
+        number: u64,
+    },
 }
 
 impl Scope {
@@ -127,6 +134,14 @@ impl Scope {
         let is_named = !owner.is_empty() && !name.is_empty() && !name.contains('/');
         let number = number.parse().ok().filter(|_| is_named)?;
         Some(Scope::Pull { repository: repository.to_owned(), number, head: None, base: None })
+    }
+
+    /// Parses a merge request in the form `group/name!7`, with any number of subgroups.
+    pub fn merge_request(text: &str) -> Option<Scope> {
+        let (project, number) = text.rsplit_once('!')?;
+        let is_named = project.contains('/') && project.split('/').all(|part| !part.is_empty());
+        let number = number.parse().ok().filter(|_| is_named)?;
+        Some(Scope::MergeRequest { project: project.to_owned(), number })
     }
 }
 
@@ -392,6 +407,14 @@ fn open_scope(git: Git, scope: &Scope, selection: &Selection) -> Result<Change, 
             let title = format!("pull request {name}");
             let head = pull.head.clone();
             let change = between(git, pull.base, pull.head, title, &selection.paths)?;
+            Ok(Change { pull: Some(name), head: Some(head), ..change })
+        }
+        Scope::MergeRequest { project, number } => {
+            let request = git.fetch_merge_request(project, *number)?;
+            let name = format!("{project}!{number}");
+            let title = format!("merge request {name}");
+            let head = request.head.clone();
+            let change = between(git, request.base, request.head, title, &selection.paths)?;
             Ok(Change { pull: Some(name), head: Some(head), ..change })
         }
     }?;

@@ -12,16 +12,40 @@ use assay_store::pulls::{RepositoryName, TicketKey};
 use crate::config::Services;
 use crate::config::service::SHORT_WAIT;
 
-/// Returns the title and the body of the pull request that a scope names; `None` if the scope names
-/// no pull request, or there is no token for GitHub.
+/// Returns the title and the body of the pull request or merge request that a scope names; `None`
+/// if the scope names none, or there is no token for the service.
 pub(crate) fn of_pull(services: &Services, scope: &Scope) -> anyhow::Result<Option<String>> {
-    let Scope::Pull { repository, number, .. } = scope else { return Ok(None) };
+    let (repository, number) = match scope {
+        Scope::Pull { repository, number, .. } => (repository, number),
+        Scope::MergeRequest { project, number } => {
+            return of_merge_request(services, project, *number);
+        }
+        Scope::Automatic
+        | Scope::Against(_)
+        | Scope::Staged
+        | Scope::Commits(_)
+        | Scope::Diff { .. }
+        | Scope::WholeTree => return Ok(None),
+    };
     let Some(github) = services.github.open(SHORT_WAIT, |_| {})? else { return Ok(None) };
     let name: RepositoryName = repository.parse()?;
     let pull = github
         .pull(&name, *number)
         .with_context(|| format!("cannot read pull request {repository}#{number}"))?;
     Ok(Some(format!("{}\n\n{}", pull.title.trim(), pull.body.trim())))
+}
+
+fn of_merge_request(
+    services: &Services,
+    project: &str,
+    number: u64,
+) -> anyhow::Result<Option<String>> {
+    let Some(gitlab) = services.gitlab.open(SHORT_WAIT, |_| {})? else { return Ok(None) };
+    let request = gitlab
+        .merge_request(&project.parse()?, number)
+        .with_context(|| format!("cannot read merge request {project}!{number}"))?;
+    let text = request.description.unwrap_or_default();
+    Ok(Some(format!("{}\n\n{}", request.title.trim(), text.trim())))
 }
 
 /// Returns the title and the description of the task of a job.

@@ -600,8 +600,12 @@ pub fn retry_missing_pull<T>(
     reporter: &Arc<dyn Reporter>,
     open: impl Fn() -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
-    let is_missing_pull =
-        |error: &anyhow::Error| matches!(error.downcast_ref(), Some(GitError::UnknownPull { .. }));
+    let is_missing_pull = |error: &anyhow::Error| {
+        matches!(
+            error.downcast_ref(),
+            Some(GitError::UnknownPull { .. } | GitError::UnknownMergeRequest { .. })
+        )
+    };
     for wait in PULL_RETRY_DELAYS {
         match open() {
             Err(error) if is_missing_pull(&error) => {

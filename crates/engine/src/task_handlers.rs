@@ -19,6 +19,7 @@ use assay_agents::workflow::{
 use assay_change::{GitError, Scope, Selection};
 use assay_findings::gate::ReviewMode;
 use assay_findings::path::RepoPath;
+use assay_findings::post::CommentDialect;
 use assay_review::external_reports;
 use assay_review::fixer::{FixerError, FixerRequest};
 use assay_review::persona::Tier;
@@ -157,13 +158,13 @@ impl ChangeReviewer for LocalServices {
         }
         let head = prepared.change.pull_head().map(str::to_owned);
         let draft = head.as_ref().map(|head| {
-            let draft = publish::compose_draft(
-                &prepared.change,
-                &reviewed.synthesis,
-                Some(&kept),
+            let terms = publish::DraftTerms {
                 head,
-                prepared.services.github.when_ready,
-            );
+                when_ready: prepared.services.github.when_ready,
+                dialect: CommentDialect::GitHub,
+            };
+            let draft =
+                publish::compose_draft(&prepared.change, &reviewed.synthesis, Some(&kept), terms);
             Box::new(draft.with_base(job.context("base_branch").map(str::to_owned)))
         });
         Ok(workflow::ReviewOutcome {

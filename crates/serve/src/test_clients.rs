@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use assay_base::clock::Clock;
 use assay_sandbox::{Key, KeySource, Keys};
-use assay_services::github::{GitHub, RateLimiter};
-use assay_services::http::{HttpTransport, SystemClock};
+use assay_services::github::{GitHub, WRITE_LIMITS};
+use assay_services::http::{HttpTransport, RateLimiter, SystemClock};
 use assay_services::jira::{Flavour, Jira};
 use assay_testkit::jira::{FakeJira, TOKEN, USER};
 
@@ -21,7 +21,7 @@ pub(crate) const SAMPLE_DIFF: &str =
 
 /// Returns a client of the GitHub at `url`, which stores its rate limit state below `kept`.
 pub(crate) fn github(url: &str, token: &str, kept: &Path) -> GitHub {
-    let pace = RateLimiter::in_dir(kept.join("pace"));
+    let pace = RateLimiter::in_dir(kept.join("pace"), WRITE_LIMITS);
     GitHub::new(&url.parse().unwrap(), keys("GITHUB_TOKEN", token), pace, clock_without_waits())
 }
 

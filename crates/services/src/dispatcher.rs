@@ -23,10 +23,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 pub use self::error::DeliveryError;
-use crate::github::GitHub;
-use crate::github::post::{PostOutcome, PostReport, post};
+use crate::github::{GitHub, GitHubPull};
+use crate::gitlab::{GitLab, GitLabMergeRequest, ProjectPath};
 use crate::jira::{CommentMarker, Jira, JiraError};
 use crate::outcome::{CommentOutcome, TransitionOutcome};
+use crate::post::{PostOutcome, PostReport, ReviewService, post};
 
 /// The time for which the delivery of a message is retried.
 const MAX_RETRY_TIME: SignedDuration = SignedDuration::from_hours(7 * 24);
@@ -38,6 +39,7 @@ const HASH_DIGITS: usize = 32;
 const TICKET_PREFIX: &str = "ticket-";
 
 const GITHUB: &str = "GitHub";
+const GITLAB: &str = "GitLab";
 const JIRA: &str = "JIRA";
 
 /// A message to a service.
@@ -46,6 +48,8 @@ const JIRA: &str = "JIRA";
 pub enum OutboundMessage {
     /// A review of a pull request.
     Review(ReviewMessage),
+    /// A review of a merge request.
+    MergeRequestReview(MergeRequestMessage),
     /// A comment on a ticket, with an optional transition.
     Ticket(TicketMessage),
 }
@@ -62,6 +66,17 @@ pub struct ReviewMessage {
     /// The message to a ticket that is sent after the review was posted; `None` if there is none.
     #[serde(default)]
     pub then: Option<TicketMessage>,
+}
+
+/// A review to be posted on a merge request. A later one of the same commit replaces it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct MergeRequestMessage {
+    /// The project.
+    pub project: ProjectPath,
+    /// The number of the merge request.
+    pub number: u64,
+    /// The content of the review.
+    pub draft: Box<ReviewDraft>,
 }
 
 /// A comment on a ticket, with an optional transition.
@@ -132,12 +147,14 @@ impl OutboundMessage {
         match self {
             OutboundMessage::Review(ReviewMessage { repository, number, draft, .. }) => {
                 let to = format!("pull-{}.{}-{number}", repository.owner(), repository.name());
-                // A review that took longer must not replace a review of a later commit, nor a
-                // review of the same commits against another branch.
-                let against =
-                    draft.base().map(|base| format!("-{}", short_hash(base, HASH_DIGITS)));
-                let own = format!("review-{}{}", draft.head(), against.unwrap_or_default());
-                (to_task_id(&to.to_ascii_lowercase()), to_task_id(&own))
+                (to_task_id(&to.to_ascii_lowercase()), review_name(draft))
+            }
+            OutboundMessage::MergeRequestReview(message) => {
+                let MergeRequestMessage { project, number, draft } = message;
+                let to = format!("merge-{}-{number}", project.as_str().replace('/', "."));
+                // Different projects may have the same name after the replacement.
+                let hash = short_hash(project.as_str().to_ascii_lowercase(), HASH_DIGITS);
+                (to_task_id(&format!("{}-{hash}", to.to_ascii_lowercase())), review_name(draft))
             }
             OutboundMessage::Ticket(TicketMessage { key, marker, .. }) => {
                 (ticket_recipient(key), to_task_id(marker))
@@ -149,9 +166,17 @@ impl OutboundMessage {
     fn service(&self) -> &'static str {
         match self {
             OutboundMessage::Review(_) => GITHUB,
+            OutboundMessage::MergeRequestReview(_) => GITLAB,
             OutboundMessage::Ticket(_) => JIRA,
         }
     }
+}
+
+/// Returns the name of a review. A review that took longer must not replace a review of a later
+/// commit, nor a review of the same commits against another branch.
+fn review_name(draft: &ReviewDraft) -> TaskId {
+    let against = draft.base().map(|base| format!("-{}", short_hash(base, HASH_DIGITS)));
+    to_task_id(&format!("review-{}{}", draft.head(), against.unwrap_or_default()))
 }
 
 /// Returns true if an outbox contains messages to tickets.
@@ -194,6 +219,8 @@ pub struct Dispatcher {
     pub outbox: Outbox,
     /// The client of GitHub; `None` if it is not configured.
     pub github: Option<GitHub>,
+    /// The client of GitLab; `None` if it is not configured.
+    pub gitlab: Option<GitLab>,
     /// The client of JIRA; `None` if it is not configured.
     pub jira: Option<Jira>,
 }
@@ -278,14 +305,13 @@ impl Dispatcher {
     }
 
     /// Stores a review in the outbox and delivers it at once, before other messages to its pull
-    /// request, of which at most one is about the last commit. Waits for another process that
-    /// delivers there.
+    /// request or merge request, of which at most one is about the last commit. Waits for another
+    /// process that delivers there.
     pub fn deliver_review(
         &self,
-        review: ReviewMessage,
+        message: OutboundMessage,
         now: Moment,
     ) -> Result<Delivery, DiskError> {
-        let message = OutboundMessage::Review(review);
         let (to, _) = message.recipient_and_name();
         self.enqueue(&message)?;
         let held = self.outbox.lock_recipient(&to)?;
@@ -365,7 +391,18 @@ impl Dispatcher {
         message: &outbox::OutboxMessage,
     ) -> Result<Delivery, DeliveryError> {
         match parse_message(message)? {
-            OutboundMessage::Review(review) => self.post_review(held, &review),
+            OutboundMessage::Review(review) => {
+                let ReviewMessage { repository, number, draft, then } = &review;
+                let github = self.github.as_ref().ok_or(DeliveryError::NotConfigured(GITHUB))?;
+                let pull = GitHubPull { github, repository, number: *number };
+                self.post_review(held, &pull, draft, then.as_ref())
+            }
+            OutboundMessage::MergeRequestReview(message) => {
+                let MergeRequestMessage { project, number, draft } = &message;
+                let gitlab = self.gitlab.as_ref().ok_or(DeliveryError::NotConfigured(GITLAB))?;
+                let request = GitLabMergeRequest::new(gitlab, project, *number);
+                self.post_review(held, &request, draft, None)
+            }
             OutboundMessage::Ticket(update) => {
                 let done = self.update_ticket(&update);
                 let has_moved = matches!(done, Ok(_) | Err(DeliveryError::Status(_)));
@@ -384,15 +421,15 @@ impl Dispatcher {
     fn post_review(
         &self,
         held: &RecipientLock<'_>,
-        review: &ReviewMessage,
+        service: &dyn ReviewService,
+        draft: &ReviewDraft,
+        then: Option<&TicketMessage>,
     ) -> Result<Delivery, DeliveryError> {
-        let ReviewMessage { repository, number, draft, then } = review;
-        let github = self.github.as_ref().ok_or(DeliveryError::NotConfigured(GITHUB))?;
         let mut known = known_findings(held)?;
-        let place = format!("{repository}#{number}");
-        match post(github, repository, *number, draft, &known)? {
+        let place = service.place();
+        match post(service, draft, &known)? {
             PostOutcome::Posted(report) => {
-                let words = describe_report(&report);
+                let words = describe_report(&report, service.name());
                 // A comment that a user deleted is no longer visible, and is not created again.
                 known.extend(report.visible);
                 held.set_recipient_data(&json!(known))?;
@@ -478,7 +515,7 @@ fn earlier_remainders<T>(
     messages.truncate(before.unwrap_or(messages.len()));
     messages.retain(|message| match parse_message(message) {
         Ok(OutboundMessage::Ticket(update)) => update.is_commented && step(&update).is_some(),
-        Ok(OutboundMessage::Review(_)) | Err(_) => false,
+        Ok(OutboundMessage::Review(_) | OutboundMessage::MergeRequestReview(_)) | Err(_) => false,
     });
     Ok(messages)
 }
@@ -493,7 +530,7 @@ fn next_due(
     for message in held.messages()? {
         match (message.is_delayed(now), parse_message(&message)) {
             (false, _) => return Ok(Some(message)),
-            (true, Ok(OutboundMessage::Review(_))) => {}
+            (true, Ok(OutboundMessage::Review(_) | OutboundMessage::MergeRequestReview(_))) => {}
             (true, Ok(OutboundMessage::Ticket(update))) if update.is_commented => {}
             (true, Ok(OutboundMessage::Ticket(_)) | Err(_)) => return Ok(None),
         }
@@ -508,13 +545,14 @@ fn known_findings(held: &RecipientLock<'_>) -> Result<BTreeSet<Fingerprint>, Dis
 }
 
 /// Formats the result of posting a review.
-fn describe_report(report: &PostReport) -> String {
+fn describe_report(report: &PostReport, service: &str) -> String {
+    let rejected = format!("in the summary, since {service} rejected the comment");
     let PostReport { added, resolved, reopened, refused, not_permitted, .. } = report;
     let counted = [
         (*added, "new"),
         (*resolved, "resolved"),
         (*reopened, "reopened"),
-        (*refused, "in the summary, since GitHub rejected the comment"),
+        (*refused, rejected.as_str()),
         (*not_permitted, "unchanged, since a change is not permitted"),
     ];
     let words: Vec<String> = counted

@@ -2,8 +2,9 @@
 //!
 //! - [`browser`]: a page of Chromium or of an Electron app. [`graphiti`]: a Graphiti server over
 //!   MCP.
-//! - [`github`]: pull requests, comments, reviews, checks, branches and SARIF, one file each;
-//!   `github::post` posts a review on a pull request exactly once, whatever fails.
+//! - [`github`]: pull requests, comments, reviews, checks, branches and SARIF, one file each.
+//!   [`gitlab`]: merge requests, discussions and approvals. [`post`]: posts a review on a pull
+//!   request of either exactly once, whatever fails.
 //! - [`jira`], [`linear`]: tickets.
 //! - [`dispatcher`]: the messages of agents and loops to GitHub and JIRA; each stays in the outbox
 //!   until it is delivered.
@@ -22,6 +23,7 @@
 pub mod browser;
 pub mod dispatcher;
 pub mod github;
+pub mod gitlab;
 pub mod graphiti;
 pub mod graphql;
 pub mod http;
@@ -29,4 +31,5 @@ pub mod jira;
 pub mod linear;
 pub mod outcome;
 pub mod permit;
+pub mod post;
 pub mod telemetry;

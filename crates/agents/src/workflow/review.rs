@@ -84,7 +84,8 @@ fn last_commit(root: &Path, scope: &Scope) -> Option<String> {
         | Scope::Staged
         | Scope::Diff { .. }
         | Scope::WholeTree
-        | Scope::Pull { .. } => None,
+        | Scope::Pull { .. }
+        | Scope::MergeRequest { .. } => None,
     }
 }
 

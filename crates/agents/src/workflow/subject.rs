@@ -137,6 +137,7 @@ pub fn git_error(error: &GitError) -> HandlerError {
         | GitError::Failed { .. }
         | GitError::BusyBranch { .. }
         | GitError::UnknownPull { .. }
+        | GitError::UnknownMergeRequest { .. }
         | GitError::BranchMoved { .. } => HandlerError::transient(error_text),
         GitError::NotARepository { .. }
         | GitError::NoIndex { .. }

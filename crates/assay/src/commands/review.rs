@@ -5,7 +5,7 @@ mod watch;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::{anyhow, bail};
+use anyhow::bail;
 use assay_base::shutdown::Shutdown;
 use assay_change::Scope;
 use assay_engine::imports::FindingsImport;
@@ -67,10 +67,10 @@ pub(crate) struct Args {
     /// Write the prompts for the models to DIR, a new or empty folder
     #[arg(long, value_name = "DIR", requires = "dry_run")]
     prompts: Option<PathBuf>,
-    /// Post the review on the pull request
+    /// Post the review on the pull request or merge request
     #[arg(
         long, value_enum, value_name = "FORM", num_args = 0..=1, require_equals = true,
-        default_missing_value = "review", requires = "pr",
+        default_missing_value = "review", requires = "request",
         conflicts_with_all = ["paths", "roster", "dry_run", "replay", "accept"],
     )]
     post: Option<PostForm>,
@@ -94,7 +94,7 @@ pub(crate) struct Args {
     record: Option<PathBuf>,
     /// Replay the review that was recorded in DIR, and call no model
     #[arg(long, value_name = "DIR", conflicts_with_all = [
-        "base", "staged", "commit", "pr", "diff", "all", "untracked", "paths", "models", "no_models",
+        "base", "staged", "commit", "pr", "mr", "diff", "all", "untracked", "paths", "models", "no_models",
         "persona", "accept", "mode",
     ])]
     replay: Option<PathBuf>,
@@ -313,33 +313,16 @@ fn post(
     synthesis: &Synthesis,
     saved_run: Option<&SavedRun>,
 ) -> bool {
-    let posted = match scope {
-        Scope::Pull { repository, number, .. } => {
-            repository.parse().map_err(Into::into).and_then(|repository| {
-                let (number, change) = (*number, &prepared.change);
-                let services = &prepared.services;
-                let post = ReviewPost {
-                    environment: environment(),
-                    repository,
-                    number,
-                    change,
-                    synthesis,
-                    services,
-                    saved_run,
-                    reporter: Arc::new(Stderr),
-                };
-                post.post(form.into())
-            })
-        }
-        Scope::Automatic
-        | Scope::Against(_)
-        | Scope::Staged
-        | Scope::Commits(_)
-        | Scope::Diff { .. }
-        | Scope::WholeTree => {
-            Err(anyhow!("reviews can be posted only on a pull request; name it with `--pr`"))
-        }
+    let post = ReviewPost {
+        environment: environment(),
+        scope,
+        change: &prepared.change,
+        synthesis,
+        services: &prepared.services,
+        saved_run,
+        reporter: Arc::new(Stderr),
     };
+    let posted = post.post(form.into());
     match &posted {
         Ok(done) => note(done),
         Err(error) => warn(&format!("cannot post the review: {error:#}")),

@@ -40,6 +40,7 @@ pages! {
     fix: "fix.md", 6;
     gates: "gates.md", 8;
     github: "github.md", 7;
+    gitlab: "gitlab.md", 2;
     jira: "jira.md", 5;
     ledger: "ledger.md", 21;
     mcp: "mcp.md", 3;

@@ -15,6 +15,7 @@ mod eval;
 mod faults;
 mod gates;
 mod github;
+mod gitlab;
 mod hyperlinks;
 mod injection;
 mod interrupts;
@@ -134,6 +135,7 @@ fn command_in(folder: &Path, args: &[&str]) -> Command {
         command.env_remove(name);
     }
     command.env_remove("GITHUB_TOKEN").env_remove("GITHUB_API_URL");
+    command.env_remove("GITLAB_TOKEN").env_remove("CI_API_V4_URL");
     match LEDGER_URL.with_borrow(Clone::clone) {
         Some(url) => command.env("ASSAY_LEDGER_URL", url),
         None => command.env_remove("ASSAY_LEDGER_URL"),

@@ -95,6 +95,17 @@ pub enum GitError {
         /// The number of the pull request.
         number: u64,
     },
+    /// The remote has no merge request with the number.
+    #[error(
+        "`{project}` has no merge request {number}: `refs/merge-requests/{number}/head` does not \
+         exist; check the number, or wait if the merge request was just opened"
+    )]
+    UnknownMergeRequest {
+        /// The project of the merge request.
+        project: String,
+        /// The number of the merge request.
+        number: u64,
+    },
     /// The branch on the remote has commits that the pushed one does not follow.
     #[error(
         "cannot push to branch `{branch}` of `{repository}`, which has new commits: {refusal}; \

@@ -1,4 +1,5 @@
-//! Fetching of pull requests: [`Git::fetch_pull`] fetches one from the remote of its repository.
+//! Fetching of pull requests and merge requests: [`Git::fetch_pull`] and
+//! [`Git::fetch_merge_request`] fetch one from the remote of its repository.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,12 +12,12 @@ use super::{Git, GitError, Setting, check, none_if_negative, text, with_settings
 const REMOTE_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// The variables that git needs to access a remote like the user: agents, helpers, proxies.
-const REMOTE_ENVIRONMENT: [&str; 25] = [
+const REMOTE_ENVIRONMENT: [&str; 26] = [
     "SSH_AUTH_SOCK", "SSH_AGENT_PID", "SSH_ASKPASS", "GIT_ASKPASS", "GIT_SSH", "GIT_SSH_COMMAND",
     "GIT_SSL_CAINFO", "SSL_CERT_FILE", "SSL_CERT_DIR", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR",
     "DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY", "GH_TOKEN", "GITHUB_TOKEN",
-    "GH_CONFIG_DIR", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "http_proxy",
-    "https_proxy", "no_proxy", "all_proxy",
+    "GITLAB_TOKEN", "GH_CONFIG_DIR", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY",
+    "http_proxy", "https_proxy", "no_proxy", "all_proxy",
 ];
 
 /// The protocols that run no program of the repository's choice.
@@ -28,13 +29,29 @@ const UPLOAD_PACK: &str = "--upload-pack=git-upload-pack";
 /// The settings that name programs that a fetch runs: only those of the user apply.
 const PROGRAM_SETTINGS: &str = r"^(credential\..*|core\.(sshcommand|askpass))$";
 
-/// The credential helper for GitHub that is used if no other has a password. It reads the
-/// conventional variables of a token, in a shell of git, so that the token is in no argument.
-const TOKEN_HELPER: (&str, &str) = (
-    "credential.https://github.com.helper",
-    "!f() { t=\"${GITHUB_TOKEN:-$GH_TOKEN}\"; test \"$1\" = get && test -n \"$t\" && \
-     printf 'username=x-access-token\\npassword=%s\\n' \"$t\"; }; f",
-);
+/// The credential helpers for GitHub and GitLab that are used if no other has a password. They read
+/// the conventional variables of a token, in a shell of git, so that the token is in no argument.
+const TOKEN_HELPERS: [(&str, &str); 2] = [
+    (
+        "credential.https://github.com.helper",
+        "!f() { t=\"${GITHUB_TOKEN:-$GH_TOKEN}\"; test \"$1\" = get && test -n \"$t\" && \
+         printf 'username=x-access-token\\npassword=%s\\n' \"$t\"; }; f",
+    ),
+    (
+        "credential.https://gitlab.com.helper",
+        "!f() { test \"$1\" = get && test -n \"$GITLAB_TOKEN\" && \
+         printf 'username=oauth2\\npassword=%s\\n' \"$GITLAB_TOKEN\"; }; f",
+    ),
+];
+
+/// The place of a pull request or merge request on its remote, and in the clone.
+struct RequestPlace<'a> {
+    remote: &'a str,
+    /// The prefix of its refs on the remote.
+    refs: String,
+    /// The prefix of the refs that it is fetched into.
+    kept: String,
+}
 
 /// The two commits of a pull request.
 #[derive(Debug)]
@@ -56,14 +73,48 @@ impl Git {
         base: Option<&str>,
     ) -> Result<PullCommits, GitError> {
         let remote = self.remote_of(repository)?;
-        let pull = format!("refs/pull/{number}");
-        let (head, merge) = (format!("{pull}/head"), format!("{pull}/merge"));
-        let list = ["ls-remote", "--quiet", UPLOAD_PACK, "--", &remote, "HEAD", &head, &merge];
+        let place = RequestPlace {
+            remote: &remote,
+            refs: format!("refs/pull/{number}"),
+            // Several remotes of one clone may have pull requests of the same number.
+            kept: format!("refs/assay/pull/{}/{number}", repository_hash(repository)),
+        };
+        let missing = || GitError::UnknownPull { repository: repository.to_owned(), number };
+        self.fetch_request(&place, wanted, base, missing)
+    }
+
+    /// Fetches a merge request of GitLab into `refs/assay/merge-request/`, as
+    /// [`Git::fetch_pull`] does.
+    pub(crate) fn fetch_merge_request(
+        &self,
+        project: &str,
+        number: u64,
+    ) -> Result<PullCommits, GitError> {
+        let remote = self.remote_of_project(project)?;
+        let place = RequestPlace {
+            remote: &remote,
+            refs: format!("refs/merge-requests/{number}"),
+            kept: format!("refs/assay/merge-request/{}/{number}", repository_hash(project)),
+        };
+        let missing = || GitError::UnknownMergeRequest { project: project.to_owned(), number };
+        self.fetch_request(&place, None, None, missing)
+    }
+
+    fn fetch_request(
+        &self,
+        place: &RequestPlace<'_>,
+        wanted: Option<&str>,
+        base: Option<&str>,
+        missing: impl Fn() -> GitError,
+    ) -> Result<PullCommits, GitError> {
+        let RequestPlace { remote, refs, kept } = place;
+        let (head, merge) = (format!("{refs}/head"), format!("{refs}/merge"));
+        let list = ["ls-remote", "--quiet", UPLOAD_PACK, "--", remote, "HEAD", &head, &merge];
         let listed = self.run_on_remote(&list)?;
         let listed = text(&listed);
         let is_there = |name: &str| listed.lines().any(|line| line.ends_with(&format!("\t{name}")));
         if !is_there(&head) {
-            return Err(GitError::UnknownPull { repository: repository.to_owned(), number });
+            return Err(missing());
         }
         // A pull request that cannot be merged is compared with its base branch, or else the
         // default branch.
@@ -73,10 +124,8 @@ impl Git {
             (false, Some(base)) => base,
             (false, None) => "HEAD".to_owned(),
         };
-        // Several remotes of one clone may have pull requests of the same number.
-        let kept = format!("refs/assay/pull/{}/{number}", repository_hash(repository));
         self.fetch(
-            &remote,
+            remote,
             &[&format!("+{head}:{kept}/head"), &format!("+{against}:{kept}/against")],
         )?;
         let mut head = self.resolve(&format!("{kept}/head"))?;
@@ -85,7 +134,7 @@ impl Git {
             if !is_commit(wanted) {
                 return Err(GitError::UnknownRevision { name: wanted.to_owned() });
             }
-            self.fetch(&remote, &[&format!("+{wanted}:{kept}/head")])?;
+            self.fetch(remote, &[&format!("+{wanted}:{kept}/head")])?;
             head = self.resolve(wanted)?;
         }
         let tip = self.resolve(&format!("{kept}/against"))?;
@@ -147,12 +196,37 @@ impl Git {
             let own = parse_settings(&listed).into_iter();
             settings.extend(own.map(|(key, value)| (key.into(), value.into())));
         }
-        settings.push((TOKEN_HELPER.0.into(), TOKEN_HELPER.1.into()));
+        settings.extend(TOKEN_HELPERS.map(|(key, value)| (key.into(), value.into())));
         settings
     }
 
     /// Returns the remote of a repository. Fails if there is none.
     pub(super) fn remote_of(&self, repository: &str) -> Result<String, GitError> {
+        let is_it = |address: &str| {
+            repository_of(address).is_some_and(|found| found.eq_ignore_ascii_case(repository))
+        };
+        let remotes = self.remotes()?;
+        find_remote(&remotes, is_it).ok_or_else(|| unknown_remote(repository, &remotes))
+    }
+
+    /// Returns the remote of a project of GitLab. Fails if there is none. A server may have all
+    /// projects below a path, so a remote whose path only ends with the project is used if no other
+    /// is the project.
+    fn remote_of_project(&self, project: &str) -> Result<String, GitError> {
+        let project = project.to_ascii_lowercase();
+        let path = |address: &str| path_of(address).map(|path| path.to_ascii_lowercase());
+        let is_it = |address: &str| path(address).is_some_and(|path| path == project);
+        let ends_with_it = |address: &str| {
+            path(address).is_some_and(|path| path.ends_with(&format!("/{project}")))
+        };
+        let remotes = self.remotes()?;
+        find_remote(&remotes, is_it)
+            .or_else(|| find_remote(&remotes, ends_with_it))
+            .ok_or_else(|| unknown_remote(&project, &remotes))
+    }
+
+    /// Returns the addresses of the remotes, by name.
+    fn remotes(&self) -> Result<BTreeMap<String, String>, GitError> {
         let listed = self.run(&["config", "--null", "--get-regexp", r"^remote\..*\.url$"]);
         // A remote is fetched from its first URL.
         let mut remotes = BTreeMap::new();
@@ -160,17 +234,16 @@ impl Git {
             let name = key.strip_prefix("remote.").and_then(|key| key.strip_suffix(".url"));
             remotes.entry(name.unwrap_or_default().to_owned()).or_insert(address);
         }
-        let is_it = |address: &str| {
-            repository_of(address).is_some_and(|found| found.eq_ignore_ascii_case(repository))
-        };
-        match remotes.iter().find(|(_, address)| is_it(address)) {
-            Some((name, _)) => Ok(name.clone()),
-            None => Err(GitError::UnknownRemote {
-                repository: repository.to_owned(),
-                remotes: format_remotes(&remotes),
-            }),
-        }
+        Ok(remotes)
     }
+}
+
+fn find_remote(remotes: &BTreeMap<String, String>, is_it: impl Fn(&str) -> bool) -> Option<String> {
+    remotes.iter().find(|(_, address)| is_it(address)).map(|(name, _)| name.clone())
+}
+
+fn unknown_remote(repository: &str, remotes: &BTreeMap<String, String>) -> GitError {
+    GitError::UnknownRemote { repository: repository.to_owned(), remotes: format_remotes(remotes) }
 }
 
 /// Returns true if a text is the full id of a commit.
@@ -204,20 +277,25 @@ fn parse_settings(listed: &[u8]) -> Vec<(String, String)> {
 /// Returns the `OWNER/REPO` of a remote's URL: `https://host/OWNER/REPO.git`, `git@host:OWNER/REPO`
 /// or a path.
 fn repository_of(address: &str) -> Option<&str> {
-    let address = address.trim_end_matches('/');
-    let address = address.strip_suffix(".git").unwrap_or(address);
-    let path = match address.split_once("://") {
-        Some((_, rest)) => rest.split_once('/')?.1,
-        // A colon before the first slash follows a host.
-        None => match address.split_once(':') {
-            Some((host, path)) if !host.contains('/') => path,
-            _ => address,
-        },
-    };
+    let path = path_of(address)?;
     let mut slashes = path.rmatch_indices('/').map(|(at, _)| at);
     let last = slashes.next()?;
     let start = slashes.next().map_or(0, |at| at + 1);
     (start < last).then(|| &path[start..])
+}
+
+/// Returns the path of a remote's URL on its host, without `.git`.
+fn path_of(address: &str) -> Option<&str> {
+    let address = address.trim_end_matches('/');
+    let address = address.strip_suffix(".git").unwrap_or(address);
+    match address.split_once("://") {
+        Some((_, rest)) => Some(rest.split_once('/')?.1),
+        // A colon before the first slash follows a host.
+        None => Some(match address.split_once(':') {
+            Some((host, path)) if !host.contains('/') => path,
+            _ => address,
+        }),
+    }
 }
 
 /// Formats the list of remotes, without the parts of their URLs that may be secret.

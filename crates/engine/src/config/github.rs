@@ -6,8 +6,8 @@ use std::time::Duration;
 use anyhow::{Context, anyhow, bail};
 use assay_findings::post::ReadyAction;
 use assay_sandbox::{KeySource, Keys};
-use assay_services::github::{GitHub, PUBLIC_URL, RateLimiter};
-use assay_services::http::{ServerUrl, ServiceClock, SystemClock};
+use assay_services::github::{GitHub, PUBLIC_URL, WRITE_LIMITS};
+use assay_services::http::{RateLimiter, ServerUrl, ServiceClock, SystemClock};
 use assay_store::pulls::RepositoryName;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -154,7 +154,7 @@ impl GithubConfig {
         let Some(folder) = self.environment.state_folder() else {
             bail!("cannot store the GitHub write-rate counter: set `HOME` or `XDG_STATE_HOME`");
         };
-        Ok(GitHub::new(&url, keys, RateLimiter::in_dir(folder.join("github")), clock))
+        Ok(GitHub::new(&url, keys, RateLimiter::in_dir(folder.join("github"), WRITE_LIMITS), clock))
     }
 
     /// Returns the webhook secret; `None` if its variable is not set.

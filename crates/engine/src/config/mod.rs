@@ -16,6 +16,7 @@ pub mod effective_values;
 pub mod fixer;
 pub mod gates;
 pub mod github;
+pub mod gitlab;
 pub mod jira;
 mod key;
 pub mod linear;
@@ -66,6 +67,7 @@ pub(crate) use self::effective_files::{
 };
 use self::gates::GateConfig;
 use self::github::GithubConfig;
+use self::gitlab::GitlabConfig;
 use self::jira::JiraConfig;
 use self::linear::LinearConfig;
 use self::models::ModelsConfig;
@@ -106,6 +108,8 @@ pub struct Configuration {
     pub qa: QaConfig,
     /// Pull requests on GitHub.
     pub github: GithubConfig,
+    /// Merge requests on GitLab.
+    pub gitlab: GitlabConfig,
     /// Tickets in JIRA.
     pub jira: JiraConfig,
     /// Issues in Linear, which the validation loop updates.
@@ -301,6 +305,7 @@ impl Configuration {
         self.gates.check()?;
         self.qa.check()?;
         self.github.check()?;
+        self.gitlab.check()?;
         self.jira.check()?;
         self.linear.check()
     }
@@ -323,6 +328,7 @@ impl Configuration {
         self.models.in_environment(environment);
         self.qa.in_environment(environment);
         self.github.in_environment(environment);
+        self.gitlab.in_environment(environment);
         self.jira.in_environment(environment);
         self.linear.in_environment(environment);
         self
@@ -330,7 +336,11 @@ impl Configuration {
 
     /// Returns the services that are configured.
     pub(crate) fn services(&self) -> Services {
-        Services { github: self.github.clone(), jira: self.jira.clone() }
+        Services {
+            github: self.github.clone(),
+            gitlab: self.gitlab.clone(),
+            jira: self.jira.clone(),
+        }
     }
 
     /// Returns the environment that the configuration was read in.
@@ -464,6 +474,8 @@ fn expand_line(environment: &Environment, path: &str, line: &str) -> anyhow::Res
 pub struct Services {
     /// The settings of GitHub.
     pub github: GithubConfig,
+    /// The settings of GitLab.
+    pub gitlab: GitlabConfig,
     /// The settings of JIRA.
     pub jira: JiraConfig,
 }
@@ -591,7 +603,11 @@ impl Settings {
             models: configuration.models,
             gates: configuration.gates,
             qa: configuration.qa,
-            services: Services { github: configuration.github, jira: configuration.jira },
+            services: Services {
+                github: configuration.github,
+                gitlab: configuration.gitlab,
+                jira: configuration.jira,
+            },
             linear: configuration.linear,
             uses_models: configuration.review.models,
             second_looks: configuration.review.second_looks,

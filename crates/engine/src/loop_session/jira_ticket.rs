@@ -61,7 +61,7 @@ impl<'a> JiraTicket<'a> {
         let environment = &settings.environment;
         let clock = environment.clock().clone();
         let outbox = Outbox::in_folder(environment.state_of(root).home_folder("outbox")?, &clock);
-        let mail = Dispatcher { outbox, github: None, jira: Some(jira) };
+        let mail = Dispatcher { outbox, github: None, gitlab: None, jira: Some(jira) };
         let names = stored.step_names(None);
         Ok(Some(JiraTicket { mail, key, names, clock, warned: RefCell::default(), warn }))
     }

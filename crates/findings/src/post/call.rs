@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::marker::Marker;
-use super::{CommentPlace, DiffSide, Fingerprint, Post, ReviewEvent, ReviewKey};
+use super::{CommentPlace, DiffPosition, DiffSide, Fingerprint, Post, ReviewEvent, ReviewKey};
 use crate::path::RepoPath;
 
 /// The body of a call that only carries comments.
@@ -37,6 +37,10 @@ pub struct LineComment {
     pub start: Option<u32>,
     /// The last line, from 1.
     pub line: u32,
+    /// The position with the numbers of both sides, for services that need them; `None` in a
+    /// message of an earlier version.
+    #[serde(default)]
+    pub position: Option<DiffPosition>,
     /// The text of the comment.
     pub body: String,
 }
@@ -50,6 +54,9 @@ pub struct FileComment {
     pub commit: String,
     /// The path of the file.
     pub path: RepoPath,
+    /// The position of the file in the diff; `None` in a message of an earlier version.
+    #[serde(default)]
+    pub position: Option<DiffPosition>,
     /// The text of the comment.
     pub body: String,
 }
@@ -92,7 +99,8 @@ impl Post {
     pub(super) fn as_line_comment(&self) -> Option<LineComment> {
         let CommentPlace::DiffLines { side, start, line } = self.place else { return None };
         let path = self.path.clone()?;
-        let (fingerprint, body) = (self.fingerprint.clone(), self.body.clone());
-        Some(LineComment { fingerprint, path, side, start, line, body })
+        let (fingerprint, position) = (self.fingerprint.clone(), self.position.clone());
+        let body = self.body.clone();
+        Some(LineComment { fingerprint, path, side, start, line, position, body })
     }
 }

@@ -8,9 +8,9 @@ use super::file_cache::FileCache;
 use super::placement::{self, Placement};
 use super::summary::{self, SummaryPage};
 use super::{
-    Approval, CommentPlace, DiffSide, Finders, Fingerprint, MAX_INLINE_COMMENTS, MAX_REASON_CHARS,
-    Post, PullRequestDiff, ReadyAction, ReviewDraft, ReviewEvent, ReviewKey, SummaryReason,
-    SyntaxChecker, TrackedFinding, approval, comment, suggestion,
+    Approval, CommentDialect, CommentPlace, DiffSide, Finders, Fingerprint, MAX_INLINE_COMMENTS,
+    MAX_REASON_CHARS, Post, PullRequestDiff, ReadyAction, ReviewDraft, ReviewEvent, ReviewKey,
+    SummaryReason, SyntaxChecker, TrackedFinding, approval, comment, suggestion,
 };
 use crate::finding::{Finding, FindingRoute};
 use crate::grounding::Tree;
@@ -31,6 +31,8 @@ pub struct DraftInputs<'a> {
     pub parses: Option<&'a dyn SyntaxChecker>,
     /// The commit that was reviewed.
     pub head: &'a str,
+    /// The Markdown of the service.
+    pub dialect: CommentDialect,
     /// The action that the configuration asks for if the change is ready.
     pub when_ready: ReadyAction,
     /// The findings that are gone since the last review; only findings that a reviewer looked for
@@ -68,6 +70,7 @@ pub fn compose(synthesis: &Synthesis, inputs: &DraftInputs<'_>) -> ReviewDraft {
         event,
         is_ready: is_ready(synthesis.verdict.state),
         reliable: reliable_reviewers(synthesis),
+        dialect: inputs.dialect,
         key: ReviewKey::from_texts(said.into_iter().chain(findings)),
         settled: gone.iter().map(|gone| Fingerprint::of_resolved(gone)).chain(dismissed).collect(),
         page: SummaryPage::new(synthesis, &gone, inputs.run, why_comment)
@@ -159,7 +162,7 @@ fn compose_posts(synthesis: &Synthesis, inputs: &DraftInputs<'_>) -> Vec<Post> {
         } else if is_comment {
             comments += 1;
         }
-        posts.push(compose_post(finding, placed, &files, inputs.parses));
+        posts.push(compose_post(finding, placed, &files, inputs));
     }
     posts
 }
@@ -185,9 +188,9 @@ fn compose_post(
     finding: &Finding,
     mut placed: Placement,
     files: &FileCache<'_>,
-    parses: Option<&dyn SyntaxChecker>,
+    inputs: &DraftInputs<'_>,
 ) -> Post {
-    let suggestion = suggestion::suggest(finding, &placed, files, parses);
+    let suggestion = suggestion::suggest(finding, &placed, files, inputs.parses, inputs.dialect);
     if let Some(suggestion) = &suggestion {
         placed.place = CommentPlace::on(DiffSide::Right, suggestion.lines);
     }
@@ -205,6 +208,7 @@ fn compose_post(
         body,
         entry: comment::entry(finding, &placed),
         line: comment::line(finding),
+        position: placement::position(&placed.place, finding, inputs.diff),
         place: placed.place,
     }
 }

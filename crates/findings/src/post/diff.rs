@@ -57,6 +57,30 @@ pub enum DiffSide {
     Right,
 }
 
+/// A line of a diff, with the numbers that the service counts on both sides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct DiffLine {
+    /// The kind of the line.
+    pub kind: DiffLineKind,
+    /// The number before the change; of an added line, that of the next line before the change.
+    pub old: u32,
+    /// The number after the change; of a removed line, that of the next line after the change.
+    pub new: u32,
+}
+
+/// The place of a comment in a diff, with the paths and line numbers of both sides.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DiffPosition {
+    /// The path before the change; the new path of a new file.
+    pub old_path: RepoPath,
+    /// The path after the change; the old path of a deleted file.
+    pub new_path: RepoPath,
+    /// The first of several lines; `None` for a single line, or for the whole file.
+    pub first: Option<DiffLine>,
+    /// The line, or the last of several; `None` for the whole file.
+    pub last: Option<DiffLine>,
+}
+
 impl PullRequestDiff {
     /// Returns a file by the path that the diff shows: its new path, or the old path of a deleted
     /// file.
@@ -75,6 +99,33 @@ impl FileHunks {
         if self.new_path.is_some() { DiffSide::Right } else { DiffSide::Left }
     }
 
+    /// Returns the position of the whole file; `None` if the file has no path.
+    pub(super) fn position(&self) -> Option<DiffPosition> {
+        let (old, new) = (self.old_path.as_ref(), self.new_path.as_ref());
+        Some(DiffPosition {
+            old_path: old.or(new)?.clone(),
+            new_path: new.or(old)?.clone(),
+            first: None,
+            last: None,
+        })
+    }
+
+    /// Returns the line with a number on a side; `None` if the diff does not show the line.
+    pub(super) fn line(&self, side: DiffSide, number: u32) -> Option<DiffLine> {
+        let line = self.hunks.iter().flat_map(HunkLines::numbered).find(|line| {
+            match (side, line.kind) {
+                (DiffSide::Left, DiffLineKind::Added)
+                | (DiffSide::Right, DiffLineKind::Removed) => false,
+                (DiffSide::Left, _) => line.old == number,
+                (DiffSide::Right, _) => line.new == number,
+            }
+        })?;
+        // The side of a file that does not exist has no lines to count.
+        let old = if self.old_path.is_some() { line.old } else { 0 };
+        let new = if self.new_path.is_some() { line.new } else { 0 };
+        Some(DiffLine { old, new, ..line })
+    }
+
     /// Returns the runs of lines that take a comment on the file's side. Two runs are in one hunk
     /// only if lines of the other side separate them.
     pub(super) fn commentable(&self) -> Vec<LineRange> {
@@ -84,6 +135,17 @@ impl FileHunks {
 }
 
 impl HunkLines {
+    /// Returns the lines with their numbers on both sides.
+    fn numbered(&self) -> impl Iterator<Item = DiffLine> {
+        let (mut old, mut new) = (self.old_start, self.new_start);
+        self.lines.iter().map(move |&kind| {
+            let line = DiffLine { kind, old, new };
+            old = old.saturating_add(u32::from(kind != DiffLineKind::Added));
+            new = new.saturating_add(u32::from(kind != DiffLineKind::Removed));
+            line
+        })
+    }
+
     /// Returns the lines that take a comment: on the right the lines after the change, on the left
     /// the removed lines.
     fn commentable(&self, side: DiffSide) -> Vec<LineRange> {

@@ -11,6 +11,7 @@ mod call;
 mod check_run;
 mod comment;
 mod compose;
+mod dialect;
 mod diff;
 mod file_cache;
 mod layout;
@@ -35,7 +36,10 @@ pub use self::approval::{Approval, ReadyAction, WithheldReason, approval};
 pub use self::call::{FileComment, LineComment, ReviewCall};
 pub use self::check_run::{Annotation, AnnotationLevel, CheckRun, Conclusion, check_run};
 pub use self::compose::{DraftInputs, compose};
-pub use self::diff::{DiffLineKind, DiffSide, FileHunks, HunkLines, PullRequestDiff};
+pub use self::dialect::CommentDialect;
+pub use self::diff::{
+    DiffLine, DiffLineKind, DiffPosition, DiffSide, FileHunks, HunkLines, PullRequestDiff,
+};
 pub use self::marker::{Finders, Fingerprint, ReviewKey};
 pub use self::placement::{CommentPlace, SummaryReason};
 pub use self::resolution::{Resolution, TicketResolutions, TrackedFinding, ticket_resolutions};
@@ -98,6 +102,9 @@ pub struct ReviewDraft {
     #[serde(default)]
     base: Option<String>,
     event: ReviewEvent,
+    /// The Markdown of the service that the texts are sent to.
+    #[serde(default)]
+    dialect: CommentDialect,
     /// True if the change is ready, whatever the event of the review is.
     #[serde(default)]
     is_ready: bool,
@@ -127,6 +134,9 @@ pub struct Post {
     pub path: Option<RepoPath>,
     /// The place where the finding is shown.
     pub place: CommentPlace,
+    /// The position of the place in the diff; `None` if the finding is in the summary.
+    #[serde(default)]
+    position: Option<DiffPosition>,
     /// The severity, of the seven levels.
     severity: String,
     /// The text of the comment; empty if the finding is in the summary.
@@ -190,13 +200,13 @@ impl ReviewDraft {
     /// the verdict, unless the verdict exists already.
     pub fn calls(&self, posted: &PostedState) -> Vec<ReviewCall> {
         let missing: Vec<LineComment> =
-            self.missing(posted).filter_map(Post::as_line_comment).collect();
+            self.missing(posted).filter_map(|post| self.line_comment(post)).collect();
         let mut chunks = missing.chunks(MAX_COMMENTS_PER_CALL);
         let mut calls = Vec::new();
         if !posted.reviews.contains(&self.key) {
             let comments = chunks.next().unwrap_or_default().to_vec();
             let (commit, event) = (self.head.clone(), self.event);
-            let body = append_marker(&self.verdict, &self.key);
+            let body = append_marker(&self.dialect.adapt(&self.verdict), &self.key);
             calls.push(ReviewCall { key: self.key.clone(), commit, event, body, comments });
         }
         for comments in chunks {
@@ -210,7 +220,8 @@ impl ReviewDraft {
         let comment = |post: &Post| {
             let path = post.path.clone().filter(|_| post.place == CommentPlace::File)?;
             let (fingerprint, commit) = (post.fingerprint.clone(), self.head.clone());
-            Some(FileComment { fingerprint, commit, path, body: post.body.clone() })
+            let (position, body) = (post.position.clone(), self.dialect.adapt(&post.body));
+            Some(FileComment { fingerprint, commit, path, position, body })
         };
         self.missing(posted).filter_map(comment).collect()
     }
@@ -233,7 +244,13 @@ impl ReviewDraft {
 
     /// Returns the parts of the summary, which contains every finding without a comment.
     pub fn summary(&self, posted: &PostedState) -> Vec<String> {
-        summary::parts(&self.page, &self.posts, posted)
+        let parts = summary::parts(&self.page, &self.posts, posted);
+        parts.iter().map(|part| self.dialect.adapt(part)).collect()
+    }
+
+    fn line_comment(&self, post: &Post) -> Option<LineComment> {
+        let comment = post.as_line_comment()?;
+        Some(LineComment { body: self.dialect.adapt(&comment.body), ..comment })
     }
 
     fn missing<'a>(&'a self, posted: &'a PostedState) -> impl Iterator<Item = &'a Post> {

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::diff::{DiffSide, PullRequestDiff};
+use super::diff::{DiffPosition, DiffSide, PullRequestDiff};
 use crate::finding::Finding;
 use crate::vote::LineRange;
 
@@ -156,6 +156,25 @@ pub(super) fn place(finding: &Finding, diff: &PullRequestDiff) -> Placement {
             }
         }
         None => only(CommentPlace::File, PlacementOffset::Far(wanted)),
+    }
+}
+
+/// Returns the position of a place in the diff; `None` for a place in the summary.
+pub(super) fn position(
+    place: &CommentPlace,
+    finding: &Finding,
+    diff: &PullRequestDiff,
+) -> Option<DiffPosition> {
+    let file = diff.file(finding.file.as_ref()?)?;
+    let whole = file.position()?;
+    match *place {
+        CommentPlace::File => Some(whole),
+        CommentPlace::DiffLines { side, start, line } => Some(DiffPosition {
+            first: start.and_then(|start| file.line(side, start)),
+            last: Some(file.line(side, line)?),
+            ..whole
+        }),
+        CommentPlace::Summary { .. } => None,
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! The block replaces exactly the lines of its comment, so both are decided here together.
 
+use super::dialect::CommentDialect;
 use super::diff::DiffSide;
 use super::file_cache::FileCache;
 use super::placement::{CommentPlace, Placement, PlacementOffset, overlap};
@@ -40,6 +41,7 @@ pub(super) fn suggest(
     placed: &Placement,
     files: &FileCache<'_>,
     parses: Option<&dyn SyntaxChecker>,
+    dialect: CommentDialect,
 ) -> Option<Suggestion> {
     let replacement = finding.replacement.as_ref().filter(|_| is_at_stated_place(finding))?;
     let path = finding.file.as_ref()?;
@@ -58,11 +60,12 @@ pub(super) fn suggest(
     let code = edit.edited_lines(lines)?;
     let is_plain =
         matches!(escape::escape_hidden(&code.replace("\r\n", "\n")), std::borrow::Cow::Borrowed(_));
-    if !is_plain || code.len() > MAX_BLOCK_BYTES {
+    if !is_plain || code.len() > MAX_BLOCK_BYTES || !dialect.can_show(&code) {
         return None;
     }
     let fence = escape::fence_around(&code);
-    Some(Suggestion { block: format!("{fence}suggestion\n{code}{fence}"), lines })
+    let tag = dialect.suggestion_tag(lines);
+    Some(Suggestion { block: format!("{fence}{tag}\n{code}{fence}"), lines })
 }
 
 /// Returns true if the finding is at the place that its reviewer stated; otherwise the lines of the

@@ -8,6 +8,7 @@ mod concise;
 pub mod escape;
 mod fix_task;
 mod github;
+mod gitlab;
 mod markdown;
 mod persona;
 mod qa;
@@ -48,6 +49,8 @@ pub enum OutputFormat {
     Rdjsonl,
     /// Annotations for a GitHub workflow.
     Github,
+    /// A code-quality report of GitLab.
+    Gitlab,
     /// The seven-level findings JSON.
     Qa,
     /// The persona report, in full.
@@ -57,7 +60,7 @@ pub enum OutputFormat {
 }
 
 /// All formats with their names.
-pub const OUTPUT_FORMATS: [(OutputFormat, &str); 12] = [
+pub const OUTPUT_FORMATS: [(OutputFormat, &str); 13] = [
     (OutputFormat::Checklist, "checklist"),
     (OutputFormat::Concise, "concise"),
     (OutputFormat::Tasklist, "tasklist"),
@@ -67,6 +70,7 @@ pub const OUTPUT_FORMATS: [(OutputFormat, &str); 12] = [
     (OutputFormat::Rdjson, "rdjson"),
     (OutputFormat::Rdjsonl, "rdjsonl"),
     (OutputFormat::Github, "github"),
+    (OutputFormat::Gitlab, "gitlab"),
     (OutputFormat::Qa, "qa"),
     (OutputFormat::Persona, "persona"),
     (OutputFormat::PersonaCompact, "persona-compact"),
@@ -159,6 +163,7 @@ pub fn write(form: OutputFormat, document: &FindingsDocument<'_>) -> String {
         OutputFormat::Rdjson => pretty(&rdjson::write(document)),
         OutputFormat::Rdjsonl => rdjson::write_lines(document),
         OutputFormat::Github => github::write(document),
+        OutputFormat::Gitlab => pretty(&gitlab::write(document)),
         OutputFormat::Qa => pretty(&qa::write(document)),
         OutputFormat::Persona => pretty(&persona::write(document, persona::OutputTier::Detail)),
         OutputFormat::PersonaCompact => {

@@ -167,7 +167,12 @@ pub(super) fn tool(reviews: &Arc<dyn DelegatedReviews>) -> Tool {
 fn start(reviews: &dyn DelegatedReviews, input: Input) -> Result<Output, Refusal> {
     let scope = scope(&input)?;
     let Input { untracked, paths, purpose, personas, each_persona, readers, model, .. } = input;
-    if untracked && matches!(scope, Scope::Staged | Scope::Commits(_) | Scope::Pull { .. }) {
+    if untracked
+        && matches!(
+            scope,
+            Scope::Staged | Scope::Commits(_) | Scope::Pull { .. } | Scope::MergeRequest { .. }
+        )
+    {
         return Err(Refusal::new("`untracked` is allowed for the working tree only"));
     }
     if purpose.as_ref().is_some_and(|purpose| purpose.trim().is_empty()) {

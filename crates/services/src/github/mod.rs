@@ -7,9 +7,8 @@
 mod branches;
 mod checks;
 mod comments;
-pub mod post;
 mod pulls;
-mod rate_limiter;
+mod review_service;
 mod reviews;
 mod sarif;
 mod threads;
@@ -27,15 +26,12 @@ pub use self::pulls::{
     Association, ChangedFile, DiffTooLarge, Head, NewPull, OpenPulls, PullRequest, PullState,
     PullUpdate, origin,
 };
-use self::rate_limiter::RateLimitedTransport;
-pub use self::rate_limiter::RateLimiter;
+pub use self::review_service::GitHubPull;
 pub use self::reviews::{Event, LineComment, ListedReview, NewReview, PostedReview, Side};
-pub use self::threads::{
-    ConversationComment, OPERATIONS, ReviewEntry, ReviewState, ReviewStatus, Thread, ThreadComment,
-};
+pub use self::threads::OPERATIONS;
 use crate::http::{
-    Api, Authorization, Call, HttpTransport, ServerUrl, ServiceClock, ServiceError, Transport,
-    encode_path_segment,
+    Api, Authorization, Call, HttpTransport, RateLimitedTransport, RateLimiter, ServerUrl,
+    ServiceClock, ServiceError, Transport, WriteLimits, encode_path_segment,
 };
 
 /// The name of the service.
@@ -43,6 +39,11 @@ const SERVICE: &str = "GitHub";
 
 /// The address of the public GitHub API.
 pub const PUBLIC_URL: &str = "https://api.github.com";
+
+/// The limits of writes. GitHub allows 80 writes a minute and 500 an hour, and blocks clients that
+/// write in bursts.
+pub const WRITE_LIMITS: WriteLimits =
+    WriteLimits { min_interval: Duration::from_secs(1), per_minute: 75, per_hour: 480 };
 
 /// The version of the REST API.
 const VERSION: &str = "2022-11-28";
@@ -128,28 +129,6 @@ impl GitHub {
         call: &Call,
         most: usize,
     ) -> Result<(Vec<T>, bool), ServiceError> {
-        let mut all = Vec::new();
-        let mut page = 1_usize;
-        loop {
-            let call = call.clone().query("per_page", PAGE_SIZE).query("page", page);
-            let response = self.api.send(&call)?;
-            let entries: Vec<T> = self.api.parse(&call, &response)?;
-            let is_last = !has_next_page(response.header("link")) || entries.is_empty();
-            all.extend(entries);
-            if all.len() > most || (all.len() == most && !is_last) {
-                all.truncate(most);
-                return Ok((all, true));
-            }
-            if is_last {
-                return Ok((all, false));
-            }
-            page += 1;
-        }
+        self.api.pages(call, PAGE_SIZE, most)
     }
-}
-
-/// Returns true if a list has another page. The address in the header is not followed: the client
-/// knows the next page itself, and the address could lead anywhere.
-fn has_next_page(link: Option<&str>) -> bool {
-    link.is_some_and(|link| link.split(',').any(|part| part.contains("rel=\"next\"")))
 }

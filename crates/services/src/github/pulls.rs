@@ -314,8 +314,7 @@ impl GitHub {
             return Ok(OpenPulls::Unchanged);
         }
         let tag = response.header("etag").map(str::to_owned);
-        let (raw, more): (Vec<ApiPull>, bool) = match super::has_next_page(response.header("link"))
-        {
+        let (raw, more): (Vec<ApiPull>, bool) = match response.has_next_page() {
             false => (self.api.parse(&first, &response)?, false),
             true => self.read_pages(&call, MAX_OPEN_PULLS)?,
         };

@@ -352,7 +352,7 @@ impl Api {
     }
 }
 
-/// Returns the error message of a response, in the formats of GitHub, JIRA and Linear.
+/// Returns the error message of a response, in the formats of GitHub, GitLab, JIRA and Linear.
 fn error_message(response: &Response) -> String {
     if let Some(to) = response.header("location").filter(|_| response.status < 400) {
         return format!("the redirect to `{to}` is not followed");
@@ -362,6 +362,7 @@ fn error_message(response: &Response) -> String {
     };
     let mut parts: Vec<String> = Vec::new();
     parts.extend(body["message"].as_str().map(str::to_owned));
+    parts.extend(body["error"].as_str().map(str::to_owned));
     let listed = body["errorMessages"].as_array().into_iter().flatten();
     parts.extend(listed.filter_map(|text| text.as_str().map(str::to_owned)));
     match &body["errors"] {

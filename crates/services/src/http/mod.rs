@@ -8,13 +8,17 @@
 mod api;
 mod clock;
 mod error;
+mod pages;
 mod rate_limit;
+mod rate_limiter;
 mod server_url;
 mod transport;
 
 pub use self::api::{Api, Authorization, Call, encode_path_segment};
 pub use self::clock::{ServiceClock, SystemClock, WaitRefused};
 pub use self::error::ServiceError;
+pub(crate) use self::rate_limiter::RateLimitedTransport;
+pub use self::rate_limiter::{RateLimiter, WriteLimits};
 pub use self::server_url::{ServerUrl, ServerUrlError};
 pub(crate) use self::transport::agent;
 pub use self::transport::{

@@ -39,6 +39,7 @@ impl DispatcherFixture {
         let dispatcher = Dispatcher {
             outbox: Outbox::in_folder(github.folder.path().join("outbox"), &Clock::system()),
             github: Some(github.client()),
+            gitlab: None,
             jira: Some(client(&jira, keys(fake_jira::TOKEN))),
         };
         // The time is truncated to milliseconds, as it is stored.
@@ -567,7 +568,10 @@ fn a_directly_delivered_review_ignores_its_retry_delay_and_earlier_messages() {
         PROJ-1 received the comment
     "#]]);
     post.github.github.stop_failing();
-    let delivery = post.dispatcher.deliver_review(post.review_of("head 1"), post.began).unwrap();
+    let delivery = post
+        .dispatcher
+        .deliver_review(OutboundMessage::Review(post.review_of("head 1")), post.began)
+        .unwrap();
     expect![[r#"
         posted the review on octo/demo#1: 1 new
     "#]]
@@ -575,7 +579,10 @@ fn a_directly_delivered_review_ignores_its_retry_delay_and_earlier_messages() {
     post.check_waiting(expect![[r#"
         pull-octo.demo-1 review-HEAD-0 rests 30 s: GitHub refused `ReviewState` with status 404: Not Found (it does not exist, or the token has no access)
     "#]]);
-    let delivery = post.dispatcher.deliver_review(post.review_of("head 0"), post.began).unwrap();
+    let delivery = post
+        .dispatcher
+        .deliver_review(OutboundMessage::Review(post.review_of("head 0")), post.began)
+        .unwrap();
     expect![[r#"
         superseded: octo/demo#1 has the new head commit 0bd3c853b83a
     "#]]

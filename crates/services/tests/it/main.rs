@@ -5,6 +5,7 @@
 mod dispatcher;
 mod fixtures;
 mod github;
+mod gitlab;
 mod graphiti;
 mod jira;
 mod linear;

@@ -10,8 +10,9 @@ use assay_findings::identity::ResolvedFinding;
 use assay_findings::path::RepoPath;
 use assay_findings::post::marker::{self, Marker};
 use assay_findings::post::{
-    CommentPlace, DiffLineKind, DiffSide, DraftInputs, FileHunks, Finders, Fingerprint, HunkLines,
-    PostedState, PullRequestDiff, ReadyAction, ReviewDraft, check_run, compose, ticket_comment,
+    CommentDialect, CommentPlace, DiffLineKind, DiffSide, DraftInputs, FileHunks, Finders,
+    Fingerprint, HunkLines, PostedState, PullRequestDiff, ReadyAction, ReviewDraft, check_run,
+    compose, ticket_comment,
 };
 use assay_findings::report::{Report, ReviewerKind};
 use assay_findings::synthesis::{Synthesis, SynthesisInputs, synthesize};
@@ -64,6 +65,7 @@ fn inputs<'a>(diff: &'a PullRequestDiff, tree: Option<&'a MemoryTree>) -> DraftI
         tree: tree.map(|tree| tree as _),
         parses: None,
         head: "c0ffee",
+        dialect: CommentDialect::GitHub,
         when_ready: ReadyAction::Approve,
         resolved: &[],
         tracked: &[],

@@ -11,8 +11,8 @@ use std::sync::Arc;
 use anyhow::Context;
 use assay_base::clock::Clock;
 use assay_sandbox::{Key, KeySource, Keys};
-use assay_services::github::{GitHub, RateLimiter};
-use assay_services::http::SystemClock;
+use assay_services::github::{GitHub, WRITE_LIMITS};
+use assay_services::http::{RateLimiter, SystemClock};
 use assay_store::pulls::RepositoryName;
 use assay_testenv::workspace::target_folder;
 use assay_testkit::github::{self as fake, Access, NewPull, sha};
@@ -53,7 +53,7 @@ impl GithubFixture {
         let served = Arc::clone(&github).serve();
         let prism = Prism::start(description, &served.url())?;
         let source = KeySource::Variable { name: "TOKEN".to_owned(), value: Some(Key::new(TOKEN)) };
-        let pace = RateLimiter::in_dir(target_folder("conformance/services/github")?);
+        let pace = RateLimiter::in_dir(target_folder("conformance/services/github")?, WRITE_LIMITS);
         let patience =
             SystemClock::new(&Clock::system(), std::time::Duration::from_secs(60), |_| {});
         let url = prism.url().parse().context("a port of this machine is an address")?;

@@ -118,9 +118,8 @@ fn a_decision_without_the_name_of_an_issue_does_not_sign_off_the_whole_tree() {
     let path = "/api/v1/loops/001-greeting";
     let (_, description) = server.call("GET", "/api/v1/openapi.json", "");
     let schema = &description["components"]["schemas"]["LoopSignOffInput"];
-    let is_described = |body: &str| {
-        jsonschema::is_valid(schema, &serde_json::from_str(body).unwrap())
-    };
+    let is_described =
+        |body: &str| jsonschema::is_valid(schema, &serde_json::from_str(body).unwrap());
     for body in [r#"{"for": "", "because": ""}"#, r#"{"for": " "}"#, r#"{"because": ""}"#] {
         let (status, answer) = server.call("POST", &format!("{path}/sign-off"), body);
         assert_eq!((status, &answer["error"]), (400, &json!("invalid")), "{body}: {answer}");

@@ -8,7 +8,8 @@ mod writing;
 use std::time::Duration;
 
 use assay_sandbox::{Key, KeySource, Keys};
-use assay_services::github::RateLimiter;
+use assay_services::github::WRITE_LIMITS;
+use assay_services::http::RateLimiter;
 use assay_services::http::{ServiceClock, WaitRefused};
 use assay_testkit::github::{self as fake, Access, Fault, FaultTiming, NewPull, sha};
 use assay_testkit::jira::FakeJira;
@@ -90,7 +91,7 @@ impl GithubFixture {
     fn server(&self, url: &str, token: Option<&str>) -> Server {
         let source =
             KeySource::Variable { name: "GITHUB_TOKEN".to_owned(), value: token.map(Key::new) };
-        let pace = RateLimiter::in_dir(self.kept.path().to_owned());
+        let pace = RateLimiter::in_dir(self.kept.path().to_owned(), WRITE_LIMITS);
         let clock = Arc::clone(&self.clock);
         let tools = GithubTools {
             github: GitHub::new(&url.parse().unwrap(), Keys::new(source), pace, clock),

@@ -5,6 +5,7 @@ mod posting;
 mod schedules;
 mod verdicts;
 
+use std::collections::BTreeSet;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -13,16 +14,18 @@ use std::time::Duration;
 use assay_findings::coverage::ReviewCoverage;
 use assay_findings::path::RepoPath;
 use assay_findings::post::{
-    DiffLineKind, DraftInputs, FileHunks, HunkLines, PullRequestDiff, ReadyAction, ReviewDraft,
-    compose,
+    CommentDialect, DiffLineKind, DraftInputs, FileHunks, Fingerprint, HunkLines, PullRequestDiff,
+    ReadyAction, ReviewDraft, compose,
 };
 use assay_findings::report::{Report, ReviewerKind};
 use assay_findings::synthesis::{Synthesis, SynthesisInputs, synthesize};
 use assay_sandbox::{Key, KeySource, Keys};
-use assay_services::github::{GitHub, RateLimiter};
+use assay_services::github::{GitHub, GitHubPull, WRITE_LIMITS};
 use assay_services::http::{
-    Request, Response, ServiceClock, Transport, TransportError, WaitRefused,
+    RateLimiter, Request, Response, ServiceClock, ServiceError, Transport, TransportError,
+    WaitRefused,
 };
+use assay_services::post::{PostOutcome, post};
 use assay_store::pulls::RepositoryName;
 use assay_testkit::github::{self as fake, Access, NewPull, sha};
 use assay_testkit::web::{Answer, ServiceRequest};
@@ -113,8 +116,20 @@ impl GithubFixture {
         };
         let value = Some(Key::new(TOKEN));
         let keys = Keys::new(KeySource::Variable { name: "TOKEN".to_owned(), value });
-        let limiter = RateLimiter::in_dir(self.folder.path().to_owned());
+        let limiter = RateLimiter::in_dir(self.folder.path().to_owned(), WRITE_LIMITS);
         GitHub::with_transport(Arc::new(wire), keys, limiter, clock)
+    }
+
+    /// Posts a draft, as a new process would.
+    fn post(
+        &self,
+        draft: &ReviewDraft,
+        posted: &BTreeSet<Fingerprint>,
+    ) -> Result<PostOutcome, ServiceError> {
+        let github = self.client();
+        let pull =
+            GitHubPull { github: &github, repository: &self.repository, number: self.number };
+        post(&pull, draft, posted)
     }
 
     fn visible(&self) -> String {
@@ -226,6 +241,7 @@ fn draft_where(synthesis: &Synthesis, head: &str, when_ready: ReadyAction) -> Re
             tree: None,
             parses: None,
             head,
+            dialect: CommentDialect::GitHub,
             when_ready,
             resolved: &[],
             tracked: &[],

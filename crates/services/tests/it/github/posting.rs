@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use assay_findings::post::{Fingerprint, ReviewDraft};
-use assay_services::github::post::{PostOutcome, PostReport, SupersededReason, post};
+use assay_services::post::{PostOutcome, PostReport, SupersededReason};
 use assay_testkit::github::{Access, Fault, sha};
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
@@ -19,8 +19,7 @@ fn stand_after(
     draft: &ReviewDraft,
     posted: &BTreeSet<Fingerprint>,
 ) -> PostReport {
-    let posted =
-        post(&fixture.client(), &fixture.repository, fixture.number, draft, posted).unwrap();
+    let posted = fixture.post(draft, posted).unwrap();
     match posted {
         PostOutcome::Posted(standing) => standing,
         PostOutcome::Superseded(moved) => panic!("it {moved}"),
@@ -202,9 +201,7 @@ fn a_review_of_an_outdated_head_is_not_posted() {
     let fixture = GithubFixture::new(9);
     let draft = review(&fixture, 1, &[finding("An open door", "src/a.rs", 7, "HIGH")]);
     fixture.github.move_head(REPO, fixture.number, &sha("head 2"), &diff_text());
-    let posted =
-        post(&fixture.client(), &fixture.repository, fixture.number, &draft, &BTreeSet::new())
-            .unwrap();
+    let posted = fixture.post(&draft, &BTreeSet::new()).unwrap();
     assert_eq!(
         posted,
         PostOutcome::Superseded(SupersededReason::NewHead(sha("head 2").parse().unwrap()))
@@ -259,8 +256,7 @@ fn a_missing_write_permission_is_reported_without_the_token() {
     let fixture = GithubFixture::new(13);
     fixture.github.add_token("reader", TOKEN, Access::Read);
     let draft = review(&fixture, 1, &[finding("An open door", "src/a.rs", 7, "HIGH")]);
-    let error =
-        post(&fixture.client(), &fixture.repository, fixture.number, &draft, &BTreeSet::new());
+    let error = fixture.post(&draft, &BTreeSet::new());
     let error = error.unwrap_err();
     assert!(!error.is_transient());
     expect![

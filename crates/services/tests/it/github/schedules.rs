@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use assay_findings::post::{ReviewDraft, ReviewEvent};
-use assay_services::github::post::{PostOutcome, PostReport, post};
+use assay_services::post::{PostOutcome, PostReport};
 use assay_testkit::github::{Fault, FaultTiming, ReviewView, sha};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -108,8 +108,7 @@ fn stand(
 
 /// Posts a draft once. Returns `None` if the process crashed.
 fn attempt(fixture: &GithubFixture, draft: &ReviewDraft) -> Option<Result<PostReport, String>> {
-    let (github, repository) = (fixture.client(), &fixture.repository);
-    let posting = || post(&github, repository, fixture.number, draft, &BTreeSet::new());
+    let posting = || fixture.post(draft, &BTreeSet::new());
     match catch_unwind(AssertUnwindSafe(posting)) {
         Ok(Ok(PostOutcome::Posted(standing))) => Some(Ok(standing)),
         Ok(Ok(PostOutcome::Superseded(_))) => panic!("nobody else pushes"),

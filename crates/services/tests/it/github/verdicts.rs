@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use assay_findings::post::{ReadyAction, ReviewDraft};
 use assay_findings::synthesis::synthesize;
 use assay_services::github::PullUpdate;
-use assay_services::github::post::{PostOutcome, SupersededReason, post};
+use assay_services::post::{PostOutcome, SupersededReason};
 use assay_testkit::github::{Access, Fault, FaultTiming, sha};
 use expect_test::expect;
 use serde_json::{Value, json};
@@ -35,7 +35,7 @@ fn comment(fixture: &GithubFixture, round: u32) -> ReviewDraft {
 }
 
 fn send(fixture: &GithubFixture, draft: &ReviewDraft) -> PostOutcome {
-    post(&fixture.client(), &fixture.repository, fixture.number, draft, &BTreeSet::new()).unwrap()
+    fixture.post(draft, &BTreeSet::new()).unwrap()
 }
 
 #[test]
@@ -249,8 +249,7 @@ fn an_own_pending_review_is_reported_before_anything_is_sent() {
     fixture.github.ask(TOKEN, "POST", &reviews, &json!({"body": "Later."}));
     let before = fixture.github.log().len();
     let draft = review(&fixture, 2, &[]);
-    let error =
-        post(&fixture.client(), &fixture.repository, fixture.number, &draft, &BTreeSet::new());
+    let error = fixture.post(&draft, &BTreeSet::new());
     expect![
         "GitHub refused `posting a review on octo/demo#1` with status 422: you have a pending \
          review on octo/demo#1; submit or delete the pending review"

@@ -1,14 +1,14 @@
 //! The reviews of ours on a pull request, and which of them still agree with the draft:
 //! [`Verdicts`].
 //!
-//! GitHub uses the newest verdict of each reviewer. So an earlier review with the right verdict is
+//! A service uses the newest verdict of each reviewer. So an earlier review with the right verdict is
 //! not enough: no other verdict may follow it, and it must be about the current commits.
 
 use std::collections::BTreeSet;
 
 use assay_findings::post::{ReviewCall, ReviewDraft, ReviewEvent, ReviewKey};
 
-use crate::github::{ReviewEntry, ReviewStatus};
+use super::review_state::{ReviewEntry, ReviewStatus};
 
 /// The reason for dismissing an approval of other commits.
 const OTHER_COMMITS: &str = "This review is for other commits.";

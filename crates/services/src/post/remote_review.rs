@@ -8,8 +8,8 @@ use assay_findings::post::{
     FileComment, Finders, Fingerprint, PostedState, ReviewCall, ReviewDraft, spare_part,
 };
 
+use super::review_state::ReviewState;
 use super::verdicts::Verdicts;
-use crate::github::ReviewState;
 
 /// The reason, in the summary, why a finding has no comment.
 const DELETED: &str = "the comment was deleted";
@@ -35,7 +35,7 @@ pub(super) struct RemoteReview {
     pub(super) reviews: Verdicts,
     /// The parts of the summary: the id and the text of the comment, by the number of the part.
     pub(super) summary: BTreeMap<u32, (u64, String)>,
-    /// The findings whose comments GitHub rejected, each with the reason.
+    /// The findings whose comments the service rejected, each with the reason.
     pub(super) refused: BTreeMap<Fingerprint, String>,
     /// The remaining parts of rejected calls, the next one last.
     pub(super) parts: Vec<ReviewCall>,
@@ -185,7 +185,7 @@ impl RemoteReview {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::github::ConversationComment;
+    use crate::post::ConversationComment;
 
     #[test]
     fn a_summary_part_without_a_comment_id_is_posted_anew() {

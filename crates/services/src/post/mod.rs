@@ -1,5 +1,5 @@
 //! Posts a review on a pull request: [`post`] makes the pull request show a draft, exactly once,
-//! whatever fails.
+//! whatever fails. A hosting service takes part by implementing [`ReviewService`].
 //!
 //! The state of the pull request is read first, and read again whenever it is not known whether a
 //! write took effect; the remaining steps are computed from that state alone (`remote_review`). So
@@ -8,6 +8,8 @@
 //! we wrote ourselves count.
 
 mod remote_review;
+mod review_service;
+mod review_state;
 mod verdicts;
 
 use std::collections::BTreeSet;
@@ -16,16 +18,19 @@ use std::time::Duration;
 
 use assay_base::backoff::Backoff;
 use assay_findings::post::{self as draft, Fingerprint, ReviewDraft};
-use assay_store::pulls::{CommitId, RepositoryName};
+use assay_store::pulls::CommitId;
 
 use self::remote_review::{OwnThread, OwnedItem, RemoteReview, Step};
-use super::{Event, GitHub, LineComment, NewReview, ReviewState, ReviewStatus, Side};
+pub use self::review_service::{ReviewService, Submission};
+pub use self::review_state::{
+    ConversationComment, ReviewEntry, ReviewState, ReviewStatus, Thread, ThreadComment,
+};
 use crate::http::ServiceError;
 
 /// The maximum number of failed steps in a row before the review is left for a later attempt.
 const MAX_FAILURES: u32 = 4;
 
-/// Delays before the state is read again after a failed write: GitHub may still be processing a
+/// Delays before the state is read again after a failed write: the service may still be processing a
 /// review whose response was lost.
 const POST_BACKOFF: Backoff = Backoff::new(Duration::from_secs(30), Duration::from_secs(240));
 
@@ -69,7 +74,7 @@ pub struct PostReport {
     pub resolved: usize,
     /// The number of threads that were reopened, as their finding is back.
     pub reopened: usize,
-    /// The number of findings whose comments GitHub rejected; they are in the summary.
+    /// The number of findings whose comments the service rejected; they are in the summary.
     pub refused: usize,
     /// The number of our threads and reviews that we may not resolve, reopen or dismiss.
     pub not_permitted: usize,
@@ -78,14 +83,12 @@ pub struct PostReport {
 /// Posts a draft on a pull request. `posted` are the findings that are known to have had a comment:
 /// a comment that a user deleted is not created again.
 pub fn post(
-    github: &GitHub,
-    repository: &RepositoryName,
-    number: u64,
+    service: &dyn ReviewService,
     draft: &ReviewDraft,
     posted: &BTreeSet<Fingerprint>,
 ) -> Result<PostOutcome, ServiceError> {
     let (base, report) = (draft.base(), PostReport::default());
-    let mut poster = Poster { github, repository, number, base, posted, report };
+    let mut poster = Poster { service, base, posted, report };
     match poster.reconcile(draft) {
         Ok(()) => Ok(PostOutcome::Posted(poster.report)),
         Err(StopReason::Superseded(moved)) => Ok(PostOutcome::Superseded(moved)),
@@ -101,7 +104,7 @@ fn is_retryable(error: &ServiceError) -> bool {
     !is_limit && (error.is_transient() || error.is_outcome_unknown() || error.status() == Some(422))
 }
 
-/// Returns true if GitHub does not permit a change, now or later.
+/// Returns true if the service does not permit a change, now or later.
 fn is_not_permitted(error: &ServiceError) -> bool {
     matches!(error.status(), Some(403 | 404 | 422))
 }
@@ -120,9 +123,7 @@ impl From<ServiceError> for StopReason {
 }
 
 struct Poster<'a> {
-    github: &'a GitHub,
-    repository: &'a RepositoryName,
-    number: u64,
+    service: &'a dyn ReviewService,
     /// The base branch that the draft is about; `None` if it is not known.
     base: Option<&'a str>,
     posted: &'a BTreeSet<Fingerprint>,
@@ -161,7 +162,7 @@ impl Poster<'_> {
         draft: &ReviewDraft,
         before: RemoteReview,
     ) -> Result<RemoteReview, StopReason> {
-        let state = self.github.review_state(self.repository, self.number)?;
+        let state = self.service.review_state()?;
         if let (Some(head), Some(base)) = (&state.head, &state.base) {
             self.check_current(draft.head(), head, base)?;
         }
@@ -171,15 +172,16 @@ impl Poster<'_> {
         Ok(remote)
     }
 
-    /// Fails if a pending review of ours exists: GitHub would reject every write, without a reason.
+    /// Fails if a pending review of ours exists: the service would reject every write, without a
+    /// reason.
     fn check_pending(&self, state: &ReviewState) -> Result<(), ServiceError> {
         let mut own = state.reviews.iter().filter(|review| review.is_ours);
         if !own.any(|review| review.state == ReviewStatus::Pending) {
             return Ok(());
         }
-        let place = format!("{}#{}", self.repository, self.number);
+        let place = self.service.place();
         Err(ServiceError::Refused {
-            service: super::SERVICE,
+            service: self.service.name(),
             what: format!("posting a review on {place}"),
             status: 422,
             message: format!(
@@ -192,8 +194,8 @@ impl Poster<'_> {
     /// Reads the pull request and fails if it is a different change by now. The call is cheap, and
     /// a verdict on the wrong change would do harm.
     fn recheck_current(&self, reviewed: &str) -> Result<(), StopReason> {
-        let pull = self.github.pull(self.repository, self.number)?;
-        self.check_current(reviewed, &pull.head.commit, &pull.base.branch)
+        let (head, base) = self.service.head_and_base()?;
+        self.check_current(reviewed, &head, &base)
     }
 
     /// Fails if the pull request is a different change by now: the comments would be read as
@@ -211,9 +213,9 @@ impl Poster<'_> {
     fn wait(&self, failures: u32, error: &ServiceError) -> Result<(), ServiceError> {
         let time = POST_BACKOFF.delay(failures - 1);
         let why = format!("{error}; checking again in {} s", time.as_secs());
-        let waited = self.github.clock().wait(time, &why);
+        let waited = self.service.clock().wait(time, &why);
         waited.map_err(|_| ServiceError::RateLimited {
-            service: super::SERVICE,
+            service: self.service.name(),
             what: "posting the review".to_owned(),
             wait: time,
         })
@@ -221,33 +223,33 @@ impl Poster<'_> {
 
     /// Runs a step, and records the new state.
     fn apply(&mut self, step: Step, remote: &mut RemoteReview) -> Result<(), StopReason> {
-        let (github, repository, number) = (self.github, self.repository, self.number);
+        let service = self.service;
         match step {
             Step::Review(call) => self.review(call, remote)?,
             Step::CommentOnFile(comment) => self.comment_on_file(&comment, remote)?,
             Step::NewPart(part, body) => {
-                let comment = github.comment(repository, number, &body)?;
-                remote.summary.insert(part, (comment.id, body));
+                let id = service.comment(&body)?;
+                remote.summary.insert(part, (id, body));
             }
             Step::ChangePart(part, id, body) => {
-                github.update_comment(repository, id, &body)?;
+                service.update_comment(id, &body)?;
                 remote.summary.insert(part, (id, body));
             }
             Step::Reopen(id) => {
-                if was_changed(github.unresolve(&id), OwnedItem::Thread(id.clone()), remote)? {
+                if was_changed(service.unresolve(&id), OwnedItem::Thread(id.clone()), remote)? {
                     self.report.reopened += 1;
                     mark_resolved(remote, &id, false);
                 }
             }
             Step::Resolve(id) => {
-                if was_changed(github.resolve(&id), OwnedItem::Thread(id.clone()), remote)? {
+                if was_changed(service.resolve(&id), OwnedItem::Thread(id.clone()), remote)? {
                     self.report.resolved += 1;
                     mark_resolved(remote, &id, true);
                 }
             }
             Step::Dismiss(id, head, why) => {
                 self.recheck_current(&head)?;
-                let dismissed = github.dismiss_review(repository, number, id, why);
+                let dismissed = service.dismiss(id, why);
                 if was_changed(dismissed, OwnedItem::Review(id), remote)? {
                     remote.reviews.mark_dismissed(id);
                 }
@@ -256,31 +258,54 @@ impl Poster<'_> {
         Ok(())
     }
 
-    /// Sends a review. If GitHub rejects it, the review is split until the rejected part is found.
+    /// Sends a review. If the service rejects it, the review is split until the rejected part is
+    /// found.
     fn review(
         &mut self,
         call: draft::ReviewCall,
         remote: &mut RemoteReview,
     ) -> Result<(), StopReason> {
+        if !self.service.takes_batches()
+            && !call.comments.is_empty()
+            && let Some(parts) = call.clone().split()
+        {
+            return self.review_parts(parts, remote);
+        }
         if call.event != draft::ReviewEvent::Comment {
             self.recheck_current(&call.commit)?;
         }
-        let sent = self.github.submit_review(self.repository, self.number, &to_new_review(&call));
-        match sent {
-            Ok(posted) => {
+        match self.service.submit_review(&call)? {
+            Submission::Accepted(id) => {
                 self.report.added += call.comments.len();
-                remote.reviews.add_sent(posted.id, &call);
+                remote.reviews.add_sent(id, &call);
                 let prints = call.comments.into_iter().map(|comment| comment.fingerprint);
                 prints.for_each(|print| add_thread(remote, print));
                 Ok(())
             }
-            Err(error) if error.status() == Some(422) => {
-                // GitHub rejects comments on commits that were replaced by a force push, though the
-                // comments are valid.
+            Submission::Rejected(error) => {
+                // Comments on commits that were replaced by a force push are rejected, though they
+                // are valid.
                 self.recheck_current(&call.commit)?;
                 self.split_rejected(call, remote, error)
             }
-            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Sends the first part if it has a verdict, and leaves the rest to the next steps.
+    fn review_parts(
+        &mut self,
+        [first, second]: [draft::ReviewCall; 2],
+        remote: &mut RemoteReview,
+    ) -> Result<(), StopReason> {
+        // A verdict without comments is sent at once: `next_part` skips calls without comments,
+        // and the verdict would be the next missing call anyway.
+        remote.parts.push(second);
+        match first.comments.is_empty() {
+            true => self.review(first, remote),
+            false => {
+                remote.parts.push(first);
+                Ok(())
+            }
         }
     }
 
@@ -290,17 +315,8 @@ impl Poster<'_> {
         remote: &mut RemoteReview,
         error: ServiceError,
     ) -> Result<(), StopReason> {
-        if let Some([first, second]) = call.clone().split() {
-            // A verdict without comments is sent at once: `next_part` skips calls without comments,
-            // and the verdict would be the next missing call anyway.
-            remote.parts.push(second);
-            return match first.comments.is_empty() {
-                true => self.review(first, remote),
-                false => {
-                    remote.parts.push(first);
-                    Ok(())
-                }
-            };
+        if let Some(parts) = call.clone().split() {
+            return self.review_parts(parts, remote);
         }
         if let Some(comment) = call.comments.pop() {
             let message = error.message().unwrap_or_default().to_owned();
@@ -323,22 +339,18 @@ impl Poster<'_> {
         comment: &draft::FileComment,
         remote: &mut RemoteReview,
     ) -> Result<(), StopReason> {
-        let commit = commit(&comment.commit);
-        let (path, body) = (comment.path.as_str(), &comment.body);
-        let sent = self.github.comment_on_file(self.repository, self.number, &commit, path, body);
-        match sent {
-            Ok(_) => {
+        match self.service.comment_on_file(comment)? {
+            Submission::Accepted(_) => {
                 self.report.added += 1;
                 add_thread(remote, comment.fingerprint.clone());
                 Ok(())
             }
-            Err(error) if error.status() == Some(422) => {
+            Submission::Rejected(error) => {
                 self.recheck_current(&comment.commit)?;
                 let message = error.message().unwrap_or_default().to_owned();
                 remote.refused.insert(comment.fingerprint.clone(), message);
                 Ok(())
             }
-            Err(error) => Err(error.into()),
         }
     }
 }
@@ -372,36 +384,4 @@ fn mark_resolved(remote: &mut RemoteReview, id: &str, is_resolved: bool) {
         thread.is_resolved = is_resolved;
         thread.is_resolved_by_us = is_resolved;
     }
-}
-
-fn to_new_review(call: &draft::ReviewCall) -> NewReview {
-    let comments = call.comments.iter().map(|comment| {
-        let side = match comment.side {
-            draft::DiffSide::Left => Side::Left,
-            draft::DiffSide::Right => Side::Right,
-        };
-        LineComment {
-            path: comment.path.to_string(),
-            line: comment.line,
-            side,
-            start_line: comment.start,
-            start_side: comment.start.map(|_| side),
-            body: comment.body.clone(),
-        }
-    });
-    NewReview {
-        commit: commit(&call.commit),
-        event: match call.event {
-            draft::ReviewEvent::Approve => Event::Approve,
-            draft::ReviewEvent::RequestChanges => Event::RequestChanges,
-            draft::ReviewEvent::Comment => Event::Comment,
-        },
-        body: call.body.clone(),
-        comments: comments.collect(),
-    }
-}
-
-/// Returns the commit of a draft, which is known to be the head of the pull request.
-fn commit(text: &str) -> CommitId {
-    text.parse().expect("the head of a pull request is a commit")
 }

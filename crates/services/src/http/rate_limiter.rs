@@ -1,9 +1,8 @@
-//! A rate limiter for writes to GitHub: [`RateLimiter`], stored on disk and shared by all processes
-//! of a user.
+//! A rate limiter for writes to a service: [`RateLimiter`], stored on disk and shared by all
+//! processes of a user.
 //!
-//! GitHub allows 80 writes a minute and 500 an hour, and blocks clients that write in bursts. So
-//! writes are sent one after the other, a second apart, with a margin to both limits. The times of
-//! past writes are stored on disk for the next process, since GitHub still counts them after a
+//! Writes are sent one after the other, within the [`WriteLimits`] of the service. The times of past
+//! writes are stored on disk for the next process, since the service still counts them after a
 //! crash.
 
 use std::path::PathBuf;
@@ -12,29 +11,35 @@ use std::time::Duration;
 
 use assay_store::durable_fs::{self, DiskError, Durability, Lock};
 
-use crate::http::{Request, RequestEffect, Response, ServiceClock, Transport, TransportError};
+use super::{Request, RequestEffect, Response, ServiceClock, Transport, TransportError};
 
-/// The minimum interval between two writes.
-const MIN_INTERVAL: Duration = Duration::from_secs(1);
-
-const MINUTE: Duration = Duration::from_secs(60);
+/// The longest time span of a limit.
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
-/// The maximum numbers of writes per time span: a few less than GitHub allows, as a write may
-/// arrive later than it was sent.
-const MAX_WRITES: [(Duration, usize); 2] = [(MINUTE, 75), (HOUR, 480)];
+/// The writes that a service accepts: a few less than it allows, as a write may arrive later than
+/// it was sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WriteLimits {
+    /// The minimum interval between two writes.
+    pub min_interval: Duration,
+    /// The maximum number of writes per minute.
+    pub per_minute: usize,
+    /// The maximum number of writes per hour.
+    pub per_hour: usize,
+}
 
 /// A rate limiter for writes, shared between processes.
 #[derive(Debug, Clone)]
 pub struct RateLimiter {
     folder: PathBuf,
+    limits: WriteLimits,
 }
 
 impl RateLimiter {
     /// Creates a rate limiter that stores its state in a folder. The folder is created if it is
     /// missing.
-    pub fn in_dir(folder: PathBuf) -> RateLimiter {
-        RateLimiter { folder }
+    pub fn in_dir(folder: PathBuf, limits: WriteLimits) -> RateLimiter {
+        RateLimiter { folder, limits }
     }
 
     /// Waits for the next free slot, and returns a lock that excludes other writers until it is
@@ -49,7 +54,7 @@ impl RateLimiter {
             let lock = durable_fs::lock(&self.folder.join("writes.lock")).map_err(state_error)?;
             let now = clock.now();
             let mut writes = self.recent_writes(now).map_err(state_error)?;
-            let wait = delay_before_next(&writes, now);
+            let wait = self.limits.delay_before_next(&writes, now);
             if wait.is_zero() {
                 writes.push(now);
                 self.store(&writes).map_err(state_error)?;
@@ -63,7 +68,7 @@ impl RateLimiter {
     }
 
     /// Returns the times of the writes within the last hour, the oldest first. Unreadable state
-    /// counts as no writes: in the end, GitHub enforces its limits itself.
+    /// counts as no writes: in the end, the service enforces its limits itself.
     fn recent_writes(&self, now: Duration) -> Result<Vec<Duration>, DiskError> {
         let bytes = durable_fs::read(&self.folder.join("writes.json"))?.unwrap_or_default();
         let millis: Vec<u64> = serde_json::from_slice(&bytes).unwrap_or_default();
@@ -82,15 +87,18 @@ impl RateLimiter {
     }
 }
 
-/// Returns the delay before the next write.
-fn delay_before_next(writes: &[Duration], now: Duration) -> Duration {
-    let after_the_last = writes.last().map(|&last| last + MIN_INTERVAL);
-    let in_spans = MAX_WRITES.iter().filter_map(|&(span, most)| {
-        let first = writes.len().checked_sub(most)?;
-        Some(writes[first] + span)
-    });
-    let earliest = after_the_last.into_iter().chain(in_spans).max().unwrap_or_default();
-    earliest.saturating_sub(now)
+impl WriteLimits {
+    /// Returns the delay before the next write.
+    fn delay_before_next(&self, writes: &[Duration], now: Duration) -> Duration {
+        let spans = [(Duration::from_secs(60), self.per_minute), (HOUR, self.per_hour)];
+        let after_the_last = writes.last().map(|&last| last + self.min_interval);
+        let in_spans = spans.iter().filter_map(|&(span, most)| {
+            let first = writes.len().checked_sub(most)?;
+            Some(writes[first] + span)
+        });
+        let earliest = after_the_last.into_iter().chain(in_spans).max().unwrap_or_default();
+        earliest.saturating_sub(now)
+    }
 }
 
 /// Returns a time in whole seconds, rounded up.
@@ -99,10 +107,10 @@ fn seconds(time: Duration) -> u64 {
 }
 
 /// A transport that limits the rate of writes.
-pub(super) struct RateLimitedTransport {
-    pub(super) inner: Arc<dyn Transport>,
-    pub(super) limiter: RateLimiter,
-    pub(super) clock: Arc<dyn ServiceClock>,
+pub(crate) struct RateLimitedTransport {
+    pub(crate) inner: Arc<dyn Transport>,
+    pub(crate) limiter: RateLimiter,
+    pub(crate) clock: Arc<dyn ServiceClock>,
 }
 
 impl Transport for RateLimitedTransport {
@@ -126,6 +134,8 @@ mod tests {
 
     use super::*;
     use crate::http::{Api, Authorization, Call, WaitRefused};
+
+    const LIMITS: WriteLimits = crate::github::WRITE_LIMITS;
 
     /// A clock that refuses every wait.
     struct RefusingClock;
@@ -156,7 +166,7 @@ mod tests {
     #[test]
     fn a_write_that_may_not_wait_fails_with_a_rate_limit_error() {
         let folder = tempfile::tempdir().unwrap();
-        let limiter = RateLimiter::in_dir(folder.path().to_owned());
+        let limiter = RateLimiter::in_dir(folder.path().to_owned(), LIMITS);
         let paced = RateLimitedTransport {
             inner: Arc::new(AcceptingTransport),
             limiter,
@@ -181,17 +191,17 @@ mod tests {
     #[test]
     fn writes_are_a_second_apart() {
         let now = Duration::from_millis(10_400);
-        assert_eq!(delay_before_next(&[], now), Duration::ZERO);
-        assert_eq!(delay_before_next(&at([10]), now), Duration::from_millis(600));
-        assert_eq!(delay_before_next(&at([9]), now), Duration::ZERO);
+        assert_eq!(LIMITS.delay_before_next(&[], now), Duration::ZERO);
+        assert_eq!(LIMITS.delay_before_next(&at([10]), now), Duration::from_millis(600));
+        assert_eq!(LIMITS.delay_before_next(&at([9]), now), Duration::ZERO);
     }
 
     #[test]
     fn writes_wait_when_the_minute_or_hour_quota_is_used_up() {
         let now = Duration::from_secs(100);
-        let minute = delay_before_next(&vec![Duration::from_secs(90); 75], now);
+        let minute = LIMITS.delay_before_next(&vec![Duration::from_secs(90); 75], now);
         assert_eq!(minute, Duration::from_secs(50));
-        let hour = delay_before_next(&at((0..480).map(|number| number / 5)), now);
+        let hour = LIMITS.delay_before_next(&at((0..480).map(|number| number / 5)), now);
         assert_eq!(hour, Duration::from_secs(3_500));
     }
 }
