@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests are outside of the layers")]
 
 mod action;
+mod action_review;
 mod agents;
 mod analysers;
 mod configuration;

@@ -14,6 +14,7 @@ mod sarif;
 mod services;
 mod traces;
 mod webhooks;
+mod workflows;
 
 use std::path::Path;
 
@@ -56,7 +57,7 @@ type Check = (String, Outcome);
 /// A suite with its name; it gets the folder of API descriptions, if one is given.
 type Suite = (&'static str, fn(Option<&Path>) -> anyhow::Result<Vec<Check>>);
 
-const SUITES: [Suite; 13] = [
+const SUITES: [Suite; 14] = [
     ("sarif", |_| sarif::run()),
     ("commands", |_| commands::run()),
     ("hooks", |_| hooks::run()),
@@ -70,6 +71,7 @@ const SUITES: [Suite; 13] = [
     ("editor", |_| editor::run()),
     ("packages", |_| packages::run()),
     ("traces", |_| traces::run()),
+    ("workflows", |_| workflows::run()),
 ];
 
 /// Runs one suite or all, with a folder of API descriptions for the suites that need it. Returns
