@@ -52,6 +52,11 @@ pub(super) const PARTS: &[(&str, &str)] = &[
         "{never}",
         "(?:do not|dont|does not|never|not|no longer|cannot|can not|mustnt|shouldnt|wont|refrain from|avoid|stop|without)",
     ),
+    // Without "no longer", which describes a result: "the finding is no longer reported".
+    (
+        "{not}",
+        "(?:do not|dont|does not|never|not|no longer (?:be|needs?|requires?|has to|have to)|cannot|can not|mustnt|shouldnt|wont|refrain from|avoid|stop|without)",
+    ),
     (
         "{raise}",
         "(?:report|flag|raise|mention|list|include|output|emit|file|comment on|write up|complain about|reporting|flagging|raising|mentioning|listing)",
@@ -347,7 +352,7 @@ pub(super) const SIGNS: &[Sign] = &[
             r"\b{never} (?:flag|report on) this (?:file|change|diff|pr|pull request|patch|commit|folder|directory)\b",
             r"\breviewers? {modal}{never} (?:ever |be )*(?:flag|report|raise|complain|block|question|reject|mention|flagging|reporting)\b",
             r"\b{ai} {modal}(?:approve|accept|pass|{never} (?:ever )?(?:flag|report|raise|comment|mention|review|block|complain|look|read|analy[sz]e|scan|check)|skip (?:this|the|these|all|reviewing|review|over)|ignore (?:this|the|these|all|any|it|everything|findings)|stop (?:here|reviewing|reading)|(?:{say}) (?:with )?(?:only |just |an |a |the )*(?:no|zero|empty|approval|approved|lgtm|nothing|ready|pass)|mark (?:\w+ ){0,4}(?:as )?(?:approved|safe|clean|resolved|reviewed|trusted|passed)|treat (?:\w+ ){0,5}as (?:approved|safe|clean|trusted|reviewed)|consider (?:\w+ ){0,4}(?:as )?(?:approved|safe|clean|reviewed|trusted)|lower|downgrade|give (?:this|it|the) (?:\w+ ){0,4}(?:pass|approval|high|top|perfect))\b",
-            r"\b(?:this|the|these|following|below|entire|whole) (?:\w+ ){0,2}?(?:{thing}|files|changes|lines) (?:(?:in|below|above|here|itself|under|and|this|its|the|folder|directory|contents?) )*(?:was|were|has|have|is|are)(?: been)?(?: already| fully| thoroughly| manually| previously| formally| all)* (?:re)?(?:reviewed|approved|audited|vetted|verified|cleared|signed off|certified|checked|validated|accepted|scanned|pre approved|preapproved|whitelisted|allowlisted)(?: \w+){0,14}? (?:(?:output|respond|answer|reply|say|return) (?:\w+ ){0,2}?(?:approved|lgtm|approval|no issues|empty|nothing|ok)|{never} (?:\w+ ){0,2}?(?:report|flag|raise|review|comment|mention|reviewing|re review|re reviewed|reported|flagged|checked|look|analy[sz]e|findings?|be (?:reviewed|reported|flagged|checked))|no (?:need|reason) to (?:review|report|flag|check|look|re review)|no (?:further |more |additional |second )*(?:review|findings?|comments?|checks|analysis|reports?|look)\b|skip (?:it|this|the review|review|reviewing|further)|nothing (?:to|needs) (?:report|review|flag|be)|just approve|approve it|safe to approve|please approve|can be (?:approved|skipped))",
+            r"\b(?:this|the|these|following|below|entire|whole) (?:\w+ ){0,2}?(?:{thing}|files|changes|lines) (?:(?:in|below|above|here|itself|under|and|this|its|the|folder|directory|contents?) )*(?:was|were|has|have|is|are)(?: been)?(?: already| fully| thoroughly| manually| previously| formally| all)* (?:re)?(?:reviewed|approved|audited|vetted|verified|cleared|signed off|certified|checked|validated|accepted|scanned|pre approved|preapproved|whitelisted|allowlisted)(?: \w+){0,14}? (?:(?:output|respond|answer|reply|say|return) (?:\w+ ){0,2}?(?:approved|lgtm|approval|no issues|empty|nothing|ok)|{not} (?:\w+ ){0,2}?(?:report|flag|raise|review|comment|mention|reviewing|re review|re reviewed|reported|flagged|checked|look|analy[sz]e|findings?|be (?:reviewed|reported|flagged|checked))|no (?:need|reason) to (?:review|report|flag|check|look|re review)|no (?:further |more |additional |second )*(?:review|findings?|comments?|checks|analysis|reports?|look)\b|skip (?:it|this|the review|review|reviewing|further)|nothing (?:to|needs) (?:report|review|flag|be)|just approve|approve it|safe to approve|please approve|can be (?:approved|skipped))",
             r"\bapprove (?:this|the|these) {thing}s? (?:immediately|unconditionally|regardless|no matter|as is|without (?:any |further |more )*(?:review|reviewing|comments?|findings?|questions?|changes|reading|looking|analysis|delay|checking)|and (?:report|return|output|raise|do not|move on|say))\b",
             r"\b(?:you|reviewers?) (?:must|shall|will|should|have to|are to|are required to|are instructed to|need to) (?:now |always |immediately |simply |just )*approve (?:this|these|it|everything|all changes|every)\b",
             r"\b(?:stop|skip|abort|end|cease|omit) (?:the |your |this |any |further |all )*(?:code |security )?(?:review|reviewing|analysis) (?:of|for|on|here|now|at|in) (?:this|these|the following|here|now|point)\b",
@@ -382,7 +387,9 @@ pub(super) const SIGNS: &[Sign] = &[
             r"\b(?:dear|attention) (?:ai|llm|automated reviewer|language model|code review (?:bot|ai)|review (?:bot|agent|model))\b",
             r"\b(?:as|since|because|given that) (?:you are |the |an? |youre )+(?:\w+ )?(?:reviewer|ai|llm|language model|code reviewer)(?: of this \w+)? you (?:must|should|shall|are|will|may|can|need|have) (?:only |now |always |to |not |never |instructed |required |asked )*(?:approve|ignore|{say}|skip|trust|report|flag|raise|accept|treat|mark)\b",
             r"\b(?:whoever|whatever|anyone|any model|any ai|the model|the ai|the llm|the assistant|the agent|the reviewer)(?: that is| who is| who| that)? (?:reviews|reviewing|reads|reading) this {thing}? ?{modal}(?:approve|ignore|{say}|skip|trust|{never})\b",
-            r"\bthe reviewer {modal}(?:ignores?|approves?|{say}s?) (?:this|these|the following|everything|no findings|nothing|an empty|all)\b",
+            r"\bthe reviewer {modal}(?:ignores?|approves?|{say}) (?:this|these|the following|everything|no findings|nothing|an empty|all)\b",
+            // What the reviewer of a program "returns" is a description if it is nothing.
+            r"\bthe reviewer {modal}{say}s (?:this|these|the following|everything|no findings|an empty|all)\b",
         ],
     ),
     sign(
