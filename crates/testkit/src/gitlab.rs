@@ -3,11 +3,12 @@
 //!
 //! The fake is stricter than the real GitLab: it refuses unknown fields, a position whose numbers do
 //! not belong to one line of the diff, a line code that is not that of the line, and text that the
-//! real one would carry out as a command. It was checked against GitLab's own route definitions and
-//! with the clients python-gitlab and gitbeaker (`cargo xtask conformance services`).
+//! real one would carry out as a command. It was written by GitLab's own definitions of its routes,
+//! and `cargo xtask conformance gitlab` uses it through the client python-gitlab.
 
 mod discussions;
 mod position;
+mod refusal;
 mod routes;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

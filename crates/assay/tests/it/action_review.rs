@@ -131,7 +131,7 @@ fn a_pull_request_gets_a_review_a_summary_and_outputs() {
     assert!(reviewed.summary.contains("shop.py"), "{}", reviewed.summary);
     let report = std::fs::read_to_string(&reviewed.outputs["report"]).unwrap();
     let report: serde_json::Value = serde_json::from_str(&report).unwrap();
-    assert_eq!(report["verdict"]["state"], "not ready", "{report}");
+    assert_eq!(report["verdict"]["state"], "not_ready", "{report}");
     // A second run of the job posts nothing twice.
     job.review(&PULL);
     assert_eq!(job.github.visible(REPO, 1), visible);

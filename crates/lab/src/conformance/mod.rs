@@ -7,6 +7,7 @@ mod browser;
 mod commands;
 mod dashboard;
 mod editor;
+mod gitlab;
 mod hooks;
 mod mcp;
 mod packages;
@@ -64,6 +65,7 @@ const SUITES: [Suite; 14] = [
     ("agents", |_| agents::run()),
     ("mcp", |_| mcp::run()),
     ("services", services::run),
+    ("gitlab", |_| gitlab::run()),
     ("webhooks", |_| webhooks::run()),
     ("browser", |_| browser::run()),
     ("dashboard", |_| dashboard::run()),

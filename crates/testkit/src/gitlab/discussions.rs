@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::routes::{Outcome, Refusal, invalid, json_user, not_found, only};
+use super::refusal::{Outcome, Refusal, invalid, json_user, not_found, only};
 use super::{Discussion, Note, State};
 
 /// The maximum length of a note, in bytes.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
 use serde_json::{Value, json};
 
-use super::routes::{Refusal, invalid, only};
+use super::refusal::{Refusal, invalid, only};
 
 /// The commit that a merge request is compared with.
 const BASE: &str = "00000000000000000000000000000000000000ba";

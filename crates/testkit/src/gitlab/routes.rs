@@ -2,14 +2,9 @@
 
 use serde_json::{Value, json};
 
+use super::refusal::{Outcome, Refusal, invalid, json_user, not_found, only};
 use super::{OTHER_TOKEN, OTHER_USER, PROJECT, State, TOKEN, USER, discussions};
 use crate::web::{Answer, ServiceRequest, decoded};
-
-/// The error of a request: the status and the message.
-pub(super) struct Refusal(pub(super) u16, pub(super) String);
-
-/// The status and the body of an answer.
-pub(super) type Outcome = Result<(u16, Value), Refusal>;
 
 pub(super) fn answer(state: &mut State, asked: &ServiceRequest) -> Answer {
     match route(state, asked) {
@@ -75,28 +70,6 @@ fn body(asked: &ServiceRequest) -> Result<Value, Refusal> {
     }
     let body: Option<Value> = serde_json::from_slice(&asked.body).ok();
     body.filter(Value::is_object).ok_or_else(|| invalid("body is invalid"))
-}
-
-/// Fails if a body has another field than the known ones: the real one ignores such a field.
-pub(super) fn only(body: &Value, known: &[&str]) -> Result<(), Refusal> {
-    let fields = body.as_object().into_iter().flatten().map(|(name, _)| name.as_str());
-    match fields.into_iter().find(|name| !known.contains(name)) {
-        Some(name) => Err(invalid(&format!("{name} is not a parameter"))),
-        None => Ok(()),
-    }
-}
-
-pub(super) fn invalid(what: &str) -> Refusal {
-    Refusal(400, what.to_owned())
-}
-
-pub(super) fn not_found(what: &str) -> Refusal {
-    Refusal(404, format!("404 {what} Not Found"))
-}
-
-pub(super) fn json_user(id: u64) -> Value {
-    let name = if id == USER { "assay-bot" } else { "ann" };
-    json!({ "id": id, "username": name, "name": name, "state": "active" })
 }
 
 fn merge_request(state: &State, at: usize) -> Value {
