@@ -11,6 +11,7 @@ mod gitlab;
 mod hooks;
 mod mcp;
 mod packages;
+mod plugins;
 mod sarif;
 mod services;
 mod traces;
@@ -58,7 +59,7 @@ type Check = (String, Outcome);
 /// A suite with its name; it gets the folder of API descriptions, if one is given.
 type Suite = (&'static str, fn(Option<&Path>) -> anyhow::Result<Vec<Check>>);
 
-const SUITES: [Suite; 14] = [
+const SUITES: [Suite; 16] = [
     ("sarif", |_| sarif::run()),
     ("commands", |_| commands::run()),
     ("hooks", |_| hooks::run()),
@@ -73,6 +74,7 @@ const SUITES: [Suite; 14] = [
     ("editor", |_| editor::run()),
     ("packages", |_| packages::run()),
     ("traces", |_| traces::run()),
+    ("plugins", |_| plugins::run()),
     ("workflows", |_| workflows::run()),
 ];
 
