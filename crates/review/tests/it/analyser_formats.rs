@@ -240,7 +240,13 @@ fn clippy_paths_start_at_the_crate_folder_and_only_certain_suggestions_are_fixes
 
 #[test]
 fn pyright_places_start_at_0() {
-    check(AnalyserFormat::Pyright, include_str!("../fixtures/pyright.json"), expect![[""]]);
+    let output = include_str!("../fixtures/pyright.json");
+    let shown = read(AnalyserFormat::Pyright, output, &MemoryTree::flawed());
+    let places = shown.lines().filter(|line| line.contains(" HIGH correctness | "));
+    let places: Vec<&str> = places.filter_map(|line| line.split(' ').nth(1)).collect();
+    assert_eq!(places[0], "py/app.py:16", "{shown}");
+    assert!(places.len() > 1, "{shown}");
+    assert!(shown.starts_with("pyright/reportUndefinedVariable "), "{shown}");
 }
 
 #[test]
