@@ -49,7 +49,7 @@ fn a_review_is_one_trace_with_its_reviewers_and_model_requests() {
     let spans = collector.spans();
     let review = span(&spans, "review");
     assert_eq!(review.parent, None);
-    assert_eq!(review.attribute("assay.review.verdict").as_deref(), Some("ready"));
+    assert_eq!(review.attribute("assay.review.verdict").as_deref(), Some("ready with fixes"));
     assert_eq!(review.attribute("assay.change.files").as_deref(), Some("1"));
     assert!(spans.iter().all(|span| span.trace == review.trace), "{spans:#?}");
     for name in ["rules", "correctness", "intent", "testing"] {
@@ -169,7 +169,7 @@ fn no_credential_is_in_a_trace() {
     // The name of an analyser is the name of a reviewer, and its output is the reason of a failure.
     repository.write(
         CONFIG,
-        format!("review:\n  commands:\n    - {{ name: lint, run: [sh, -c, 'echo {token} >&2; exit 9'] }}\n"),
+        format!("review:\n  commands:\n    - {{ name: lint, form: lines, run: [sh, -c, 'echo {token} >&2; exit 9'] }}\n"),
     );
     repository.git(&["add", CONFIG]);
     repository.git(&["commit", "--quiet", "-m", "lint", CONFIG]);

@@ -1,6 +1,6 @@
 //! The queue between the spans that end and the thread that sends them: [`TraceExport`].
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -11,7 +11,7 @@ use assay_base::clock::Deadline;
 
 use super::encoding::PartialSuccess;
 use super::exporter::{EncodedBatch, ExportFailure, ExportRetry, Exporter};
-use super::layer::OpenSpan;
+use super::open_span::OpenSpans;
 use super::settings::TraceSettings;
 use super::span::FinishedSpan;
 
@@ -54,10 +54,6 @@ struct QueueState {
     last_failure: Option<String>,
     is_failing: bool,
 }
-
-/// The spans that have not ended, by their ids in this process.
-#[derive(Default)]
-pub(super) struct OpenSpans(Mutex<HashMap<u64, OpenSpan>>);
 
 #[derive(Default)]
 struct Counts {
@@ -158,33 +154,6 @@ impl TraceExport {
         if is_due {
             shared.changed.notify_all();
         }
-    }
-}
-
-impl OpenSpans {
-    fn spans(&self) -> MutexGuard<'_, HashMap<u64, OpenSpan>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Adds a span under the id that it has in this process.
-    pub(super) fn insert(&self, id: u64, span: OpenSpan) {
-        self.spans().insert(id, span);
-    }
-
-    /// Removes a span that has ended.
-    pub(super) fn remove(&self, id: u64) -> Option<OpenSpan> {
-        self.spans().remove(&id)
-    }
-
-    /// Calls a function with a span, and returns its result; `None` if there is no such span.
-    pub(super) fn with<T>(&self, id: u64, edit: impl FnOnce(&mut OpenSpan) -> T) -> Option<T> {
-        self.spans().get_mut(&id).map(edit)
-    }
-
-    /// Removes all spans, and returns those that are sent, marked as interrupted.
-    fn end_all(&self) -> Vec<FinishedSpan> {
-        let open = std::mem::take(&mut *self.spans());
-        open.into_values().filter_map(OpenSpan::interrupt).collect()
     }
 }
 

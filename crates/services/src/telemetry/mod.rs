@@ -12,7 +12,9 @@
 mod encoding;
 mod export_queue;
 mod exporter;
+mod fields;
 mod layer;
+mod open_span;
 mod sampler;
 mod settings;
 mod span;

@@ -182,7 +182,7 @@ fn a_refused_status_comment_is_retried_without_the_transition() {
     };
     post.dispatcher.enqueue(&OutboundMessage::Ticket(message)).unwrap();
     let comment = format!("POST /rest/api/3/issue/{}/comment", post.ticket);
-    post.jira.fail_after(&comment, 1, fake_jira::Fault::Before(500));
+    post.jira.fail_after(&comment, 1, fake_jira::Fault::Before(403));
     post.deliver(expect![[r#"
         waits: the ticket was updated, except for the comment with the outcomes of all findings
     "#]]);

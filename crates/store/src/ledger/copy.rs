@@ -107,7 +107,7 @@ const LOOKED_BY: usize = 15;
 
 /// The numbers of columns of a look.
 const RUN_OF_LOOK: usize = 1;
-const FILE_OF_LOOK: usize = 5;
+const FILE_OF_LOOK: usize = 4;
 
 const LOOKS: CopiedTable = CopiedTable {
     name: "looks",

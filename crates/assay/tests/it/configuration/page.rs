@@ -86,7 +86,11 @@ fn simple_type(node: &Value, reader: &SchemaReader<'_>) -> Vec<String> {
             items => format!("list of {items}"),
         },
         ["object"] if node["additionalProperties"].is_object() => {
-            format!("map of {}s", type_words(&node["additionalProperties"], reader))
+            let values = type_words(&node["additionalProperties"], reader);
+            match values.strip_prefix("list of ") {
+                Some(items) => format!("map of lists of {items}"),
+                None => format!("map of {values}s"),
+            }
         }
         ["object"] => "map".to_owned(),
         ["boolean"] => "true or false".to_owned(),
