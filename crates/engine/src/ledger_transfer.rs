@@ -184,7 +184,7 @@ pub fn export_to_file(
     Ok(findings)
 }
 
-/// Gives a new file the permissions of the file that it replaces, or those of any new file.
+/// Sets the permissions of a new file: those of the file that it replaces, or those of any new file.
 fn set_permissions(draft: &File, replaced: &Path) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
     /// The permissions of new files with the usual mask.

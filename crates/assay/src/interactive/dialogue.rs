@@ -5,7 +5,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread;
 
 use assay_change::Change;
-use assay_engine::interactive_review::{Decision, DecisionList, Extent, FixOffer, Question};
+use assay_engine::interactive_review::{DecisionList, Extent, FindingDecision, FixOffer, Question};
 use assay_engine::wording::count;
 use assay_findings::write::escape;
 
@@ -83,7 +83,7 @@ pub(super) enum DialogueEnd {
 
 /// An answer to a question.
 enum Answer {
-    Decide(Decision, Extent),
+    Decide(FindingDecision, Extent),
     Undo,
     Quit,
     Discard,
@@ -192,12 +192,12 @@ impl<I: InputSource, O: Write> Dialogue<I, O> {
             let extent = if is_capital { Extent::AllLikeIt } else { Extent::One };
             let decide = |decision| Ok(Answer::Decide(decision, extent));
             match answer.to_ascii_lowercase().as_str() {
-                "a" | "apply" if is_fixable => return decide(Decision::Apply),
+                "a" | "apply" if is_fixable => return decide(FindingDecision::Apply),
                 "a" | "apply" => writeln!(self.out, "there is no exact fix to apply")?,
-                "g" | "give" => return decide(Decision::Queue),
-                "s" | "skip" => return decide(Decision::Skip),
+                "g" | "give" => return decide(FindingDecision::Queue),
+                "s" | "skip" => return decide(FindingDecision::Skip),
                 "d" | "dismiss" => match self.reason()? {
-                    Some(reason) => return decide(Decision::Dismiss(reason)),
+                    Some(reason) => return decide(FindingDecision::Dismiss(reason)),
                     None => writeln!(self.out, "not dismissed: there is no reason")?,
                 },
                 "u" | "undo" => return Ok(Answer::Undo),

@@ -6,7 +6,7 @@ use assay_review::runs::StoredFix;
 
 /// The decision of a user on a finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Decision {
+pub enum FindingDecision {
     /// The fix is applied.
     Apply,
     /// An agent fixes the finding.
@@ -64,7 +64,7 @@ pub struct DecisionList<'s> {
 struct DecisionItem<'s> {
     finding: &'s Finding,
     offer: FixOffer,
-    decision: Option<Decision>,
+    decision: Option<FindingDecision>,
 }
 
 impl<'s> DecisionList<'s> {
@@ -109,7 +109,7 @@ impl<'s> DecisionList<'s> {
     }
 
     /// Decides the finding of the current question. Returns the number of decided findings.
-    pub fn decide(&mut self, decision: &Decision, extent: Extent) -> usize {
+    pub fn decide(&mut self, decision: &FindingDecision, extent: Extent) -> usize {
         let Some(at) = self.items.iter().position(|item| item.decision.is_none()) else { return 0 };
         let decided = match extent {
             Extent::One => vec![at],
@@ -141,22 +141,22 @@ impl<'s> DecisionList<'s> {
     /// Returns the number of decisions that have an effect.
     pub fn effects(&self) -> usize {
         let has_effect = |item: &&DecisionItem<'s>| {
-            item.decision.as_ref().is_some_and(|decision| *decision != Decision::Skip)
+            item.decision.as_ref().is_some_and(|decision| *decision != FindingDecision::Skip)
         };
         self.items.iter().filter(has_effect).count()
     }
 
     /// Returns the findings whose fixes are applied.
     pub fn to_apply(&self) -> Vec<&'s Finding> {
-        self.with(|decision| *decision == Decision::Apply)
+        self.with(|decision| *decision == FindingDecision::Apply)
     }
 
     /// Returns the findings that an agent fixes.
     pub fn to_queue(&self) -> Vec<&'s Finding> {
-        self.with(|decision| *decision == Decision::Queue)
+        self.with(|decision| *decision == FindingDecision::Queue)
     }
 
-    fn with(&self, is_wanted: impl Fn(&Decision) -> bool) -> Vec<&'s Finding> {
+    fn with(&self, is_wanted: impl Fn(&FindingDecision) -> bool) -> Vec<&'s Finding> {
         let wanted = |item: &&DecisionItem<'s>| item.decision.as_ref().is_some_and(&is_wanted);
         self.items.iter().filter(wanted).map(|item| item.finding).collect()
     }
@@ -164,8 +164,9 @@ impl<'s> DecisionList<'s> {
     /// Returns the findings that are accepted, each with the reason.
     pub fn to_accept(&self) -> Vec<(&'s Finding, &str)> {
         let accepted = self.items.iter().filter_map(|item| match &item.decision {
-            Some(Decision::Dismiss(reason)) => Some((item.finding, reason.as_str())),
-            Some(Decision::Apply | Decision::Queue | Decision::Skip) | None => None,
+            Some(FindingDecision::Dismiss(reason)) => Some((item.finding, reason.as_str())),
+            Some(FindingDecision::Apply | FindingDecision::Queue | FindingDecision::Skip)
+            | None => None,
         });
         accepted.collect()
     }

@@ -5,4 +5,4 @@ mod carry_out;
 mod decision_list;
 
 pub use carry_out::{CarriedOut, FixTarget, carry_out};
-pub use decision_list::{Decision, DecisionList, Extent, FixOffer, Question};
+pub use decision_list::{DecisionList, Extent, FindingDecision, FixOffer, Question};

@@ -16,7 +16,7 @@ pub enum Submission {
     Rejected(ServiceError),
 }
 
-/// One pull request of a hosting service.
+/// A pull request or merge request of a hosting service.
 ///
 /// An implementation sends each write at most once, and reports an unknown outcome as an error: the
 /// engine reads the state again and computes the remaining steps. It must not remember what it has
