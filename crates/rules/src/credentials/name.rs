@@ -51,7 +51,7 @@ impl NameKind {
             SUFFIXES.contains(&word.as_str()) || word.bytes().all(|byte| byte.is_ascii_digit())
         };
         let kept = words.iter().rposition(|word| !is_suffix(word))?;
-        if words.iter().any(|word| word == "public") {
+        if words.iter().any(|word| matches!(word.as_str(), "public" | "dummy" | "fake")) {
             return None;
         }
         let last = words[kept].trim_end_matches(|c: char| c.is_ascii_digit());
@@ -131,7 +131,8 @@ mod tests {
         for name in [
             "password_hash", "passwordLabel", "token_url", "secretName", "key", "primary_key",
             "public_key", "publicKeyToken", "max_tokens", "tokenizer", "api_key_env", "author",
-            "keyboard", "nextToken", "compass_heading", "monkey", "AWS_ACCESS_KEY_ID", "passed",
+            "keyboard", "dummyPassword", "nextToken", "compass_heading", "monkey",
+            "AWS_ACCESS_KEY_ID", "passed",
         ] {
             assert_eq!(NameKind::of(name), None, "{name}");
         }

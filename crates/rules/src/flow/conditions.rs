@@ -71,6 +71,9 @@ impl FlowInterpreter<'_> {
             self.refine_equal(&argument.value, receiver, state, frame);
             return;
         }
+        if is_named_as_check(name) {
+            arguments.iter().for_each(|argument| state.trust(&argument.value));
+        }
         let call = self.evaluate_call(receiver, name, arguments, state, frame);
         let facts = call.facts();
         let patterns = self.rules.validators().named(&call.name);
@@ -83,6 +86,14 @@ impl FlowInterpreter<'_> {
             }
         }
     }
+}
+
+/// Returns true for the name of a function that checks a value, such as `is_valid_language`.
+fn is_named_as_check(name: &str) -> bool {
+    let folded: String = name.chars().filter(|c| *c != '_').collect::<String>().to_lowercase();
+    ["isvalid", "isallowed", "issafe", "ispermitted", "istrusted", "iswhitelisted"]
+        .iter()
+        .any(|start| folded.starts_with(start))
 }
 
 /// Returns true for a constant text with which code checks paths.

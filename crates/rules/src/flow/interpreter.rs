@@ -60,6 +60,20 @@ pub(super) struct FlowInterpreter<'a> {
     pub(super) running: Vec<Rc<FlowFunction>>,
 }
 
+/// Returns true for the types of requests and of other objects that a framework makes.
+fn is_request_type(name: &str) -> bool {
+    matches!(
+        name,
+        "request"
+            | "Request"
+            | "HttpRequest"
+            | "WebSocket"
+            | "websocket"
+            | "Response"
+            | "BackgroundTasks"
+    )
+}
+
 impl<'a> FlowInterpreter<'a> {
     pub(super) fn new(
         rules: &'a FlowRules,
@@ -90,7 +104,10 @@ impl<'a> FlowInterpreter<'a> {
                 parameter.type_name.as_deref().map(FlowValue::of_type).unwrap_or_default();
             let is_plain = is_plain_type(parameter.type_name.as_deref());
             let site = CodeSite { file: 0, line: parameter.line, span: parameter.span.clone() };
-            let kinds = self.rules.kinds_of_parameter(&parameter.annotations, &function.decorators);
+            // Of a request object, attributes are sources, and others belong to the server.
+            let is_whole = parameter.type_name.as_deref().is_some_and(is_request_type);
+            let decorators = if is_whole { &[][..] } else { &function.decorators };
+            let kinds = self.rules.kinds_of_parameter(&parameter.annotations, decorators);
             let taints: Vec<Taint> = kinds.iter().map(|kind| self.new_taint(kind, &site)).collect();
             value.taint(&taints);
             if is_plain {

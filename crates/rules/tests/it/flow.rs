@@ -275,3 +275,33 @@ fn formats_and_checks_of_go_php_and_ruby_are_known() {
         assert_eq!(!fired(&[], &[(name, &text)]).is_empty(), fires, "{text}");
     }
 }
+
+#[test]
+fn a_function_that_is_named_as_a_check_checks_its_argument() {
+    let view = |condition: &str| {
+        format!(
+            "import requests\nfrom flask import request\n\n\ndef view():\n    url = request.args[\"a\"]\n    if {condition}:\n        return requests.get(url)\n"
+        )
+    };
+    for (condition, fires) in [
+        ("is_valid_host(url)", false),
+        ("not is_valid_host(url)", true),
+        ("is_valid_host(1)", true),
+    ] {
+        assert_eq!(!fired(&[], &[("a.py", &view(condition))]).is_empty(), fires, "{condition}");
+    }
+}
+
+#[test]
+fn settings_behind_a_request_object_are_no_data_of_the_request() {
+    let view = |value: &str| {
+        format!(
+            "import requests\n\n\n@service.get()\ndef view(request):\n    return requests.get({value})\n"
+        )
+    };
+    for (value, fires) in
+        [("request.registry.settings[\"issuer\"]", false), ("request.GET[\"a\"]", true)]
+    {
+        assert_eq!(!fired(&[], &[("a.py", &view(value))]).is_empty(), fires, "{value}");
+    }
+}
