@@ -38,7 +38,7 @@ pub(crate) fn reason(path: &str, text: &str) -> Option<&'static str> {
         return Some("vendored or built code");
     }
     let is_generated = ENDINGS.iter().any(|end| name.ends_with(end)) || is_marked_generated(text);
-    is_generated.then_some("generated code")
+    is_generated.then_some("generated")
 }
 
 /// Returns true if a comment in the first lines of a file marks it as generated.
