@@ -218,7 +218,7 @@ impl Rulebook {
         }
         let syntax = Syntax::of(path.as_str(), text);
         let touched = LineSet::new(file.added());
-        let foreign = foreign_code::reason(path.as_str(), text);
+        let foreign = foreign_code::reason(path.as_str(), text, || adds_mark(change, file));
         let is_concerned_by = |scope: &RuleScope, id: &str| {
             foreign.is_none() && scope.applies_to(path.as_str()) && applies(id)
         };
@@ -272,7 +272,7 @@ impl Rulebook {
             Some(_) | None => HunkOutcome::TextOnly,
         };
         let look = |touched: &LineSet| match foreign {
-            Some(why) => HunkOutcome::LeftOut(why.to_owned()),
+            Some(why) => HunkOutcome::Unread(why.to_owned()),
             None => own_look(touched),
         };
         let looks: Vec<HunkOutcome> =
@@ -299,6 +299,14 @@ impl Rulebook {
         };
         FileResult { votes, looks, suppressions: asked.suppressions, facts, not_covered }
     }
+}
+
+/// Returns true if an existing file was not marked as generated before the change, or if the text
+/// before the change cannot be read.
+fn adds_mark(change: &Change, file: &FileDiff) -> bool {
+    let earlier = ChangedFile::new(change, file, None, None);
+    let had_no_mark = earlier.before().is_some_and(|text| !foreign_code::is_marked_generated(text));
+    had_no_mark || earlier.before_error().is_some()
 }
 
 /// Adds the traces of matches to the structural matches for the same defect at the same place or

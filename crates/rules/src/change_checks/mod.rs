@@ -104,7 +104,7 @@ impl<'c> ChangedFile<'c> {
     }
 
     /// Returns the text before the change, read on the first call.
-    fn before(&self) -> Option<&str> {
+    pub(crate) fn before(&self) -> Option<&str> {
         let path = || RepoPath::exact(self.file.old_path.as_deref()?).ok();
         let read = || path().map_or(Ok(None), |path| self.change.base().read(&path));
         self.before.get_or_init(read).as_ref().ok()?.as_deref()
