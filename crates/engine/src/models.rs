@@ -445,8 +445,11 @@ impl Panel {
         let Some(validator) = validator.cloned() else { return };
         let (findings, at_a_time) = (synthesis.findings.clone(), self.at_a_time);
         let (change, context) = (Arc::clone(change), Arc::clone(&self.context));
+        // The id does not keep the span of the review open if the looks are interrupted.
+        let review_span = tracing::Span::current().id();
         let looks = shutdown.run_until_requested(move || {
-            second_looks(&change, &findings, &validator, &context, at_a_time)
+            let span = tracing::info_span!(parent: review_span, "second looks");
+            span.in_scope(|| second_looks(&change, &findings, &validator, &context, at_a_time))
         });
         match looks {
             Some(looks) => {

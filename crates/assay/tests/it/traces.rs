@@ -64,6 +64,9 @@ fn a_review_is_one_trace_with_its_reviewers_and_model_requests() {
     assert_eq!(requests[0].name, "chat fake/fake-1");
     assert_eq!(requests[0].attribute("gen_ai.request.model").as_deref(), Some("fake-1"));
     assert!(requests[0].attribute("gen_ai.usage.output_tokens").is_some());
+    let looks = span(&spans, "second looks");
+    assert_eq!(looks.parent.as_ref(), Some(&review.id));
+    assert!(spans.iter().any(|span| span.parent.as_ref() == Some(&looks.id)), "{spans:#?}");
     let text = format!("{spans:?}");
     for content in [KEY, "def mean", "You are", "shop.py"] {
         assert!(!text.contains(content), "{content} is in {text}");
