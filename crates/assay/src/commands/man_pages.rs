@@ -77,7 +77,9 @@ fn pages(command: &clap::Command, name: &str) -> io::Result<Vec<ManPage>> {
 }
 
 fn page(command: &clap::Command, name: &str) -> io::Result<ManPage> {
-    let man = clap_mangen::Man::new(command.clone()).title(name.to_uppercase());
+    let man = clap_mangen::Man::new(command.clone())
+        .title(name.to_uppercase())
+        .source(concat!("assay ", env!("CARGO_PKG_VERSION")));
     let mut text = Vec::new();
     man.render_title(&mut text)?;
     man.render_name_section(&mut text)?;
@@ -114,6 +116,7 @@ mod tests {
             assert!(pages.iter().any(|(page, _)| page == name), "{name}");
         }
         for (name, text) in &pages {
+            assert!(text.contains(concat!("\"assay ", env!("CARGO_PKG_VERSION"), "\"")), "{name}");
             for section in ["NAME", "SYNOPSIS", "EXIT STATUS", "ENVIRONMENT", "FILES", "EXAMPLES"] {
                 let heading = format!(".SH \"{section}\"");
                 let plain = format!(".SH {section}");
