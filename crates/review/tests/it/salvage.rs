@@ -289,6 +289,7 @@ fn empty_and_unknown_output_is_unusable_except_empty_lines() {
         semgrep: unusable: printed nothing, which is not semgrep JSON
         bandit: unusable: printed nothing, which is not bandit JSON
         golangci-lint: unusable: printed nothing, which is not golangci-lint JSON
+        pyright: unusable: printed nothing, which is not pyright JSON
     "#]]
     .assert_eq(&all(""));
     expect![[r#"
@@ -303,6 +304,7 @@ fn empty_and_unknown_output_is_unusable_except_empty_lines() {
         semgrep: unusable: printed output that is not semgrep JSON: `[31mTraceback (most recent call last):`
         bandit: unusable: printed output that is not bandit JSON: `[31mTraceback (most recent call last):`
         golangci-lint: unusable: printed output that is not golangci-lint JSON: `[31mTraceback (most recent call last):`
+        pyright: unusable: printed output that is not pyright JSON: `[31mTraceback (most recent call last):`
     "#]].assert_eq(&all("\u{1b}[31mTraceback (most recent call last):\n  boom\n"));
     expect![[r#"
         sarif: unusable: printed output that is not SARIF: `{"message": "not found"}`
@@ -316,5 +318,6 @@ fn empty_and_unknown_output_is_unusable_except_empty_lines() {
         semgrep: unusable: printed output that is not semgrep JSON: `{"message": "not found"}`
         bandit: unusable: printed output that is not bandit JSON: `{"message": "not found"}`
         golangci-lint: unusable: printed output that is not golangci-lint JSON: `{"message": "not found"}`
+        pyright: unusable: printed output that is not pyright JSON: `{"message": "not found"}`
     "#]].assert_eq(&all("{\"message\": \"not found\"}"));
 }
