@@ -66,6 +66,9 @@ enum Phase {
     Asking,
 }
 
+/// A function that is called at each interrupt while the user is asked.
+type InterruptReceiver = Box<dyn FnMut() + Send>;
+
 /// The interrupts of a review. The first interrupt stops the reviewers and retains the findings so
 /// far; the second ends the process.
 #[derive(Clone)]
@@ -73,7 +76,7 @@ pub(crate) struct ReviewInterrupts {
     shutdown: Shutdown,
     phase: Arc<Mutex<Phase>>,
     /// The receiver of interrupts while the user is asked.
-    dialogue: Arc<Mutex<Option<Box<dyn FnMut() + Send>>>>,
+    dialogue: Arc<Mutex<Option<InterruptReceiver>>>,
 }
 
 impl ReviewInterrupts {

@@ -19,8 +19,7 @@ pub struct Telemetry {
 /// redacted by the detector that redacts findings.
 pub fn start(environment: &Environment, on_first_failure: Option<OnFirstFailure>) -> Telemetry {
     let variable = |name: &str| environment.variable(name);
-    let SettingsReport { settings, warnings } =
-        TraceSettings::read(variable, |text| assay_rules::redact(text));
+    let SettingsReport { settings, warnings } = TraceSettings::read(variable, assay_rules::redact);
     let export = settings.map(|settings| TraceExport::new(settings, on_first_failure));
     Telemetry { export, warnings }
 }

@@ -91,7 +91,9 @@ impl<S: Subscriber + for<'l> LookupSpan<'l>> Layer<S> for TraceLayer {
         let mut fields = Fields::default();
         values.record(&mut fields);
         self.export.open_spans().with(id.into_u64(), |open| {
-            open.record.as_mut().map(|record| fields.add_to(&mut record.span));
+            if let Some(record) = &mut open.record {
+                fields.add_to(&mut record.span);
+            }
         });
     }
 
@@ -99,7 +101,9 @@ impl<S: Subscriber + for<'l> LookupSpan<'l>> Layer<S> for TraceLayer {
         let Some(span) = context.event_span(event) else { return };
         let nanos = self.nanos();
         self.export.open_spans().with(span.id().into_u64(), |open| {
-            open.record.as_mut().map(|record| record.add_event(event, nanos));
+            if let Some(record) = &mut open.record {
+                record.add_event(event, nanos);
+            }
         });
     }
 

@@ -206,8 +206,8 @@ impl Ledger {
     /// there. An interrupted copy can be repeated.
     pub fn copy_to(&self, target: &mut Ledger) -> Result<CopyCounts, LedgerError> {
         let runs = self.all_runs()?;
-        let mut counts = CopyCounts::default();
-        counts.runs = target.write(|connection| runs.add(connection))?;
+        let added = target.write(|connection| runs.add(connection))?;
+        let mut counts = CopyCounts { runs: added, ..CopyCounts::default() };
         let mut copied = runs.ids();
         let mut after = i64::MIN;
         loop {
