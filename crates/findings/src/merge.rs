@@ -61,23 +61,26 @@ pub(crate) fn merge(
 ) -> (Vec<Finding>, Vec<MergeRecord>) {
     let titles: Vec<String> = votes.iter().map(|vote| fold_title(&vote.vote.title)).collect();
     let titles = titles.iter().map(String::as_str);
-    let mut titled: Vec<(&str, &GroundedVote<'_>)> = titles.zip(&votes).collect();
-    titled.sort_by(canonical_order);
+    let titled = in_canonical_order(titles.zip(&votes));
     let repeats = group_repeats(&titled);
     let firsts: Vec<&GroundedVote<'_>> = repeats.iter().map(|same| same[0].1).collect();
     let titles: Vec<&str> = repeats.iter().map(|same| same[0].0).collect();
     let groups = grouping::group(&firsts, &titles);
-    let mut all: Vec<&GroundedVote<'_>> = Vec::new();
-    let make = |group: &Group| {
+    let members = |group: &Group| -> Vec<&GroundedVote<'_>> {
         let members = group.members.iter().flat_map(|member| repeats[*member as usize]);
-        all.clear();
-        all.extend(members.map(|(_, vote)| *vote));
-        let (mut finding, features) = finding_of(&all);
-        finding.worth = Some(readers.worth(&all));
-        finding.template = templates.and_then(|set| template_of(set, &all));
+        members.map(|(_, vote)| *vote).collect()
+    };
+    // One step after the other over all groups, not all steps for each group: the code of all steps
+    // together is larger than the processor's cache for instructions.
+    let worths: Vec<f64> = groups.iter().map(|group| readers.worth(&members(group))).collect();
+    let template = |group: &Group| templates.and_then(|set| template_of(set, &members(group)));
+    let templates: Vec<Option<TemplateText>> = groups.iter().map(template).collect();
+    let make = |((group, worth), template): ((&Group, f64), Option<TemplateText>)| {
+        let (mut finding, features) = finding_of(&members(group));
+        (finding.worth, finding.template) = (Some(worth), template);
         (finding, features)
     };
-    let findings = assign_ids(groups.iter().map(make));
+    let findings = assign_ids(groups.iter().zip(worths).zip(templates).map(make));
     let mut merges = Vec::new();
     for (group, finding) in groups.iter().zip(&findings) {
         let first = reference(firsts[group.members[0] as usize]);
@@ -109,6 +112,19 @@ fn template_of(templates: &TemplateSet, votes: &[&GroundedVote<'_>]) -> Option<T
     templates.recognise(&facts).map(|(template, _)| template.text())
 }
 
+/// Sorts votes, each with its folded title, by file, line and [`order_on_line`]. Most votes differ in
+/// file or line, so these are numbers, which are compared without a look at the votes.
+fn in_canonical_order<'v, 'a: 'v>(
+    votes: impl Iterator<Item = TitledVote<'v, 'a>> + Clone,
+) -> Vec<TitledVote<'v, 'a>> {
+    let files = sorted(votes.clone().map(|(_, vote)| vote.file.as_ref()));
+    let ranks: FastMap<Option<&RepoPath>, usize> = files.into_iter().zip(0..).collect();
+    let key = |vote: TitledVote<'v, 'a>| ((ranks[&vote.1.file.as_ref()], line(vote.1)), vote);
+    let mut keyed: Vec<_> = votes.map(key).collect();
+    keyed.sort_by(|(a_key, a), (b_key, b)| a_key.cmp(b_key).then_with(|| order_on_line(a, b)));
+    keyed.into_iter().map(|(_, vote)| vote).collect()
+}
+
 /// Splits sorted votes, each with its folded title, into runs of repetitions: votes of the same
 /// reviewer in the same words.
 fn group_repeats<'r, 'v, 'a>(votes: &'r [TitledVote<'v, 'a>]) -> Vec<&'r [TitledVote<'v, 'a>]> {
@@ -129,16 +145,11 @@ fn line(vote: &GroundedVote<'_>) -> Option<u32> {
     vote.lines.map(LineRange::start)
 }
 
-/// Orders votes, each with its folded title, by file, line, title and reviewer; the other keys only
-/// make the order independent of the order of arrival.
-fn canonical_order(
-    (a_title, a): &TitledVote<'_, '_>,
-    (b_title, b): &TitledVote<'_, '_>,
-) -> Ordering {
-    a.file
-        .cmp(&b.file)
-        .then_with(|| line(a).cmp(&line(b)))
-        .then_with(|| a_title.cmp(b_title))
+/// Orders the votes on one line, each with its folded title, by title and reviewer; the other keys
+/// only make the order independent of the order of arrival.
+fn order_on_line((a_title, a): &TitledVote<'_, '_>, (b_title, b): &TitledVote<'_, '_>) -> Ordering {
+    a_title
+        .cmp(b_title)
         .then_with(|| a.reviewer.name.cmp(&b.reviewer.name))
         .then_with(|| a.grade.worst_first(&b.grade))
         .then_with(|| b.confidence.cmp(&a.confidence))
