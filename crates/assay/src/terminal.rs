@@ -66,6 +66,8 @@ pub(crate) struct PrintOptions<'a> {
     pub(crate) caller: ReviewCaller,
     /// True if folded findings are shown as well.
     pub(crate) all_findings: bool,
+    /// True if the leads of the rules are listed.
+    pub(crate) leads: bool,
     /// Notes for the user on the versions of settings that are used.
     pub(crate) notes: &'a [String],
 }
@@ -259,6 +261,24 @@ fn write_folded(
     Ok(())
 }
 
+/// Prints the leads if the options ask for them. The verdict has their number.
+fn write_leads(
+    out: &mut impl Write,
+    leads: &[&Finding],
+    options: &PrintOptions<'_>,
+) -> anyhow::Result<()> {
+    for finding in leads.iter().filter(|_| options.leads) {
+        let place = finding.place().unwrap_or_else(|| "the change".to_owned());
+        let rule = finding.rule.as_deref().unwrap_or("a rule");
+        let line = format!("lead: {} at {place} ({rule})", finding.title);
+        writeln!(out, "{DIM}{}{DIM:#}", wrap(&escape::one_line(&line), 0, "  "))?;
+    }
+    if !leads.is_empty() && !options.leads {
+        writeln!(out, "{DIM}--leads lists the {}{DIM:#}", count(leads.len(), "lead"))?;
+    }
+    Ok(())
+}
+
 /// Prints the verdict with its reasons, and the coverage.
 pub(crate) fn write_verdict(out: &mut impl Write, synthesis: &Synthesis) -> anyhow::Result<()> {
     let verdict = &synthesis.verdict;
@@ -302,7 +322,10 @@ fn write_notes(
         let more = count(synthesis.dismissed.len() - MAX_LISTED, "more finding");
         writeln!(out, "{DIM}suppressed: {more}; --format json lists them{DIM:#}")?;
     }
-    for finding in &synthesis.held_back {
+    let (leads, doubtful): (Vec<&Finding>, Vec<&Finding>) =
+        synthesis.held_back.iter().partition(|finding| finding.is_lead());
+    write_leads(out, &leads, options)?;
+    for finding in doubtful {
         let why = match &finding.validation {
             Some(look) if look.state == ValidationState::Refuted => {
                 format!("refuted: {}", look.why)

@@ -80,7 +80,8 @@ fn refuses_commit(synthesis: &Synthesis) -> bool {
 /// Returns the line that a hook prints for a review without anything to show; `None` if the review
 /// has findings or notes, or stops the commit.
 pub fn hook_summary(synthesis: &Synthesis, has_notes: bool) -> Option<String> {
-    let is_silent = synthesis.findings.is_empty() && synthesis.held_back.is_empty() && !has_notes;
+    let has_only_leads = synthesis.held_back.iter().all(Finding::is_lead);
+    let is_silent = synthesis.findings.is_empty() && has_only_leads && !has_notes;
     if refuses_commit(synthesis) || !is_silent {
         return None;
     }
@@ -92,5 +93,9 @@ pub fn hook_summary(synthesis: &Synthesis, has_notes: bool) -> Option<String> {
     let caveat = coverage.and_then(|coverage| coverage.caveat());
     let caveat = caveat.map(|caveat| format!(" ({caveat})")).unwrap_or_default();
     let counts = coverage.map(|coverage| format!("; {coverage}")).unwrap_or_default();
-    Some(format!("assay: {state}{caveat}{counts}"))
+    let leads = match synthesis.held_back.len() {
+        0 => String::new(),
+        number => format!("; {}", count(number, "lead")),
+    };
+    Some(format!("assay: {state}{caveat}{counts}{leads}"))
 }

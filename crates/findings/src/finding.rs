@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::grade::Grade;
 use crate::path::RepoPath;
 use crate::template::TemplateText;
+use crate::tier::EvidenceTier;
 use crate::title_similarity::fold_title;
 use crate::trace::TraceStep;
 use crate::vote::{AutofixClass, Confidence, Owner, Replacement};
@@ -67,6 +68,10 @@ pub struct Finding {
     /// The way of a value from its source to the defect; absent unless a rule followed data.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trace: Vec<TraceStep>,
+    /// The strength of a rule's evidence; absent if the finding is certain by itself, or if another
+    /// reviewer is sure of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tier: Option<EvidenceTier>,
     /// The way in which the finding should be fixed.
     pub autofix_class: AutofixClass,
     /// The role that acts next.
@@ -263,6 +268,11 @@ impl Finding {
     /// the release.
     pub fn is_actionable(&self) -> bool {
         self.autofix_class != AutofixClass::Advisory && self.owner != Owner::Release
+    }
+
+    /// Returns true if the finding is a lead: a pattern alone, which a reader should check.
+    pub fn is_lead(&self) -> bool {
+        self.tier == Some(EvidenceTier::Lead)
     }
 
     /// Returns the state after the second look, and the action that a maintainer would take.

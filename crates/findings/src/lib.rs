@@ -54,6 +54,7 @@ pub mod severity_schema;
 pub mod shown_limit;
 pub mod synthesis;
 pub mod template;
+pub mod tier;
 pub mod title_similarity;
 pub mod trace;
 pub mod usage;

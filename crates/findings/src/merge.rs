@@ -21,6 +21,7 @@ use crate::identity::{self, FingerprintInputs};
 use crate::path::RepoPath;
 use crate::report::ReviewerKind;
 use crate::template::{ClaimFacts, TemplateSet, TemplateText};
+use crate::tier::EvidenceTier;
 use crate::title_similarity::fold_title;
 use crate::trace::TraceStep;
 use crate::vote::{AutofixClass, Confidence, LineRange, Owner};
@@ -182,7 +183,9 @@ fn finding_of<'v>(votes: &[&'v GroundedVote<'_>]) -> (Finding, FingerprintInputs
     let placed = named.filter(|vote| vote.file.is_some()).min_by(|a, b| by_worth(a, b));
     let seen = by_rule.min_by(|a, b| by_worth(a, b)).or(placed).unwrap_or(best);
     let grade = best.grade.clone();
-    let worse = votes.iter().filter(|vote| vote.grade.worst_first(&grade) == Ordering::Less);
+    let worse = votes
+        .iter()
+        .filter(|vote| !is_lead(vote) && vote.grade.worst_first(&grade) == Ordering::Less);
     let doubted = worse.min_by(|a, b| a.grade.worst_first(&b.grade));
     let with_fix = votes.iter().copied().filter(|vote| vote.vote.suggested_fix.is_some());
     let fix = with_fix.min_by(|a, b| by_worth(a, b));
@@ -216,6 +219,7 @@ fn finding_of<'v>(votes: &[&'v GroundedVote<'_>]) -> (Finding, FingerprintInputs
         replacement: rewrite.and_then(|vote| vote.vote.replacement.clone()),
         evidence: evidence(best, votes),
         trace: trace(seen, votes),
+        tier: tier(votes),
         autofix_class: class(votes, fix.is_some(), rewrite),
         owner: votes.iter().filter_map(|v| v.vote.owner).min().unwrap_or(Owner::DownstreamResolver),
         requires_verification: votes.iter().any(|vote| vote.vote.requires_verification),
@@ -251,6 +255,24 @@ fn trace(seen: &GroundedVote<'_>, votes: &[&GroundedVote<'_>]) -> Vec<TraceStep>
     traces.find(|vote| !vote.vote.trace.is_empty()).map_or_else(Vec::new, |v| v.vote.trace.clone())
 }
 
+/// Returns the tier of a finding: that of the strongest vote. A vote without a tier that is sure of
+/// the claim leaves the finding without one, and a claim beside a lead makes it more than a lead.
+fn tier(votes: &[&GroundedVote<'_>]) -> Option<EvidenceTier> {
+    let mut untiered = votes.iter().filter(|vote| vote.vote.tier.is_none()).peekable();
+    let has_untiered = untiered.peek().is_some();
+    if untiered.any(|vote| vote.confidence.is_enough_for(&vote.grade)) {
+        return None;
+    }
+    let strongest = votes.iter().filter_map(|vote| vote.vote.tier).min();
+    strongest.filter(|tier| *tier != EvidenceTier::Lead || !has_untiered)
+}
+
+/// Returns true if a vote is a lead. A reviewer that repeats a lead was given the lead, so the two
+/// do not agree independently.
+fn is_lead(vote: &GroundedVote<'_>) -> bool {
+    vote.vote.tier == Some(EvidenceTier::Lead)
+}
+
 /// Returns the vote that grades a finding, and the confidence of the votes at its grade. The grade
 /// is the worst one of which votes are sure, so that a doubtful vote hides no sure one; else the
 /// worst. A severity of a known vocabulary precedes one of no vocabulary.
@@ -260,6 +282,9 @@ fn grading_vote<'v, 'a>(votes: &[&'v GroundedVote<'a>]) -> (&'v GroundedVote<'a>
     let is_known = |vote: &&GroundedVote<'_>| !vote.grade.is_unmapped();
     if sorted.iter().any(is_known) {
         sorted.retain(is_known);
+    }
+    if sorted.iter().any(|vote| !is_lead(vote)) {
+        sorted.retain(|vote| !is_lead(vote));
     }
     let of_one_grade =
         |a: &&GroundedVote<'_>, b: &&GroundedVote<'_>| a.grade.worst_first(&b.grade).is_eq();
@@ -299,7 +324,9 @@ fn by_worth(a: &GroundedVote<'_>, b: &GroundedVote<'_>) -> Ordering {
 /// other sure.
 fn confidence(at_grade: &[&GroundedVote<'_>]) -> Confidence {
     let best = at_grade.iter().map(|vote| vote.confidence).max().unwrap_or(Confidence::NONE);
-    let counts = |vote: &&&GroundedVote<'_>| best > Confidence::MODERATE || vote.is_backed;
+    let counts = |vote: &&&GroundedVote<'_>| {
+        !is_lead(vote) && (best > Confidence::MODERATE || vote.is_backed)
+    };
     let counting: Vec<&GroundedVote<'_>> = at_grade.iter().filter(counts).copied().collect();
     let agree = counting
         .iter()

@@ -160,8 +160,15 @@ pub struct SynthesisCounts {
     pub dismissed: usize,
     /// The number of advisory findings that became testing gaps and residual risks.
     pub demoted: usize,
+    /// The number of findings that were held back as leads.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub leads: usize,
     /// The number of findings that were held back, by their confidence.
     pub held_back: BTreeMap<u8, usize>,
+}
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 /// The summary of one reviewer's report.
@@ -317,6 +324,7 @@ fn counts(reports: &[Report], gated: &gate::GatedFindings) -> SynthesisCounts {
         pre_existing: gated.pre_existing.len(),
         dismissed: gated.dismissed.len(),
         demoted: gated.demoted,
+        leads: gated.held_back.iter().filter(|finding| finding.is_lead()).count(),
         ..SynthesisCounts::default()
     };
     for finding in &gated.open {

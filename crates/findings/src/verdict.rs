@@ -10,6 +10,7 @@ use crate::grade::{Grade, Obligation};
 use crate::grounding::TreeError;
 use crate::incomplete::{IncompleteKind, IncompleteReason};
 use crate::report::{Report, ReviewerKind};
+use crate::tier::EvidenceTier;
 
 /// The state of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -97,6 +98,8 @@ pub enum VerdictRule {
     HeldBack,
     /// A finding that should be fixed and is not sure enough. The reason decides nothing.
     Doubtful,
+    /// A lead: a pattern of a rule without known data. The reason decides nothing.
+    Lead,
     /// No finding and no other reason against the change.
     Clear,
 }
@@ -159,7 +162,9 @@ pub(crate) fn decide(evidence: &VerdictInputs<'_>) -> Verdict {
     because.extend(missing);
     because.extend(nothing);
     because.extend(fixes);
-    let held_back = evidence.held_back.iter().filter(|finding| !may_block(evidence, finding));
+    let (leads, held_back): (Vec<&Finding>, Vec<&Finding>) =
+        evidence.held_back.iter().partition(|finding| finding.is_lead());
+    let held_back = held_back.into_iter().filter(|finding| !may_block(evidence, finding));
     let doubtful: Vec<&Finding> =
         held_back.filter(|finding| finding.grade.obligation() != Obligation::May).collect();
     if because.is_empty() {
@@ -170,12 +175,24 @@ pub(crate) fn decide(evidence: &VerdictInputs<'_>) -> Verdict {
         });
     }
     because.extend(reason_for(VerdictRule::Doubtful, "held back as unsure", &doubtful));
+    because.extend(lead_reason(&leads));
     Verdict { state, because, incomplete }
 }
 
-/// Returns true if a finding would block if it were sure.
+/// Returns the count of leads as a reason that decides nothing; `None` without leads.
+fn lead_reason(leads: &[&Finding]) -> Option<VerdictReason> {
+    let text = match leads.len() {
+        0 => return None,
+        1 => "1 lead, not shown: a pattern without known data".to_owned(),
+        number => format!("{number} leads, not shown: patterns without known data"),
+    };
+    let findings = leads.iter().map(|finding| finding.id.clone()).collect();
+    Some(VerdictReason { rule: VerdictRule::Lead, text, findings })
+}
+
+/// Returns true if a finding would block if it were sure. A lead is no claim, so it would not.
 fn may_block(evidence: &VerdictInputs<'_>, finding: &Finding) -> bool {
-    would_block(evidence.fail_on, finding)
+    !finding.is_lead() && would_block(evidence.fail_on, finding)
 }
 
 /// Returns true if an open finding blocks, given the grade from which findings block. A second look
@@ -192,8 +209,14 @@ fn grade_blocks(fail_on: Option<&Grade>, grade: &Grade) -> bool {
     }
 }
 
-/// Returns true if a finding does not block because of its second look.
+/// Returns true if a finding does not block because of its second look, or because the callers of
+/// the function that it is about are not known.
 fn is_set_aside(finding: &Finding) -> bool {
+    finding.tier == Some(EvidenceTier::Parameter) || is_doubted_by_second_look(finding)
+}
+
+/// Returns true if a second look put a finding off, or left it to a person.
+fn is_doubted_by_second_look(finding: &Finding) -> bool {
     finding.is_put_off() || finding.is_to_be_checked()
 }
 
@@ -346,7 +369,7 @@ fn fix_reasons(evidence: &VerdictInputs<'_>) -> Vec<VerdictReason> {
     let blocks = |f: &&Finding| may_block(evidence, f);
     let rest: Vec<&Finding> = evidence.open.iter().filter(|f| !blocks(f)).collect();
     let (set_aside, rest): (Vec<&Finding>, Vec<&Finding>) =
-        rest.into_iter().partition(|f| is_set_aside(f) && asks_for_a_fix(f));
+        rest.into_iter().partition(|f| is_doubted_by_second_look(f) && asks_for_a_fix(f));
     let (checked, put_off): (Vec<&Finding>, Vec<&Finding>) =
         set_aside.into_iter().partition(|f| f.is_to_be_checked());
     let (should, rest): (Vec<&Finding>, Vec<&Finding>) =

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::grade::Grade;
 use crate::path::RepoPath;
+use crate::tier::EvidenceTier;
 use crate::trace::TraceStep;
 
 /// The confidence of a reviewer, on five anchors.
@@ -295,6 +296,10 @@ pub struct Vote {
     /// The way of a value from its source to the defect, for rules that follow data.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trace: Vec<TraceStep>,
+    /// The strength of a rule's evidence; `None` if the pattern is certain by itself, and for other
+    /// reviewers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tier: Option<EvidenceTier>,
     /// True if the vote is from a compact persona report, whose form has no evidence.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_compact: bool,
@@ -338,6 +343,7 @@ impl Vote {
             confidence: None,
             evidence: Vec::new(),
             trace: Vec::new(),
+            tier: None,
             is_compact: false,
             is_repaired: false,
             autofix_class: None,

@@ -24,6 +24,9 @@ pub(crate) struct Args {
     /// Also show findings that are folded as less likely, in the terminal
     #[arg(long)]
     all_findings: bool,
+    /// Also list the leads of the rules, patterns without known data, in the terminal
+    #[arg(long)]
+    leads: bool,
     /// Run as if started in this folder
     #[arg(short = 'C', value_name = "DIR", default_value = ".")]
     folder: PathBuf,
@@ -33,5 +36,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let root = assay_change::root(&args.folder)?;
     let run = runs::find(&state_of(&root), args.run.as_deref())?;
     let recording = runs::recording(&run);
-    review::replay(&recording, root, &args.output, args.fail_on.as_ref(), args.all_findings)
+    let shown = review::ShownLists { all_findings: args.all_findings, leads: args.leads };
+    review::replay(&recording, root, &args.output, args.fail_on.as_ref(), shown)
 }

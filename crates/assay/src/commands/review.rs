@@ -55,6 +55,9 @@ pub(crate) struct Args {
     /// Also show findings that are folded as less likely, in the terminal
     #[arg(long)]
     all_findings: bool,
+    /// Also list the leads of the rules, patterns without known data, in the terminal
+    #[arg(long)]
+    leads: bool,
     /// Set the behaviour of the review [default: print and store the review]
     #[arg(long, value_enum)]
     mode: Option<ModeArg>,
@@ -146,8 +149,8 @@ fn review(args: &Args, interrupts: &ReviewInterrupts) -> anyhow::Result<Exit> {
         signals::stop_commands_on_signal();
         let here = assay_change::root(&args.what.folder);
         let here = here.unwrap_or_else(|_| args.what.folder.clone());
-        let (fail_on, all) = (args.fail_on.as_ref(), args.all_findings);
-        return replay(folder, here, &args.output, fail_on, all);
+        let shown = ShownLists { all_findings: args.all_findings, leads: args.leads };
+        return replay(folder, here, &args.output, args.fail_on.as_ref(), shown);
     }
     if args.output.limits_stdout()
         && matches!(args.mode, Some(ModeArg::Interactive | ModeArg::Headless))
@@ -242,7 +245,8 @@ fn review(args: &Args, interrupts: &ReviewInterrupts) -> anyhow::Result<Exit> {
         return accept(prepared, &reviewed.synthesis, reason, run);
     }
     let exit = Exit::from(reviewed.synthesis.verdict.state);
-    let mut review = shown_review(&prepared, &reviewed.synthesis, run, args.all_findings);
+    let shown = ShownLists { all_findings: args.all_findings, leads: args.leads };
+    let mut review = shown_review(&prepared, &reviewed.synthesis, run, shown);
     review.options.caller = args.what.caller();
     match mode {
         ReviewMode::Headless => {
@@ -330,19 +334,26 @@ fn post(
     posted.is_ok()
 }
 
+/// The lists of findings that are shown in the terminal although they are usually counted alone.
+#[derive(Clone, Copy)]
+pub(super) struct ShownLists {
+    pub(super) all_findings: bool,
+    pub(super) leads: bool,
+}
+
 /// Replays a recorded review. Paths are shown relative to the folder.
 pub(super) fn replay(
     recording: &Path,
     root: PathBuf,
     output: &OutputArgs,
     fail_on: Option<&Grade>,
-    all_findings: bool,
+    shown: ShownLists,
 ) -> anyhow::Result<Exit> {
     output.check()?;
     let prepared = ReviewSession::recorded(environment(), recording, root)?;
     let reviewed =
         prepared.review(ReviewMode::ReportOnly, fail_on, &Progress::new(), &Shutdown::default());
-    output.show(&shown_review(&prepared, &reviewed.synthesis, None, all_findings))?;
+    output.show(&shown_review(&prepared, &reviewed.synthesis, None, shown))?;
     Ok(Exit::from(reviewed.synthesis.verdict.state))
 }
 
@@ -351,10 +362,11 @@ fn shown_review<'a>(
     prepared: &'a ReviewSession,
     synthesis: &'a Synthesis,
     run: Option<&'a str>,
-    all_findings: bool,
+    shown: ShownLists,
 ) -> ShownReview<'a> {
     let notes = &prepared.notes;
-    let options = PrintOptions { run, all_findings, notes, ..PrintOptions::default() };
+    let ShownLists { all_findings, leads } = shown;
+    let options = PrintOptions { run, all_findings, leads, notes, ..PrintOptions::default() };
     ShownReview { change: Some(&prepared.change), synthesis, options }
 }
 

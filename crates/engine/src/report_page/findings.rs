@@ -26,10 +26,13 @@ pub(super) fn sections(run: &ReviewedRun) -> Markup {
     let synthesis = &run.synthesis;
     let (shown, less): (Vec<&Finding>, Vec<&Finding>) =
         synthesis.findings.iter().partition(|finding| finding.shown);
+    let (leads, doubtful): (Vec<&Finding>, Vec<&Finding>) =
+        synthesis.held_back.iter().partition(|finding| finding.is_lead());
     let groups = [
         ("Folded, as less likely or not urgent", less),
         ("Existed before the change", synthesis.pre_existing.iter().collect()),
-        ("Held back as unsure", synthesis.held_back.iter().collect()),
+        ("Held back as unsure", doubtful),
+        ("Leads, not counted as findings", leads),
         ("Dismissed or suppressed", synthesis.dismissed.iter().collect()),
     ];
     let content = html! {

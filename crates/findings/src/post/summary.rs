@@ -202,11 +202,12 @@ pub fn spare_part(number: u32) -> String {
 
 fn lists(synthesis: &Synthesis, resolved: &[&ResolvedFinding]) -> Vec<SummaryList> {
     let texts = |texts: &[String]| -> Vec<String> { texts.iter().map(|text| item(text)).collect() };
+    let doubtful = synthesis.held_back.iter().filter(|finding| !finding.is_lead());
     let lists = [
         ("Not reviewed", uncovered_items(synthesis)),
         ("Resolved since the last review", resolved.iter().copied().map(resolved_item).collect()),
         ("Could not be checked again", synthesis.unseen.iter().map(resolved_item).collect()),
-        ("Held back as unsure", synthesis.held_back.iter().map(super::comment::line).collect()),
+        ("Held back as unsure", doubtful.map(super::comment::line).collect()),
         ("Left alone on purpose", synthesis.dismissed.iter().map(dismissed).collect()),
         ("Testing gaps", texts(&synthesis.testing_gaps)),
         ("Residual risks", texts(&synthesis.residual_risks)),

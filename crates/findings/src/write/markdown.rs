@@ -33,7 +33,8 @@ pub(super) fn write(document: &FindingsDocument<'_>) -> String {
         ));
     }
     if let Some(synthesis) = document.synthesis {
-        page.extend(folded_list("Held back as unsure", &named(&synthesis.held_back)));
+        let doubtful = synthesis.held_back.iter().filter(|finding| !finding.is_lead());
+        page.extend(folded_list("Held back as unsure", &named(doubtful)));
         page.extend(folded_list("Existed before this change", &named(&synthesis.pre_existing)));
         page.extend(folded_list("Not reviewed", &not_covered(synthesis)));
         page.extend(folded_list("Left alone on purpose", &dismissed(&synthesis.dismissed)));
@@ -105,9 +106,9 @@ fn about_kind(template: &TemplateText) -> String {
     format!("**About** {}: {explanation}{link}", escape::to_code_span(&template.name))
 }
 
-fn named(findings: &[Finding]) -> Vec<String> {
+fn named<'f>(findings: impl IntoIterator<Item = &'f Finding>) -> Vec<String> {
     findings
-        .iter()
+        .into_iter()
         .map(|finding| {
             let place = finding.place().map(|place| format!(" ({})", escape::to_code_span(&place)));
             format!(

@@ -14,6 +14,7 @@ mod properties;
 mod reading;
 mod second_look;
 mod seeds;
+mod tiers;
 mod vectors;
 mod verdicts;
 mod words;

@@ -120,6 +120,7 @@ fn from_reason(reason: &VerdictReason, synthesis: &Synthesis, own_kinds: &[Strin
         | VerdictRule::PutOff
         | VerdictRule::HeldBack
         | VerdictRule::Doubtful
+        | VerdictRule::Lead
         | VerdictRule::Clear => Vec::new(),
     }
 }
