@@ -11,6 +11,7 @@ use assay_findings::coverage::HunkOutcome;
 use assay_findings::identity::Suppression;
 use assay_findings::path::RepoPath;
 use assay_findings::report::{Report, Reviewer, ReviewerKind};
+use assay_findings::tier::EvidenceTier;
 use assay_findings::vote::{LineRange, Vote};
 
 use crate::change_checks::{ChangeFacts, ChangedFile, FileFacts, TEXT_CHECKS};
@@ -327,11 +328,25 @@ fn add_traces<'r>(
                 && (LineSet::new([hit.lines]).overlaps(found.lines) || on_way(hit.lines))
         };
         match hits.iter_mut().find(is_same) {
-            Some((_, hit)) => hit.trace = found.trace,
+            Some((_, hit)) if !hit.trace.is_empty() => {}
+            Some((_, hit)) => add_evidence(hit, rule, found),
             None => left.push((rule, found)),
         }
     }
     left
+}
+
+/// Adds the way of the data to a match. A lead becomes a finding of the tier of the data; if callers
+/// are not known, with the grade of the rule that follows the data.
+fn add_evidence(hit: &mut RuleMatch, rule: &FlowRule, found: RuleMatch) {
+    if hit.tier == Some(EvidenceTier::Lead) {
+        hit.tier = found.tier;
+        let is_weak = found.tier == Some(EvidenceTier::Parameter);
+        hit.grade = is_weak.then(|| rule.about.grade.clone());
+    } else if hit.tier.is_none() && found.tier == Some(EvidenceTier::Flow) {
+        hit.tier = found.tier;
+    }
+    hit.trace = found.trace;
 }
 
 /// Returns the languages of a change, by the names of its files.

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use assay_findings::grade::{Grade, Scheme};
+use assay_findings::tier::EvidenceTier;
 use ast_grep_config::{GlobalRules, RuleConfig, SerializableRuleConfig, Severity};
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde::Deserialize;
@@ -34,6 +35,8 @@ pub(crate) struct RuleInfo {
     pub(crate) grade: Grade,
     /// The category of the defect, such as `security`.
     pub(crate) category: String,
+    /// The tier of a match without known data; `None` if the pattern is certain by itself.
+    pub(crate) tier: Option<EvidenceTier>,
 }
 
 /// A structural rule, compiled for the syntax trees of one language.
@@ -96,6 +99,17 @@ enum FileSelection {
     Tests,
 }
 
+/// The tier of a pattern: whether a match without known data is a defect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum PatternTier {
+    /// A match is a defect.
+    #[default]
+    Certain,
+    /// A match is a place to look, unless the data is known.
+    Lead,
+}
+
 /// The metadata of assay, in addition to that of ast-grep.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -108,6 +122,7 @@ pub(crate) struct Metadata {
     pub(crate) also: Vec<Language>,
     r#in: FileSelection,
     once: ReportUnit,
+    tier: PatternTier,
 }
 
 impl Rule {
@@ -212,6 +227,7 @@ impl RuleInfo {
             advice: metadata.advice.clone(),
             grade,
             category: metadata.category.clone().unwrap_or_else(|| "general".to_owned()),
+            tier: (metadata.tier == PatternTier::Lead).then_some(EvidenceTier::Lead),
         })
     }
 }

@@ -5,6 +5,7 @@
 use std::collections::HashSet;
 use std::str::FromStr;
 
+use assay_findings::tier::EvidenceTier;
 use serde::Serialize;
 
 use crate::builtin;
@@ -72,6 +73,9 @@ pub struct RuleDescription {
     pub severity: String,
     /// The category of its findings, such as `security`.
     pub category: String,
+    /// `lead` if a match without known data is a lead; `None` if it is a finding.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tier: Option<EvidenceTier>,
     /// The defect in a few words.
     pub title: String,
     /// The consequence of the defect.
@@ -98,6 +102,7 @@ impl RuleDescription {
             languages: Vec::new(),
             severity: about.grade.word().to_owned(),
             category: about.category,
+            tier: about.tier,
             title: about.title,
             message: about.message,
             advice: about.advice,

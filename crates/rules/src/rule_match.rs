@@ -6,9 +6,11 @@
 use std::ops::Range;
 
 use assay_base::text::first_chars;
+use assay_findings::grade::Grade;
 use assay_findings::path::RepoPath;
+use assay_findings::tier::EvidenceTier;
 use assay_findings::trace::TraceStep;
-use assay_findings::vote::{AutofixClass, LineRange, Owner, Replacement, Vote};
+use assay_findings::vote::{AutofixClass, Confidence, LineRange, Owner, Replacement, Vote};
 
 use crate::credentials::is_clean;
 use crate::rule::RuleInfo;
@@ -36,6 +38,19 @@ pub(crate) struct RuleMatch {
     pub(crate) replacement: Option<Replacement>,
     /// The way of a value to this place, for rules that follow data.
     pub(crate) trace: Vec<TraceStep>,
+    /// The strength of the evidence; `None` if the pattern is certain by itself.
+    pub(crate) tier: Option<EvidenceTier>,
+    /// The grade, if it differs from that of the rule.
+    pub(crate) grade: Option<Grade>,
+}
+
+/// Returns the confidence of a finding by its evidence; `None` for the confidence of all rules.
+fn confidence(tier: EvidenceTier) -> Option<Confidence> {
+    match tier {
+        EvidenceTier::Flow => None,
+        EvidenceTier::Parameter => Some(Confidence::HIGH),
+        EvidenceTier::Lead => Some(Confidence::LOW),
+    }
 }
 
 impl RuleMatch {
@@ -52,6 +67,8 @@ impl RuleMatch {
             is_safe: false,
             replacement: None,
             trace: Vec::new(),
+            tier: None,
+            grade: None,
         })
     }
 
@@ -62,7 +79,10 @@ impl RuleMatch {
 
     /// Creates the vote of a rule that fires here.
     pub(crate) fn vote(self, about: &RuleInfo, path: &RepoPath) -> Vote {
-        let mut vote = Vote::new(about.title.clone(), about.grade.clone());
+        let grade = self.grade.clone().unwrap_or_else(|| about.grade.clone());
+        let mut vote = Vote::new(about.title.clone(), grade);
+        vote.tier = self.tier;
+        vote.confidence = self.tier.and_then(confidence);
         vote.description = match &self.note {
             Some(note) => format!("{note} {}", about.message),
             None => about.message.clone(),

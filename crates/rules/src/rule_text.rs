@@ -31,6 +31,7 @@ impl RuleText {
             advice: Some(self.advice.to_owned()),
             grade: Grade::in_scheme(Scheme::Qa7, self.grade).expect("the grade is a level"),
             category: self.category.to_owned(),
+            tier: None,
         }
     }
 }

@@ -82,6 +82,8 @@ fn hit(rule: &Rule, found: &NodeMatch<'_, StrDoc<Language>>, text: &str) -> Rule
         is_safe: rule.fix == Some(FixClass::Safe),
         replacement,
         trace: Vec::new(),
+        tier: rule.about.tier,
+        grade: None,
     }
 }
 

@@ -13,6 +13,8 @@ use std::process::Command;
 
 use anyhow::{Context, ensure};
 use assay_change::{Scope, Selection};
+use assay_findings::tier::EvidenceTier;
+use assay_findings::vote::Vote;
 use assay_rules::Rulebook;
 use assay_testenv::workspace::target_folder;
 use serde_json::json;
@@ -184,7 +186,9 @@ fn review(
         println!("not covered: {line}");
     }
     let mut fired: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for vote in result.report.votes {
+    // A lead is no finding.
+    let is_finding = |vote: &Vote| vote.tier != Some(EvidenceTier::Lead);
+    for vote in result.report.votes.into_iter().filter(is_finding) {
         if let (Some(file), Some(rule)) = (vote.file, vote.rule) {
             fired.entry(stem(Path::new(file.as_str()))).or_default().insert(rule);
         }

@@ -1,7 +1,7 @@
 //! Calls in the interpreter: sinks, sources, sanitizers, known functions and propagators, in this
 //! order.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::collection_calls;
@@ -9,6 +9,7 @@ use super::flow_rule::FlowRule;
 use super::form::{Argument, Expr, FlowClass, FlowFunction, Node};
 use super::frame::{Frame, State};
 use super::interpreter::{CodeSite, FlowInterpreter};
+use super::parameters;
 use super::pattern::{CallFacts, CallPattern};
 use super::text_calls;
 use super::value::{FlowValue, Taint, TaintPlace, ValueParts, add_taints};
@@ -34,6 +35,9 @@ const ELEMENT_METHODS: [&str; 12] = [
     "map", "forEach", "filter", "flatMap", "find", "findLast", "some", "every", "reduce", "sort",
     "then", "finally",
 ];
+
+/// The name under which patterns see the result of a function that answers a request.
+const ANSWER: &str = "return";
 
 /// The evaluated arguments of a call, each with its name.
 type Values = [(Option<String>, FlowValue)];
@@ -151,10 +155,29 @@ impl FlowInterpreter<'_> {
             return value;
         }
         match facts.receiver {
-            Some(owner) if !NEUTRAL_METHODS.contains(&facts.name) => {
-                FlowValue::with_taints(owner.all_taints())
+            Some(owner)
+                if !NEUTRAL_METHODS.contains(&facts.name) && !owner.all_taints().is_empty() =>
+            {
+                let taints = parameters::keep_text_of_receiver(facts.name, owner.all_taints());
+                FlowValue::with_taints(taints)
             }
-            _ => FlowValue::default(),
+            _ => self.new_instance(facts),
+        }
+    }
+
+    /// Returns an instance of a class whose code is not known, in languages without `new`.
+    fn new_instance(&self, facts: &CallFacts<'_>) -> FlowValue {
+        let is_class = facts.name.starts_with(|c: char| c.is_ascii_uppercase());
+        if self.program.language != Language::Python || !is_class {
+            return FlowValue::default();
+        }
+        match facts.receiver {
+            Some(owner) => {
+                let dotted = owner.types.first().filter(|_| owner.is_static);
+                let dotted = dotted.map(|own| format!("{own}.{}", facts.name));
+                dotted.map(|dotted| FlowValue::of_type(&dotted)).unwrap_or_default()
+            }
+            None => FlowValue::of_type(facts.name),
         }
     }
 
@@ -256,8 +279,11 @@ impl FlowInterpreter<'_> {
             };
             let has_text =
                 |taint: &&Taint| rule.text.is_none() || self.has_text(rule, &site, taint);
-            if let Some(taint) = marked.iter().filter(is_harmful).find(has_text) {
-                self.hit(*at, site, Some(Rc::clone(&taint.place)));
+            let harmful = marked.iter().filter(is_harmful).filter(has_text);
+            // Untrusted data is stronger evidence than a parameter.
+            let strongest = harmful.min_by_key(|taint| parameters::is_parameter_kind(&taint.kind));
+            if let Some(taint) = strongest {
+                self.hit(*at, site, Some(taint));
             }
         }
     }
@@ -275,7 +301,8 @@ impl FlowInterpreter<'_> {
             || places.any(|place| text.is_match(&place.code) || is_in_line(place))
     }
 
-    /// Checks an assignment to a field as a call of `field=` with the value.
+    /// Checks an assignment to a field as a call of `field=` with the value, and an assignment to an
+    /// element as a call of `[]=` with the key and the value, or of `[][]=` with two keys.
     pub(super) fn check_assignment(
         &mut self,
         node: &Node,
@@ -284,15 +311,50 @@ impl FlowInterpreter<'_> {
         state: &mut State,
         frame: &mut Frame,
     ) {
-        let Expr::Field(object, field) = &target.expr else { return };
-        let name = format!("{field}=");
-        if self.rules.sinks().named(&name).next().is_none() {
+        let (object, keys, name) = match &target.expr {
+            Expr::Field(object, field) => (object, Vec::new(), format!("{field}=")),
+            Expr::Index(outer, key) => match &outer.expr {
+                Expr::Index(object, first) => (object, vec![first, key], "[][]=".to_owned()),
+                _ => (outer, vec![key], "[]=".to_owned()),
+            },
+            _ => return,
+        };
+        if self.rules.sinks().by_own_name(&name).is_none() {
             return;
         }
         let owner = self.eval(object, state, frame);
-        let values = [(None, value.clone())];
+        let keys: Vec<FlowValue> =
+            keys.into_iter().map(|key| self.eval(key, state, frame)).collect();
+        let values: Vec<_> =
+            keys.into_iter().chain([value.clone()]).map(|value| (None, value)).collect();
         let receiver = Some(&owner);
         let facts = CallFacts { is_new: false, receiver, name: &name, arguments: Some(&values) };
+        self.check_sinks(node, &facts, frame);
+    }
+
+    /// Checks the result of a function that answers a request as a call of `return` on the framework
+    /// that the file imports. Of several results, the first one is the content.
+    pub(super) fn check_answer(&mut self, node: &Node, value: &FlowValue, frame: &Frame) {
+        let [entry] = self.running.as_slice() else { return };
+        let rules = self.rules;
+        if rules.sinks().by_own_name(ANSWER).is_none() || !rules.answers(&entry.decorators) {
+            return;
+        }
+        let imports = self.program.files[frame.file].imports.values();
+        let packages: BTreeSet<&str> =
+            imports.map(|dotted| dotted.split('.').next().unwrap_or(dotted)).collect();
+        let owner = FlowValue {
+            types: packages.into_iter().map(Rc::from).collect(),
+            is_static: true,
+            ..FlowValue::default()
+        };
+        let content = match &value.content {
+            ValueParts::List(items) => items.first().cloned().unwrap_or_default(),
+            _ => value.clone(),
+        };
+        let values = [(None, content)];
+        let receiver = Some(&owner);
+        let facts = CallFacts { is_new: false, receiver, name: ANSWER, arguments: Some(&values) };
         self.check_sinks(node, &facts, frame);
     }
 
@@ -369,6 +431,12 @@ impl FlowInterpreter<'_> {
             if let Some(receiver) = receiver.filter(|_| pattern.marks_receiver) {
                 self.update(receiver, state, &mut |own| own.clear(&label));
             }
+            let mut checked = Vec::new();
+            let of_receiver = facts.receiver.filter(|_| pattern.marks_receiver);
+            of_receiver.iter().for_each(|owner| checked.extend(owner.all_taints()));
+            let marked = pattern.marked(values).into_iter();
+            marked.for_each(|at| checked.extend(values[at].1.all_taints()));
+            state.clear_same_data(&checked, &label);
         }
         Some(result)
     }
@@ -385,7 +453,10 @@ impl FlowInterpreter<'_> {
         let mut result: Option<FlowValue> = None;
         let passing = patterns.filter(|(pattern, ())| !pattern.goes_to_arguments);
         for (pattern, ()) in passing.filter(|(pattern, ())| pattern.matches(facts)) {
-            let taints = marked_taints(pattern, facts, values);
+            let mut taints = marked_taints(pattern, facts, values);
+            if builds_text(facts, values) {
+                parameters::mark_built(&mut taints);
+            }
             let mut value = result.take().unwrap_or_default();
             value.taint(&taints);
             if pattern.goes_to_receiver {
@@ -612,6 +683,18 @@ fn marked_taints(pattern: &CallPattern, facts: &CallFacts<'_>, values: &Values) 
         all.taint(&owner.all_taints());
     }
     all.taints
+}
+
+/// Returns true if a call puts its arguments behind other text: of its receiver, or of an earlier
+/// argument.
+fn builds_text(facts: &CallFacts<'_>, values: &Values) -> bool {
+    let receiver = facts.receiver.filter(|owner| !owner.is_static);
+    let has_front = receiver.is_some_and(parameters::holds_text);
+    let of_parts = values.iter().any(|(_, value)| {
+        matches!(value.content, ValueParts::List(_)) && parameters::holds_text(value)
+    });
+    let first = values.first().filter(|_| values.len() > 1);
+    has_front || of_parts || first.is_some_and(|(_, value)| parameters::holds_text(value))
 }
 
 /// Returns the function that fits the arguments best, by their number and types.

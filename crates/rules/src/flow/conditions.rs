@@ -71,6 +71,13 @@ impl FlowInterpreter<'_> {
             self.refine_equal(&argument.value, receiver, state, frame);
             return;
         }
+        // Membership in a collection that no data chose.
+        if let (Some(receiver), [argument]) = (receiver, arguments)
+            && matches!(name, "includes" | "has" | "include?" | "member?" | "key?" | "has_key?")
+            && self.eval(receiver, state, frame).all_taints().is_empty()
+        {
+            state.trust(&argument.value);
+        }
         if is_named_as_check(name) {
             arguments.iter().for_each(|argument| state.trust(&argument.value));
         }

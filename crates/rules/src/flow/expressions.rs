@@ -8,6 +8,8 @@ use super::constants;
 use super::form::{Argument, BinaryOperator, Constant, Expr, FlowClass, Node};
 use super::frame::{Frame, State};
 use super::interpreter::{FlowInterpreter, MAX_STEPS};
+use super::parameters;
+use super::pattern::CallFacts;
 use super::value::{FlowValue, ValueParts, is_plain_type};
 
 /// The maximum nesting of expressions and statements, over all nested calls.
@@ -293,7 +295,14 @@ impl FlowInterpreter<'_> {
             let dotted = owner.types.first().map(|own| format!("{own}.{name}"));
             return dotted.map(|dotted| FlowValue::static_of(&dotted)).unwrap_or_default();
         }
-        FlowValue::with_taints(owner.taints)
+        let mut value = FlowValue::with_taints(parameters::keep_attribute(
+            self.program.language,
+            owner.taints.clone(),
+        ));
+        let facts = CallFacts { is_new: false, receiver: Some(&owner), name, arguments: None };
+        let named = self.rules.types().named(name).find(|(pattern, _)| pattern.matches(&facts));
+        value.types.extend(named.map(|(_, name)| Rc::from(name.as_str())));
+        value
     }
 
     /// Returns the values of arguments, and runs the closures among them later.
@@ -336,7 +345,7 @@ fn is_constant(node: &Node) -> bool {
     match &node.expr {
         Expr::Constant(_) => true,
         Expr::Binary(_, left, right) => is_constant(left) && is_constant(right),
-        Expr::List(items) => items.iter().all(is_constant),
+        Expr::List(items) | Expr::Text(items) => items.iter().all(is_constant),
         _ => false,
     }
 }
@@ -359,6 +368,11 @@ fn binary(operator: BinaryOperator, left: &FlowValue, right: &FlowValue) -> Flow
         Op::Add | Op::Remainder | Op::Other | Op::Divide | Op::Or | Op::And => {
             own.taint(&left.all_taints());
             let mut after = right.all_taints();
+            let is_format =
+                matches!(operator, Op::Remainder | Op::Other) && left.constants.is_some();
+            if (operator == Op::Add || is_format) && parameters::holds_text(left) {
+                parameters::mark_built(&mut after);
+            }
             if operator == Op::Add && address::has_fixed_host(left) {
                 after.iter_mut().for_each(|taint| taint.clear(&Rc::from(address::FIXED_HOST)));
             }

@@ -19,6 +19,8 @@ pub(crate) struct FlowRule {
     pub(super) kinds: Vec<String>,
     pub(super) own_sources: Vec<SourcePattern>,
     pub(super) sinks: Vec<CallPattern>,
+    /// The names of shared lists of sinks.
+    pub(super) sink_lists: Vec<String>,
     /// The labels of sanitizers: names of shared lists, and the id of the rule for its own ones.
     pub(super) labels: Vec<String>,
     pub(super) own_sanitizers: Vec<CallPattern>,
@@ -35,6 +37,7 @@ pub(crate) struct FlowRule {
 pub(crate) struct FlowLibrary {
     pub(super) languages: Vec<Language>,
     pub(super) sources: BTreeMap<String, Vec<SourcePattern>>,
+    pub(super) sinks: BTreeMap<String, Vec<CallPattern>>,
     pub(super) sanitizers: BTreeMap<String, Vec<CallPattern>>,
     pub(super) validators: Vec<CallPattern>,
     pub(super) propagators: Vec<CallPattern>,
@@ -97,6 +100,8 @@ struct FlowLibraryDocument {
     #[serde(default)]
     sources: BTreeMap<String, Vec<String>>,
     #[serde(default)]
+    sinks: BTreeMap<String, Vec<String>>,
+    #[serde(default)]
     sanitizers: BTreeMap<String, Vec<String>>,
     #[serde(default)]
     validators: Vec<String>,
@@ -132,8 +137,10 @@ impl FlowRule {
             flow.sources.into_iter().partition(|text| is_list_name(text));
         let (mut labels, sanitizers): (Vec<String>, Vec<String>) =
             flow.sanitizers.into_iter().partition(|text| is_list_name(text));
-        let sinks = patterns(&flow.sinks)?;
-        if sinks.is_empty() {
+        let (sink_lists, sinks): (Vec<String>, Vec<String>) =
+            flow.sinks.into_iter().partition(|text| is_list_name(text));
+        let sinks = patterns(&sinks)?;
+        if sinks.is_empty() && sink_lists.is_empty() {
             return Err("missing `sinks`".to_owned());
         }
         kinds.push(stored.id.clone());
@@ -146,6 +153,7 @@ impl FlowRule {
             kinds,
             own_sources: sources.iter().map(|text| source(text)).collect::<Result<_, _>>()?,
             sinks,
+            sink_lists,
             labels,
             own_sanitizers: patterns(&sanitizers)?,
             own_propagators: patterns(&flow.propagators)?,
@@ -167,6 +175,10 @@ impl FlowLibrary {
             let read: Result<Vec<_>, _> = texts.iter().map(|text| source(text)).collect();
             sources.insert(kind, read?);
         }
+        let mut sinks = BTreeMap::new();
+        for (name, texts) in stored.sinks {
+            sinks.insert(name, patterns(&texts)?);
+        }
         let mut sanitizers = BTreeMap::new();
         for (label, texts) in stored.sanitizers {
             sanitizers.insert(label, patterns(&texts)?);
@@ -176,6 +188,7 @@ impl FlowLibrary {
         Ok(FlowLibrary {
             languages: [stored.language].into_iter().chain(stored.also).collect(),
             sources,
+            sinks,
             sanitizers,
             validators: patterns(&stored.validators)?,
             propagators: patterns(&stored.propagators)?,

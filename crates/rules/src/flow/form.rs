@@ -36,6 +36,8 @@ pub(super) struct FlowFunction {
     /// The decorators of the function by their dotted names.
     pub(super) decorators: Vec<String>,
     pub(super) is_constructor: bool,
+    /// True if code of other files can call the function.
+    pub(super) is_exported: bool,
     /// True if a call may leave parameters out.
     pub(super) has_defaults: bool,
     pub(super) body: Vec<Step>,

@@ -1,9 +1,10 @@
 //! The state of a function that is run: its variables ([`State`]) and its exits ([`Frame`]).
 
 use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
 
 use super::form::{Constant, Expr, Node};
-use super::value::FlowValue;
+use super::value::{FlowValue, Taint};
 
 /// The variables at a point of a function.
 #[derive(Debug, Clone, Default)]
@@ -26,6 +27,22 @@ impl State {
     pub(super) fn set_variable(&mut self, name: &str, value: FlowValue) {
         if let Some(variable) = self.variables.get_mut(name) {
             variable.value = value;
+        }
+    }
+
+    /// Marks all variables as sanitized whose data has the same source as checked data: a check of a
+    /// file is a check of the name that the file was made from.
+    pub(super) fn clear_same_data(&mut self, checked: &[Taint], label: &Rc<str>) {
+        if checked.is_empty() {
+            return;
+        }
+        let values = self.variables.values_mut().map(|variable| &mut variable.value);
+        for value in values.chain([&mut self.this]) {
+            for taint in &mut value.taints {
+                if checked.iter().any(|other| other.has_same_source(taint)) {
+                    taint.clear(label);
+                }
+            }
         }
     }
 

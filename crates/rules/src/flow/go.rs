@@ -57,6 +57,7 @@ pub(super) fn lower(syntax: &Syntax) -> (Vec<FlowClass>, Imports) {
         parameters: Vec::new(),
         decorators: Vec::new(),
         is_constructor: false,
+        is_exported: false,
         has_defaults: false,
         body: steps,
         lines: (lines.start(), lines.end()),
@@ -182,6 +183,7 @@ fn lower_function(function: &SyntaxNode<'_>, imports: &Imports) -> FlowFunction 
     let calls = body.as_ref().map(|body| calls_in(body, "call_expression", "function"));
     steps.extend(body.map(|body| lower_block(&body, imports, 0)).unwrap_or_default());
     let lines = lines_of(function);
+    let is_exported = name.starts_with(char::is_uppercase);
     let list = function.field("parameters");
     FlowFunction {
         name,
@@ -189,6 +191,7 @@ fn lower_function(function: &SyntaxNode<'_>, imports: &Imports) -> FlowFunction 
         parameters: list.map(|list| parameters(&list, imports)).unwrap_or_default(),
         decorators: Vec::new(),
         is_constructor: false,
+        is_exported,
         has_defaults: false,
         body: steps,
         lines: (lines.start(), lines.end()),

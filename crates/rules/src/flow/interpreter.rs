@@ -8,8 +8,11 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 use std::rc::Rc;
 
+use assay_findings::tier::EvidenceTier;
+
 use super::form::{FlowFunction, Node};
 use super::frame::{Frame, State, Variable};
+use super::parameters;
 use super::program::Program;
 use super::rule_set::FlowRules;
 use super::value::{FlowValue, Taint, TaintPlace, ValueParts, is_plain_type};
@@ -32,6 +35,8 @@ pub(super) struct SinkHit {
     pub(super) calls: Vec<CodeSite>,
     /// The last place of the data; `None` for a rule that needs no source.
     pub(super) data: Option<Rc<TaintPlace>>,
+    /// The strength of the evidence; `None` for a rule that needs no source.
+    pub(super) tier: Option<EvidenceTier>,
 }
 
 /// A place in the code of a program.
@@ -108,7 +113,11 @@ impl<'a> FlowInterpreter<'a> {
             let is_whole = parameter.type_name.as_deref().is_some_and(is_request_type);
             let decorators = if is_whole { &[][..] } else { &function.decorators };
             let kinds = self.rules.kinds_of_parameter(&parameter.annotations, decorators);
-            let taints: Vec<Taint> = kinds.iter().map(|kind| self.new_taint(kind, &site)).collect();
+            let mut taints: Vec<Taint> =
+                kinds.iter().map(|kind| self.new_taint(kind, &site)).collect();
+            if !is_whole && parameters::is_source(function, parameter) {
+                taints.push(self.new_taint(parameters::PARAMETER, &site));
+            }
             value.taint(&taints);
             if is_plain {
                 value = value.into_number();
@@ -170,12 +179,17 @@ impl<'a> FlowInterpreter<'a> {
         assay_base::text::first_chars(&line, MAX_CODE).to_owned()
     }
 
-    pub(super) fn hit(&mut self, rule: usize, site: CodeSite, data: Option<Rc<TaintPlace>>) {
+    pub(super) fn hit(&mut self, rule: usize, site: CodeSite, data: Option<&Taint>) {
         let is_known = self.hits.iter().any(|hit| {
             hit.rule == rule && hit.site == site && hit.calls.first() == self.calls.first()
         });
         if !is_known {
-            self.hits.push(SinkHit { rule, site, calls: self.calls.clone(), data });
+            let tier = data.map(|taint| match parameters::is_parameter_kind(&taint.kind) {
+                true => EvidenceTier::Parameter,
+                false => EvidenceTier::Flow,
+            });
+            let data = data.map(|taint| Rc::clone(&taint.place));
+            self.hits.push(SinkHit { rule, site, calls: self.calls.clone(), data, tier });
         }
     }
 }

@@ -96,6 +96,7 @@ fn lower_function(function: &SyntaxNode<'_>, class: &str) -> FlowFunction {
         parameters: parameters.unwrap_or_default(),
         decorators: annotations(function),
         is_constructor: &*function.kind() == "constructor_declaration",
+        is_exported: is_public(function),
         has_defaults: false,
         calls: body
             .as_ref()
@@ -104,6 +105,13 @@ fn lower_function(function: &SyntaxNode<'_>, class: &str) -> FlowFunction {
         body: body.map(|body| lower_block(&body, 0)).unwrap_or_default(),
         lines: (lines.start(), lines.end()),
     }
+}
+
+/// Returns true for a method that is not private; the methods of an interface need no modifier.
+fn is_public(function: &SyntaxNode<'_>) -> bool {
+    let modifiers = function.children().find(|child| &*child.kind() == "modifiers");
+    let is_private = |text: &str| text.split_whitespace().any(|word| word == "private");
+    !modifiers.is_some_and(|modifiers| is_private(&modifiers.text()))
 }
 
 fn lower_parameters(list: &SyntaxNode<'_>) -> Vec<FlowParameter> {

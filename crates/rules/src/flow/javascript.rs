@@ -6,12 +6,12 @@
 //! as its name, with a slash in front; characters of other modules that are not part of names become
 //! `_`, as in `fs_promises`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::form::{
-    Argument, BinaryOperator, Case, ClosureParameter, Constant, Expr, FlowClass, FlowFunction,
-    FlowParameter, LoopForm, Node, Step,
+    Argument, BinaryOperator, Case, ClosureParameter, Constant, Expr, FlowClass, FlowField,
+    FlowFunction, FlowParameter, LoopForm, Node, Step,
 };
 use super::lowering::{
     CALLED_VALUE, MAX_LOWERING_DEPTH, calls_in, line_of, named_children, node, text_of,
@@ -39,13 +39,58 @@ pub(super) fn lower(syntax: &Syntax, path: &str) -> (Vec<FlowClass>, HashMap<Str
         parameters: Vec::new(),
         decorators: Vec::new(),
         is_constructor: false,
+        is_exported: false,
         has_defaults: false,
         body: steps,
         lines: (lines.start(), lines.end()),
         calls: calls_in(&root, "call_expression", "function"),
     }));
     file.classes.push(file.module);
+    let exports = Exports::of(&root);
+    for function in file.classes.iter_mut().flat_map(|class| &mut class.functions) {
+        if let Some(function) = Rc::get_mut(function) {
+            function.is_exported &= exports.contains(function);
+        }
+    }
     (file.classes, imports)
+}
+
+/// The exports of a module.
+struct Exports {
+    names: HashSet<String>,
+    /// The lines of the export statements.
+    lines: Vec<(u32, u32)>,
+}
+
+impl Exports {
+    fn of(root: &SyntaxNode<'_>) -> Exports {
+        let is_export = |own: &SyntaxNode<'_>| {
+            let text = own.text();
+            &*own.kind() == "export_statement"
+                || text.starts_with("module.exports")
+                || text.starts_with("exports.")
+        };
+        let mut exports = Exports { names: HashSet::new(), lines: Vec::new() };
+        for statement in named_children(root).iter().filter(|own| is_export(own)) {
+            let lines = lines_of(statement);
+            exports.lines.push((lines.start(), lines.end()));
+            if statement.field("declaration").is_none() {
+                let leaves = statement.dfs().filter(|own| own.is_named_leaf());
+                exports.names.extend(leaves.map(|own| text_of(&own)));
+            }
+        }
+        exports
+    }
+
+    /// Returns true if an export has the function or its class, or if the file is a script, which
+    /// exports nothing.
+    fn contains(&self, function: &FlowFunction) -> bool {
+        let (start, end) = function.lines;
+        self.lines.is_empty()
+            || self.names.contains(&function.name)
+            || self.names.contains(&function.class)
+            || self.lines.iter().any(|lines| lines.0 <= start && end <= lines.1)
+    }
 }
 
 // ---- imports
@@ -199,7 +244,12 @@ impl LoweredFile {
             "lexical_declaration" | "variable_declaration" => {
                 let declarators = named_children(statement);
                 let all = declarators.iter().map(function_of_declarator);
-                let Some(all) = all.collect::<Option<Vec<_>>>() else { return false };
+                let Some(all) = all.collect::<Option<Vec<_>>>() else {
+                    let is_constant = statement.text().starts_with("const");
+                    let constants = declarators.iter().filter_map(constant_field);
+                    self.module.fields.extend(constants.filter(|_| is_constant));
+                    return false;
+                };
                 self.module.functions.extend(all);
                 true
             }
@@ -222,6 +272,14 @@ fn function_of_declarator(declarator: &SyntaxNode<'_>) -> Option<Rc<FlowFunction
     let name = declarator.field("name").filter(|name| &*name.kind() == "identifier")?;
     let value = declarator.field("value").filter(is_function)?;
     Some(Rc::new(lower_function(&value, text_of(&name), "")))
+}
+
+/// Returns the field of `const name = "text"`.
+fn constant_field(declarator: &SyntaxNode<'_>) -> Option<FlowField> {
+    let name = declarator.field("name").filter(|name| &*name.kind() == "identifier")?;
+    let is_literal = |value: &SyntaxNode<'_>| matches!(&*value.kind(), "string" | "number");
+    let value = declarator.field("value").filter(is_literal)?;
+    Some(FlowField { name: text_of(&name), type_name: None, value: Some(lower_expr(&value, 0)) })
 }
 
 /// Returns the function of `exports.name = (…) => …`.
@@ -269,6 +327,7 @@ fn lower_function(definition: &SyntaxNode<'_>, name: String, class: &str) -> Flo
     let lines = lines_of(definition);
     FlowFunction {
         is_constructor: name == "constructor",
+        is_exported: !is_hidden(definition, &name),
         has_defaults: true,
         name,
         class: class.to_owned(),
@@ -278,6 +337,15 @@ fn lower_function(definition: &SyntaxNode<'_>, name: String, class: &str) -> Flo
         body,
         lines: (lines.start(), lines.end()),
     }
+}
+
+/// Returns true for a private method, and for a name that is private by convention.
+fn is_hidden(definition: &SyntaxNode<'_>, name: &str) -> bool {
+    let mut children = definition.children();
+    let has_modifier = children.any(|own| {
+        &*own.kind() == "accessibility_modifier" && matches!(&*own.text(), "private" | "protected")
+    });
+    has_modifier || name.starts_with(['#', '_'])
 }
 
 /// Returns the parameters of a function, and the steps that take parameters apart.

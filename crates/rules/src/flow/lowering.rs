@@ -41,6 +41,9 @@ pub(super) fn calls_in(body: &SyntaxNode<'_>, kind: &str, field: &str) -> Vec<St
     names
 }
 
+/// The name of an argument that holds arguments of any names.
+pub(super) const ANY_NAME: &str = "**";
+
 /// The name of the method that calls a function that is a value.
 pub(super) const CALLED_VALUE: &str = "<call>";
 

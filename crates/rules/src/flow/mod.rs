@@ -7,6 +7,7 @@
 //! - `program`: the reviewed file and the files that it needs.
 //! - `value`, `constants`, `address`: abstract values with their taint, the folding of constants, and
 //!   addresses that are built from text.
+//! - `parameters`: parameters of exported functions as sources.
 //! - `interpreter`: the abstract interpreter, with `statements`, `expressions`, `assignments`,
 //!   `conditions`, `loops` and `frame` (variables and exits); `calls`, `function_calls`, `package_calls`,
 //!   `text_calls` and `collection_calls` for calls.
@@ -35,6 +36,7 @@ mod javascript;
 mod loops;
 mod lowering;
 mod package_calls;
+mod parameters;
 mod pattern;
 mod php;
 mod program;
@@ -50,6 +52,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use assay_findings::path::RepoPath;
+use assay_findings::tier::EvidenceTier;
 use assay_findings::trace::{TraceRole, TraceStep};
 use assay_findings::vote::LineRange;
 
@@ -184,12 +187,17 @@ fn follow_here<'r>(
         followed.built_texts = interpreter.built_texts.drain().collect();
         followed.opaque_spans = interpreter.opaque_spans.drain().collect();
     }
+    // The strongest evidence for a place comes first.
+    interpreter.hits.sort_by_key(|hit| hit.tier);
     let matches = interpreter.hits.iter().filter_map(|hit| {
         Some((&rules.rules[hit.rule], rule_match(hit, &interpreter, file.touched)?))
     });
     for (rule, found) in matches {
         let is_known = followed.matches.iter().any(|(other, known)| {
-            std::ptr::eq(*other, rule) && known.lines == found.lines && known.code == found.code
+            let is_weaker = found.tier == Some(EvidenceTier::Parameter);
+            (std::ptr::eq(*other, rule) || is_weaker)
+                && known.lines == found.lines
+                && known.code == found.code
         });
         if !is_known {
             followed.matches.push((rule, found));
@@ -256,6 +264,7 @@ fn rule_match(
         found.before = copies_before(text, &span);
     }
     found.trace = trace(hit, &places, interpreter);
+    found.tier = hit.tier;
     Some(found)
 }
 

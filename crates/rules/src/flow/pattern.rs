@@ -2,16 +2,20 @@
 //!
 //! `Type.method(…)` matches a call on a value of the type, or on the class or module itself;
 //! `new Type(…)` matches a constructor, `name(…)` a function, and `a.b` without parentheses an
-//! attribute; `a.b=($)` matches an assignment to an attribute. `|` separates alternatives of types and names, `*` matches any. An argument is `_`
+//! attribute; `a.b=($)` matches an assignment to an attribute, `a.[]=(_, $)` one to an element, and
+//! `flask.return($)` the result of a function that answers a request, in a file that imports `flask`. `|` separates alternatives of types and names, `*` matches any. An argument is `_`
 //! (any), `$` (the data that the pattern is about), `$own` (this without the parts of a list or a map), `$...` (this and all further ones), `...` (any
-//! further ones), `/regex/` (a constant text), a constant, or `name=argument`. `$Type.method()`
+//! further ones), `/regex/` (a constant text), a constant, `<N` (a smaller number), `{Type}` (a value of a type,
+//! or a class or constant with this dotted name), `name=argument`, or `!name` (no argument of this name). The parts
+//! of a constant map count as arguments with names. `$Type.method()`
 //! marks the receiver. ` -> this` at the end sends the marked data into the receiver, and
 //! ` -> arguments` into the arguments.
 
 use regex::Regex;
 
 use super::form::Constant;
-use super::value::FlowValue;
+use super::lowering::ANY_NAME;
+use super::value::{FlowValue, ValueParts};
 
 /// A pattern of a call, a constructor or an attribute.
 #[derive(Debug, Clone)]
@@ -37,6 +41,9 @@ enum ArgumentPattern {
     Rest,
     Matching(Regex),
     Constant(Constant),
+    Below(i64),
+    OfType(Vec<String>),
+    Absent(String),
     Named(String, Box<ArgumentPattern>),
 }
 
@@ -136,7 +143,7 @@ impl CallPattern {
                     }
                 }
                 ArgumentPattern::MarkedRest => marked.extend(at..arguments.len()),
-                ArgumentPattern::Rest => {}
+                ArgumentPattern::Rest | ArgumentPattern::Absent(_) => {}
                 ArgumentPattern::Marked => {
                     marked.push(at);
                     at += 1;
@@ -173,6 +180,10 @@ impl ArgumentPattern {
                 is_any(&|constant| matches!(constant, Constant::Text(text) if regex.is_match(text)))
             }
             ArgumentPattern::Constant(wanted) => is_any(&|constant| constant == wanted),
+            ArgumentPattern::Below(limit) => {
+                is_any(&|constant| matches!(constant, Constant::Integer(own) if own < limit))
+            }
+            ArgumentPattern::OfType(names) => names.iter().any(|name| value.has_type(name)),
             _ => true,
         }
     }
@@ -182,16 +193,35 @@ fn find_named(arguments: &[(Option<String>, FlowValue)], name: &str) -> Option<u
     arguments.iter().position(|(own, _)| own.as_deref() == Some(name))
 }
 
+/// Returns the value of an argument with a name, or of the part of a constant map with this key.
+fn value_named<'v>(
+    arguments: &'v [(Option<String>, FlowValue)],
+    name: &str,
+) -> Option<&'v FlowValue> {
+    let of_map = |value: &'v FlowValue| match &value.content {
+        ValueParts::Map(items) => items.get(&Constant::Text(name.to_owned())),
+        _ => None,
+    };
+    let of_maps = || arguments.iter().find_map(|(_, value)| of_map(value));
+    find_named(arguments, name).map(|at| &arguments[at].1).or_else(of_maps)
+}
+
 fn match_arguments(
     patterns: &[ArgumentPattern],
     arguments: &[(Option<String>, FlowValue)],
 ) -> bool {
     let mut at = 0;
+    let mut has_rest = false;
     for pattern in patterns {
         match pattern {
-            ArgumentPattern::Rest | ArgumentPattern::MarkedRest => return true,
+            ArgumentPattern::Rest | ArgumentPattern::MarkedRest => has_rest = true,
+            ArgumentPattern::Absent(name) => {
+                if value_named(arguments, name).or(value_named(arguments, ANY_NAME)).is_some() {
+                    return false;
+                }
+            }
             ArgumentPattern::Named(name, inner) => {
-                let value = find_named(arguments, name).map(|at| &arguments[at].1);
+                let value = value_named(arguments, name);
                 if !value.is_some_and(|value| inner.matches(value)) {
                     return false;
                 }
@@ -205,7 +235,7 @@ fn match_arguments(
             }
         }
     }
-    arguments.iter().skip(at).all(|(name, _)| name.is_some())
+    has_rest || arguments.iter().skip(at).all(|(name, _)| name.is_some())
 }
 
 fn alternatives(text: &str) -> Vec<String> {
@@ -214,9 +244,9 @@ fn alternatives(text: &str) -> Vec<String> {
 
 fn is_name(text: &str) -> bool {
     text == "*"
-        || text
-            .chars()
-            .all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | '$' | '=' | '?' | '!'))
+        || text.chars().all(|c| {
+            c.is_alphanumeric() || matches!(c, '_' | '.' | '$' | '=' | '?' | '!' | '[' | ']')
+        })
 }
 
 fn parse_arguments(text: &str) -> Result<Vec<ArgumentPattern>, String> {
@@ -265,6 +295,16 @@ fn parse_other_argument(text: &str) -> Result<ArgumentPattern, String> {
     }
     if let Some(text) = text.strip_prefix('"').and_then(|text| text.strip_suffix('"')) {
         return Ok(ArgumentPattern::Constant(Constant::Text(text.to_owned())));
+    }
+    if let Some(name) = text.strip_prefix('!') {
+        return Ok(ArgumentPattern::Absent(name.trim().to_owned()));
+    }
+    if let Some(names) = text.strip_prefix('{').and_then(|text| text.strip_suffix('}')) {
+        return Ok(ArgumentPattern::OfType(alternatives(names)));
+    }
+    if let Some(limit) = text.strip_prefix('<') {
+        let limit = limit.trim().parse().map_err(|_| format!("expected a number in `{text}`"))?;
+        return Ok(ArgumentPattern::Below(limit));
     }
     if let Ok(number) = text.parse() {
         return Ok(ArgumentPattern::Constant(Constant::Integer(number)));

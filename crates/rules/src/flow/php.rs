@@ -35,6 +35,7 @@ pub(super) fn lower(syntax: &Syntax) -> (Vec<FlowClass>, HashMap<String, String>
         parameters: Vec::new(),
         decorators: Vec::new(),
         is_constructor: false,
+        is_exported: false,
         has_defaults: false,
         body: steps,
         lines: (lines.start(), lines.end()),
@@ -191,6 +192,7 @@ fn lower_function(definition: &SyntaxNode<'_>, class: &str) -> FlowFunction {
     let lines = lines_of(definition);
     FlowFunction {
         is_constructor: name == "__construct",
+        is_exported: !is_hidden(definition),
         name,
         class: class.to_owned(),
         parameters: parameters(definition),
@@ -200,6 +202,12 @@ fn lower_function(definition: &SyntaxNode<'_>, class: &str) -> FlowFunction {
         body: steps,
         lines: (lines.start(), lines.end()),
     }
+}
+
+/// Returns true for a private or protected method.
+fn is_hidden(definition: &SyntaxNode<'_>) -> bool {
+    let modifier = definition.children().find(|own| &*own.kind() == "visibility_modifier");
+    modifier.is_some_and(|own| matches!(&*own.text(), "private" | "protected"))
 }
 
 fn parameters(definition: &SyntaxNode<'_>) -> Vec<FlowParameter> {

@@ -11,7 +11,9 @@ use super::form::{
     Argument, BinaryOperator, Case, ClosureParameter, Constant, Expr, FlowClass, FlowField,
     FlowFunction, FlowParameter, LoopForm, Node, Step,
 };
-use super::lowering::{MAX_LOWERING_DEPTH, calls_in, line_of, named_children, node, text_of};
+use super::lowering::{
+    ANY_NAME, MAX_LOWERING_DEPTH, calls_in, line_of, named_children, node, text_of,
+};
 use crate::syntax::{Syntax, SyntaxNode, lines_of};
 
 /// The name of the function that holds the statements of a module.
@@ -44,6 +46,7 @@ pub(super) fn lower(syntax: &Syntax) -> (Vec<FlowClass>, HashMap<String, String>
         parameters: Vec::new(),
         decorators: Vec::new(),
         is_constructor: false,
+        is_exported: false,
         has_defaults: false,
         body: steps,
         lines: (lines.start(), lines.end()),
@@ -173,6 +176,7 @@ fn lower_function(
     let lines = lines_of(definition);
     FlowFunction {
         is_constructor: name == "__init__",
+        is_exported: !name.starts_with('_') && !class.starts_with('_'),
         has_defaults: true,
         name,
         class: class.to_owned(),
@@ -506,6 +510,10 @@ fn lower_argument(argument: &SyntaxNode<'_>, level: usize) -> Argument {
     match (argument.field("name"), argument.field("value")) {
         (Some(name), Some(value)) if &*argument.kind() == "keyword_argument" => {
             Argument { name: Some(text_of(&name)), value: lower_expr(&value, level + 1) }
+        }
+        // Any names may be in these arguments.
+        _ if &*argument.kind() == "dictionary_splat" => {
+            Argument { name: Some(ANY_NAME.to_owned()), value: lower_expr(argument, level + 1) }
         }
         _ => Argument { name: None, value: lower_expr(argument, level + 1) },
     }

@@ -31,6 +31,7 @@ pub(super) fn lower(syntax: &Syntax) -> (Vec<FlowClass>, HashMap<String, String>
         parameters: Vec::new(),
         decorators: Vec::new(),
         is_constructor: false,
+        is_exported: false,
         has_defaults: false,
         body: steps,
         lines: (lines.start(), lines.end()),
@@ -119,6 +120,7 @@ fn lower_method(definition: &SyntaxNode<'_>, class: &str) -> FlowFunction {
     let lines = lines_of(definition);
     FlowFunction {
         is_constructor: name == "initialize",
+        is_exported: !is_hidden(definition),
         name,
         class: class.to_owned(),
         parameters: parameters(definition),
@@ -128,6 +130,15 @@ fn lower_method(definition: &SyntaxNode<'_>, class: &str) -> FlowFunction {
         body: body.map(|body| lower_result(&body, 0)).unwrap_or_default(),
         lines: (lines.start(), lines.end()),
     }
+}
+
+/// Returns true for a method below `private` or `protected`, or behind one of these words.
+fn is_hidden(definition: &SyntaxNode<'_>) -> bool {
+    let is_word = |text: &str| matches!(text, "private" | "protected" | "private_class_method");
+    let behind = definition.parent().and_then(|list| list.parent());
+    let behind = behind.and_then(|call| call.field("method"));
+    let is_behind = behind.is_some_and(|word| is_word(&word.text()));
+    is_behind || definition.prev_all().any(|own| is_word(own.text().trim()))
 }
 
 fn parameters(definition: &SyntaxNode<'_>) -> Vec<FlowParameter> {

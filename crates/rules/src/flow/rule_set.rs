@@ -42,6 +42,11 @@ impl<T: Clone> PatternIndex<T> {
         }
     }
 
+    /// Returns the patterns with a name, without those that match all names.
+    pub(super) fn by_own_name(&self, name: &str) -> Option<&Vec<(CallPattern, T)>> {
+        self.by_name.get(name)
+    }
+
     /// Returns the patterns that can match a name.
     pub(super) fn named(&self, name: &str) -> impl Iterator<Item = &(CallPattern, T)> {
         let named = self.by_name.get(name).into_iter().flatten();
@@ -62,6 +67,12 @@ impl FlowRules {
         }
         for (at, rule) in rules.iter().enumerate() {
             own.add_rule(at, rule);
+            let lists = libraries.iter().filter(|library| library.languages.contains(&language));
+            let shared = lists.flat_map(|library| &library.sinks);
+            let shared = shared.filter(|(name, _)| rule.sink_lists.contains(name));
+            for pattern in shared.flat_map(|(_, patterns)| patterns) {
+                own.sinks.add(pattern, &at);
+            }
         }
         own.rules = rules;
         own
@@ -123,6 +134,12 @@ impl FlowRules {
 
     pub(super) fn types(&self) -> &PatternIndex<String> {
         &self.types
+    }
+
+    /// Returns true if a function with these decorators answers requests.
+    pub(super) fn answers(&self, decorators: &[String]) -> bool {
+        let last = |name: &String| name.rsplit('.').next().unwrap_or(name).to_owned();
+        decorators.iter().any(|name| self.decorators.contains_key(&last(name)))
     }
 
     /// Returns the kinds of sources that a parameter is, by its annotations and the decorators of

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::form::{BinaryOperator, Case, Expr, LoopForm, Node, Step};
+use super::form::{Case, Expr, LoopForm, Node, Step};
 use super::frame::{Frame, State, Variable, join_states};
 use super::interpreter::{FlowInterpreter, MAX_STEPS};
 use super::loops;
@@ -52,7 +52,11 @@ impl FlowInterpreter<'_> {
                 return self.run_try(body, handlers, finally, state, frame);
             }
             Step::Return(value) => {
-                let value = value.as_ref().map(|node| self.returned(node, &mut state, frame));
+                let place = value.as_ref();
+                let value = place.map(|node| self.returned(node, &mut state, frame));
+                if let Some((place, value)) = place.zip(value.as_ref()) {
+                    self.check_answer(place, value, frame);
+                }
                 frame.returns(value.unwrap_or_default(), &state.this);
                 return None;
             }
@@ -82,7 +86,14 @@ impl FlowInterpreter<'_> {
     /// Evaluates a returned expression. Text that is built here is a step of its data.
     fn returned(&mut self, node: &Node, state: &mut State, frame: &mut Frame) -> FlowValue {
         let mut value = self.eval(node, state, frame);
-        if matches!(node.expr, Expr::Text(_) | Expr::Binary(BinaryOperator::Add, ..)) {
+        let is_built = match &node.expr {
+            Expr::Text(_) | Expr::Binary(..) => true,
+            Expr::Call { receiver: Some(receiver), .. } => {
+                matches!(receiver.expr, Expr::Text(_) | Expr::Constant(_))
+            }
+            _ => false,
+        };
+        if is_built {
             self.pass(&mut value, node, frame);
         }
         value

@@ -15,7 +15,9 @@ pub(super) fn evaluate(
         ("charAt", Some(Some(index))) => Constant::Character(text.chars().nth(index.position()?)?),
         ("length", None) => Constant::Integer(i64::try_from(text.chars().count()).ok()?),
         ("isEmpty", None) => Constant::Boolean(text.is_empty()),
-        ("toString" | "intern", None) => Constant::Text(text.clone()),
+        ("toString" | "intern", None) | ("getBytes" | "encode" | "decode" | "toCharArray", _) => {
+            Constant::Text(text.clone())
+        }
         ("trim" | "strip", None) => Constant::Text(text.trim().to_owned()),
         ("toUpperCase" | "upper", None) => Constant::Text(text.to_uppercase()),
         ("toLowerCase" | "lower", None) => Constant::Text(text.to_lowercase()),

@@ -204,6 +204,8 @@ impl FlowValue {
     /// Returns the element of a collection that is not known by its position.
     pub(super) fn any_element(&self) -> FlowValue {
         let mut element = FlowValue::with_taints(self.taints.clone());
+        let named = self.types.iter().filter_map(|name| name.strip_prefix("[]"));
+        element.types = named.map(Rc::from).collect();
         let mut parts: Option<FlowValue> = None;
         let mut add = |item: &FlowValue| {
             parts = Some(match parts.take() {
@@ -373,6 +375,15 @@ pub(super) fn add_taints(taints: &mut Vec<Taint>, others: &[Taint]) {
 }
 
 impl Taint {
+    /// Returns true if the data of both comes from one place.
+    pub(super) fn has_same_source(&self, other: &Taint) -> bool {
+        let first = |taint: &Taint| {
+            let places = std::iter::successors(Some(&taint.place), |own| own.before.as_ref());
+            places.last().map(|place| (place.file, place.line, place.code.clone()))
+        };
+        self.kind == other.kind && first(self) == first(other)
+    }
+
     fn weaken(&mut self, other: &Taint) {
         if other.cleared.len() < self.cleared.len() {
             self.place = Rc::clone(&other.place);
