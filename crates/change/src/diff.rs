@@ -123,6 +123,15 @@ pub struct Span {
     pub count: u32,
 }
 
+impl Hunk {
+    /// Returns the lines after the change, with the line before them and the line behind them. A hunk
+    /// that only removes lines has such neighbours, too.
+    pub fn surroundings(&self) -> Option<LineRange> {
+        let first = self.new.start.saturating_sub(u32::from(self.new.count > 0));
+        LineRange::range(first.max(1), self.new.start.saturating_add(self.new.count).max(1))
+    }
+}
+
 impl Mode {
     /// Parses the six digits of a mode in git.
     fn read(digits: &[u8]) -> Mode {

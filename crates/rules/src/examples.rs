@@ -124,7 +124,15 @@ fn hits(
     let concerned = vec![true; rules.rules.len()];
     let (found, _) = scan("an example", &syntax, code, rules, &concerned, &touched);
     let path = RepoPath::exact("src/example").map_err(|error| error.to_string())?;
-    let file = FollowedFile { path: &path, text: code, syntax: &syntax, touched: &touched };
+    let before = || None;
+    let file = FollowedFile {
+        path: &path,
+        text: code,
+        syntax: &syntax,
+        touched: &touched,
+        changed: &touched,
+        before: &before,
+    };
     let concerned = vec![true; rules.flow.rules.len()];
     let followed = follow(&file, &rules.flow, &concerned, &|_, _| Ok(None));
     let found = found.into_iter().map(|(_, hit)| hit.replacement);

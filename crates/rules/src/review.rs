@@ -5,7 +5,7 @@ use std::thread;
 
 use assay_base::nearest::{did_you_mean, nearest};
 use assay_base::text::first_chars;
-use assay_change::diff::{Content, FileDiff, Origin, Unread};
+use assay_change::diff::{Content, FileDiff, Hunk, Origin, Unread};
 use assay_change::{Change, Exclusion};
 use assay_findings::coverage::HunkOutcome;
 use assay_findings::identity::Suppression;
@@ -241,7 +241,16 @@ impl Rulebook {
             is_concerned = concerned.contains(&true) || flow_concerned.contains(&true);
             let (mut hits, tree_facts) =
                 scan(path.as_str(), syntax, text, rules, &concerned, &touched);
-            let file = FollowedFile { path, text, syntax, touched: &touched };
+            let changed = LineSet::new(file.hunks.iter().filter_map(Hunk::surroundings));
+            let before = || ChangedFile::new(change, file, None, None).before().map(str::to_owned);
+            let file = FollowedFile {
+                path,
+                text,
+                syntax,
+                touched: &touched,
+                changed: &changed,
+                before: &before,
+            };
             let find = |language, name: &str| sources.find(path, language, name);
             let followed = follow(&file, &rules.flow, &flow_concerned, &find);
             // The value that the pattern suspects is known to be constant.

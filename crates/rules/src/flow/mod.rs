@@ -8,6 +8,7 @@
 //! - `value`, `constants`, `address`: abstract values with their taint, the folding of constants, and
 //!   addresses that are built from text.
 //! - `parameters`: parameters of exported functions as sources.
+//! - `uncovered_flows`: data that reaches an untouched sink because the change removed a check.
 //! - `interpreter`: the abstract interpreter, with `statements`, `expressions`, `assignments`,
 //!   `conditions`, `loops` and `frame` (variables and exits); `calls`, `function_calls`, `package_calls`,
 //!   `text_calls` and `collection_calls` for calls.
@@ -45,6 +46,7 @@ mod ruby;
 mod rule_set;
 mod statements;
 mod text_calls;
+mod uncovered_flows;
 mod value;
 
 use std::collections::{HashMap, HashSet};
@@ -81,7 +83,21 @@ pub(crate) struct FollowedData<'r> {
     opaque_spans: Vec<Range<usize>>,
 }
 
-impl FollowedData<'_> {
+impl<'r> FollowedData<'r> {
+    /// Adds a match, unless the same rule has the same match already, or the match is of weaker
+    /// evidence than that of another rule at its place.
+    fn add(&mut self, rule: &'r FlowRule, found: RuleMatch) {
+        let is_weaker = found.tier == Some(EvidenceTier::Parameter);
+        let is_known = self.matches.iter().any(|(other, known)| {
+            (std::ptr::eq(*other, rule) || is_weaker)
+                && known.lines == found.lines
+                && known.code == found.code
+        });
+        if !is_known {
+            self.matches.push((rule, found));
+        }
+    }
+
     /// Returns true if a piece of code builds text, and all of this text is constant. Text that is
     /// built for a call or an element access within the code does not count: the value of
     /// `request.args["a" + "b"]` is not constant.
@@ -104,7 +120,12 @@ pub(crate) struct FollowedFile<'a> {
     pub(crate) path: &'a RepoPath,
     pub(crate) text: &'a str,
     pub(crate) syntax: &'a Syntax,
+    /// The added lines.
     pub(crate) touched: &'a LineSet,
+    /// The places of all hunks: functions there are run.
+    pub(crate) changed: &'a LineSet,
+    /// Returns the text before the change; `None` if there is none.
+    pub(crate) before: &'a (dyn Fn() -> Option<String> + Sync),
 }
 
 impl FlowRules {
@@ -169,7 +190,7 @@ fn follow_here<'r>(
 ) -> FollowedData<'r> {
     let mut followed = FollowedData::default();
     let own = ProgramFile::new(file.path.clone(), file.text.to_owned(), file.syntax);
-    let entries = entries(&own, file.touched);
+    let entries = entries(&own, file.changed);
     let program = Program::new(file.syntax.language(), own, lookup);
     let mut interpreter = FlowInterpreter::new(rules, concerned, program);
     let mut is_complete = true;
@@ -188,19 +209,23 @@ fn follow_here<'r>(
         followed.opaque_spans = interpreter.opaque_spans.drain().collect();
     }
     // The strongest evidence for a place comes first.
-    interpreter.hits.sort_by_key(|hit| hit.tier);
-    let matches = interpreter.hits.iter().filter_map(|hit| {
-        Some((&rules.rules[hit.rule], rule_match(hit, &interpreter, file.touched)?))
-    });
-    for (rule, found) in matches {
-        let is_known = followed.matches.iter().any(|(other, known)| {
-            let is_weaker = found.tier == Some(EvidenceTier::Parameter);
-            (std::ptr::eq(*other, rule) || is_weaker)
-                && known.lines == found.lines
-                && known.code == found.code
-        });
-        if !is_known {
-            followed.matches.push((rule, found));
+    let mut hits = std::mem::take(&mut interpreter.hits);
+    hits.sort_by_key(|hit| hit.tier);
+    let mut untouched = Vec::new();
+    for hit in hits {
+        match rule_match(&hit, &interpreter, file.touched) {
+            Some(found) => followed.add(&rules.rules[hit.rule], found),
+            None => untouched.push(hit),
+        }
+    }
+    // A function that was not followed to its end may lack a flow by chance.
+    if is_complete && !untouched.is_empty() {
+        let earlier = uncovered_flows::earlier_flows(file, rules, concerned, lookup, &entries);
+        let new = earlier.map_or_else(Vec::new, |earlier| earlier.absent(untouched, &interpreter));
+        for hit in new {
+            if let Some(found) = uncovered_flows::rule_match(&hit, &interpreter) {
+                followed.add(&rules.rules[hit.rule], found);
+            }
         }
     }
     followed
@@ -241,29 +266,36 @@ fn rule_match(
     interpreter: &FlowInterpreter<'_>,
     touched: &LineSet,
 ) -> Option<RuleMatch> {
+    if let Some(site) = site_of(hit, interpreter, touched) {
+        return match_at(&site, hit, interpreter);
+    }
     let places = places(hit.data.as_ref());
     let is_touched = |file: usize, line: u32| {
         file == 0 && LineRange::at(line).is_some_and(|lines| touched.overlaps(lines))
     };
-    let site = site_of(hit, interpreter, touched);
-    let (line, code, span) = match site {
-        Some(site) => (site.line, interpreter.code(&site), Some(site.span)),
-        None => {
-            let place = places.iter().rev().find(|place| is_touched(place.file, place.line))?;
-            (place.line, place.code.clone(), None)
-        }
-    };
-    let text = &interpreter.program.files[0].text;
-    let mut found = RuleMatch::on_line(line, &code)?;
-    if let Some(span) = span {
-        let end = text.get(..span.end)?.matches('\n').count() as u32 + 1;
-        found.lines = LineRange::range(line, end)?;
-        let line_start = text.get(..span.start)?.rfind('\n').map_or(0, |at| at + 1);
-        found.column = u32::try_from(span.start - line_start + 1).ok();
-        found.code = text.get(span.clone()).map(str::to_owned);
-        found.before = copies_before(text, &span);
-    }
+    let place = places.iter().rev().find(|place| is_touched(place.file, place.line))?;
+    let mut found = RuleMatch::on_line(place.line, &place.code)?;
     found.trace = trace(hit, &places, interpreter);
+    found.tier = hit.tier;
+    Some(found)
+}
+
+/// Creates the match of a hit at a site of the reviewed file.
+fn match_at(
+    site: &CodeSite,
+    hit: &SinkHit,
+    interpreter: &FlowInterpreter<'_>,
+) -> Option<RuleMatch> {
+    let text = &interpreter.program.files[0].text;
+    let span = site.span.clone();
+    let mut found = RuleMatch::on_line(site.line, &interpreter.code(site))?;
+    let end = text.get(..span.end)?.matches('\n').count() as u32 + 1;
+    found.lines = LineRange::range(site.line, end)?;
+    let line_start = text.get(..span.start)?.rfind('\n').map_or(0, |at| at + 1);
+    found.column = u32::try_from(span.start - line_start + 1).ok();
+    found.code = text.get(span.clone()).map(str::to_owned);
+    found.before = copies_before(text, &span);
+    found.trace = trace(hit, &places(hit.data.as_ref()), interpreter);
     found.tier = hit.tier;
     Some(found)
 }

@@ -305,3 +305,49 @@ fn settings_behind_a_request_object_are_no_data_of_the_request() {
         assert_eq!(!fired(&[], &[("a.py", &view(value))]).is_empty(), fires, "{value}");
     }
 }
+
+const CHECKED: &str = r#"import os
+from flask import Flask, request
+
+app = Flask(__name__)
+
+
+@app.route("/report")
+def report():
+    name = request.args["name"]
+    if name not in ("day", "month"):
+        return "unknown"
+    return open("reports/" + name).read()
+"#;
+
+#[test]
+fn a_flow_is_new_if_the_change_removes_the_check_on_its_way() {
+    let check = "    if name not in (\"day\", \"month\"):\n        return \"unknown\"\n";
+    let unchecked = CHECKED.replace(check, "");
+    let result = review(&[("a.py", CHECKED)], &[("a.py", &unchecked)]);
+    let vote = result.report.votes.iter().find(|vote| !vote.trace.is_empty()).unwrap();
+    assert_eq!(vote.rule.as_deref(), Some("python/file-from-request"));
+    assert_eq!(vote.lines.map(|lines| lines.start()), Some(10));
+    assert!(vote.description.starts_with("The change removes a check"), "{}", vote.description);
+}
+
+#[test]
+fn a_flow_is_new_if_the_change_removes_a_conversion() {
+    let before = "<?php\nfunction rows() {\n    $n = (int)$_GET['n'];\n    $n = $n;\n    echo '<b>' . $n . '</b>';\n}\n";
+    let after =
+        before.replace("    $n = (int)$_GET['n'];\n    $n = $n;\n", "    $n = $_GET['n'];\n");
+    assert_eq!(fired(&[("a.php", before)], &[("a.php", &after)]), ["php/html-from-request 3"]);
+}
+
+#[test]
+fn a_flow_that_the_code_before_the_change_has_as_well_is_not_new() {
+    let unchecked =
+        CHECKED.replace("    if name not in (\"day\", \"month\"):\n", "    if name == \"\":\n");
+    for after in [
+        unchecked.replace("        return \"unknown\"\n", "        return \"none\"\n"),
+        unchecked.replace("import os\n", ""),
+        format!("\n\n{unchecked}"),
+    ] {
+        assert_eq!(fired(&[("a.py", &unchecked)], &[("a.py", &after)]), [""; 0], "{after}");
+    }
+}
