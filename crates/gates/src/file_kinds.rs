@@ -19,7 +19,7 @@ const NAMES: [&str; 19] = [
 ];
 
 /// The endings of code in languages that rules cannot read.
-const UNRULED: [&str; 10] = ["kt", "kts", "cs", "swift", "scala", "ex", "exs", "hs", "lua", "zig"];
+const UNRULED: [&str; 6] = ["scala", "ex", "exs", "hs", "lua", "zig"];
 
 /// Returns the last part of a path.
 pub(crate) fn name(path: &str) -> &str {
@@ -41,7 +41,7 @@ pub(crate) fn names_a_file(path: &str) -> bool {
 /// Returns true if a file is code, and not data.
 pub(crate) fn is_code(path: &str) -> bool {
     match language_name(path) {
-        Some(language) => !matches!(language.as_str(), "json" | "yaml"),
+        Some(language) => !matches!(language.as_str(), "json" | "yaml" | "hcl"),
         None => UNRULED.contains(&ending(path).as_str()),
     }
 }

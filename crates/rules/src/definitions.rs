@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::language::{self, Language};
 use crate::reachability::{Flow, Reach, ScopeKind, walk};
-use crate::syntax::{Syntax, SyntaxNode};
+use crate::syntax::{Syntax, SyntaxNode, unmarked_name};
 
 /// A name that a file defines.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub enum DefinitionKind {
 
 /// Returns the names that a file defines, in order; `None` if no grammar can parse its code.
 pub fn definitions(path: &str, text: &str) -> Option<Vec<SymbolDefinition>> {
-    if matches!(language::of(path, text)?, Language::Yaml | Language::Json) {
+    if matches!(language::of(path, text)?, Language::Yaml | Language::Json | Language::Hcl) {
         return None;
     }
     let syntax = Syntax::of(path, text)?;
@@ -254,6 +254,11 @@ fn defined_names(node: &SyntaxNode<'_>) -> Vec<SymbolDefinition> {
         }
         "interface_declaration" | "annotation_type_declaration" => Type("interface"),
         "record_declaration" => Type("record"),
+        "struct_declaration" => Type("struct"),
+        "object_declaration" => Type("object"),
+        "protocol_declaration" => Type("protocol"),
+        "local_function_statement" => Function,
+        "namespace_declaration" | "file_scoped_namespace_declaration" => Module,
         "type_item"
         | "type_alias_declaration"
         | "type_alias_statement"
@@ -280,6 +285,7 @@ fn defined_names(node: &SyntaxNode<'_>) -> Vec<SymbolDefinition> {
         | "short_var_declaration"
         | "assignment"
         | "variable_assignment"
+        | "property_declaration"
         | "enum_constant" => Value,
         "variable_declarator"
         | "public_field_definition"
@@ -319,7 +325,7 @@ fn names_of(node: &SyntaxNode<'_>) -> Vec<(String, u32)> {
         // PHP and Java have no field for these names.
         "const_element" | "property_element" => node.children().find(|child| child.is_named()),
         "field_definition" => node.field("property").or_else(|| node.field("name")),
-        _ => node.field("name"),
+        _ => node.field("name").or_else(|| unmarked_name(node)),
     };
     let Some(named) = named else { return Vec::new() };
     match &*kind {
@@ -550,7 +556,22 @@ mod tests {
             ),
             ("a.yml", "frob: 1\n", "no grammar"),
             ("a.json", "{\"frob\": 1}\n", "no grammar"),
-            ("a.kt", "fun frob() {}\n", "no grammar"),
+            ("a.tf", "resource \"a\" \"b\" {}\n", "no grammar"),
+            (
+                "a.cs",
+                "namespace N;\npublic class A<T> {\n  int Frob(int a) => a;\n  A() { }\n  const int Max = 3;\n}\nstruct S { }\nrecord R(int X);\ninterface I { }\nenum E { X }\n",
+                "module N:1, class A:2, function Frob:3, function A:4, value Max:5, struct S:7, record R:8, interface I:9, enum E:10",
+            ),
+            (
+                "a.kt",
+                "class A(val x: Int) {\n  suspend fun frob(a: Int): Int = a\n  val size = 3\n}\nobject O {\n}\nfun sell() { val y = 1 }\n",
+                "class A:1, function frob:2, value size:3, object O:5, function sell:7, local y:7",
+            ),
+            (
+                "a.swift",
+                "class A {\n  func frob(a: Int) -> Int { a }\n  let size = 3\n}\nprotocol P { }\nfunc sell() { let y = 1 }\n",
+                "class A:1, function frob:2, value size:3, protocol P:5, function sell:6, local y:6",
+            ),
         ];
         let mut wrong = Vec::new();
         for (path, text, expected) in table {
@@ -575,6 +596,9 @@ mod tests {
             ("a.rb", "frob(1) { |x| x }\n"),
             ("a.php", "<?php frob(1); A::frob();\n"),
             ("a.sh", "frob 1\n"),
+            ("a.cs", "class A { void B() { Frob.frob(1); new frob(); } }\n"),
+            ("a.kt", "fun main() { frob(1); a.frob() }\n"),
+            ("a.swift", "func main() { frob(1); a.frob() }\n"),
         ] {
             let found = definitions(path, text).unwrap();
             assert!(found.iter().all(|found| found.name != "frob"), "{path}: {found:?}");

@@ -3,7 +3,7 @@
 pub(crate) use ast_grep_language::SupportLang as Language;
 
 /// The languages that rules can be written for.
-pub(crate) const WITH_GRAMMAR: [Language; 14] = [
+pub(crate) const WITH_GRAMMAR: [Language; 18] = [
     Language::Rust,
     Language::Python,
     Language::JavaScript,
@@ -11,14 +11,59 @@ pub(crate) const WITH_GRAMMAR: [Language; 14] = [
     Language::Tsx,
     Language::Go,
     Language::Java,
+    Language::CSharp,
+    Language::Kotlin,
+    Language::Swift,
     Language::C,
     Language::Cpp,
     Language::Ruby,
     Language::Php,
     Language::Bash,
+    Language::Hcl,
     Language::Yaml,
     Language::Json,
 ];
+
+/// A format of files that contain code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CodeContainer {
+    /// A component of Vue or Svelte.
+    Component,
+    /// A Dockerfile.
+    Dockerfile,
+    /// A notebook of Jupyter.
+    Notebook,
+}
+
+impl CodeContainer {
+    /// Returns the format of a file by its name; `None` if the file has no code inside of another
+    /// format.
+    pub(crate) fn of(path: &str) -> Option<CodeContainer> {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let lower = name.to_ascii_lowercase();
+        let extension = lower.rsplit_once('.').map_or("", |(_, extension)| extension);
+        match extension {
+            "vue" | "svelte" => Some(CodeContainer::Component),
+            "ipynb" => Some(CodeContainer::Notebook),
+            "dockerfile" | "containerfile" => Some(CodeContainer::Dockerfile),
+            _ => {
+                let stem = name.split('.').next().unwrap_or(name);
+                let is_docker = matches!(stem, "Dockerfile" | "Containerfile")
+                    && !matches!(extension, "md" | "txt" | "j2" | "tmpl" | "template" | "erb");
+                is_docker.then_some(CodeContainer::Dockerfile)
+            }
+        }
+    }
+
+    /// Returns the language of the code inside.
+    pub(crate) fn language(self) -> Language {
+        match self {
+            CodeContainer::Component => Language::TypeScript,
+            CodeContainer::Notebook => Language::Python,
+            CodeContainer::Dockerfile => Language::Bash,
+        }
+    }
+}
 
 /// Returns true for JavaScript and the languages that extend JavaScript.
 pub(crate) fn is_javascript(language: Language) -> bool {
@@ -49,6 +94,10 @@ pub(crate) fn by_name(path: &str) -> Option<Language> {
         "tsx" => Language::Tsx,
         "go" => Language::Go,
         "java" => Language::Java,
+        "cs" => Language::CSharp,
+        "kt" | "kts" => Language::Kotlin,
+        "swift" => Language::Swift,
+        "tf" | "hcl" | "tfvars" => Language::Hcl,
         "c" | "h" => Language::C,
         "cc" | "cpp" | "cxx" | "c++" | "hh" | "hpp" | "hxx" | "h++" | "ipp" | "tpp" => {
             Language::Cpp
@@ -59,6 +108,7 @@ pub(crate) fn by_name(path: &str) -> Option<Language> {
         "yml" | "yaml" => Language::Yaml,
         "json" => Language::Json,
         _ => match name {
+            _ if CodeContainer::of(path).is_some() => CodeContainer::of(path)?.language(),
             "Gemfile" | "Rakefile" => Language::Ruby,
             ".bashrc" | ".bash_profile" | ".profile" => Language::Bash,
             _ => return None,
@@ -110,17 +160,17 @@ pub(crate) fn has_whole_grammar(language: Language, path: &str, text: &str) -> b
 /// Returns true if a file is source code of a language, supported by rules or not: such a file has
 /// no reason to be binary.
 pub(crate) fn is_source(path: &str) -> bool {
-    const OTHERS: [&str; 18] = [
-        "cs", "kt", "kts", "swift", "scala", "ex", "exs", "hs", "lua", "dart", "zig", "html",
-        "css", "sql", "vue", "svelte", "tf", "toml",
-    ];
+    const OTHERS: [&str; 11] =
+        ["scala", "ex", "exs", "hs", "lua", "dart", "zig", "html", "css", "sql", "toml"];
     let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
     by_name(path).is_some() || OTHERS.contains(&extension)
 }
 
 /// Returns true if a file is code in a language that rules support, and not data.
 pub(crate) fn is_code(path: &str) -> bool {
-    by_name(path).is_some_and(|language| !matches!(language, Language::Yaml | Language::Json))
+    let is_data = |language| matches!(language, Language::Yaml | Language::Json | Language::Hcl);
+    CodeContainer::of(path) != Some(CodeContainer::Dockerfile)
+        && by_name(path).is_some_and(|language| !is_data(language))
 }
 
 /// The folders of test inputs: such code is flawed on purpose, or is data.
@@ -163,6 +213,15 @@ fn is_below_test_package(path: &str) -> bool {
     folders.split('/').any(|folder| folder.starts_with("test_") || folder.ends_with("_tests"))
 }
 
+/// Returns true if a folder of a file is a project of tests of .NET, such as `Shop.Tests`, or a
+/// source set of tests of Kotlin, such as `commonTest`.
+fn is_below_test_project(path: &str) -> bool {
+    let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders);
+    let ends = [".tests", ".test", ".unittests", ".integrationtests", ".specs"];
+    let sets = ["commontest", "jvmtest", "jstest", "androidtest", "nativetest", "iostest"];
+    folders.split('/').any(|own| sets.contains(&own) || ends.iter().any(|end| own.ends_with(end)))
+}
+
 /// Returns true if a file contains tests, by the conventions of common runners.
 pub fn is_test(path: &str) -> bool {
     let path = path.to_ascii_lowercase();
@@ -175,7 +234,9 @@ pub fn is_test(path: &str) -> bool {
         || stem.starts_with("test_")
         || ["_test", "_tests", "_spec"].iter().any(|end| stem.ends_with(end))
         || ["conftest", "test", "tests"].contains(&stem)
-        || (path.ends_with(".java") && (stem.ends_with("test") || stem.ends_with("tests")))
+        || ([".java", ".cs", ".kt", ".swift"].iter().any(|end| path.ends_with(end))
+            && (stem.ends_with("test") || stem.ends_with("tests")))
+        || is_below_test_project(&path)
         || (path.ends_with(".php") && stem.ends_with("test"))
 }
 
@@ -190,15 +251,27 @@ mod tests {
         assert_eq!(of(r#""caf\351.py""#, ""), Some(Language::Python));
         assert_eq!(of("bin/deploy", "#!/usr/bin/env -S bash -e\n"), Some(Language::Bash));
         assert_eq!(of("bin/run", "#!/usr/bin/python3.11\n"), Some(Language::Python));
+        assert_eq!(of("web/a.vue", ""), Some(Language::TypeScript));
+        assert_eq!(of("build/Dockerfile.dev", ""), Some(Language::Bash));
         assert_eq!(of("README", "hello"), None);
     }
 
     #[test]
     fn test_files_are_detected_by_the_conventions_of_test_runners() {
         for path in [
-            "web/a.test.ts", "src/__tests__/a.js", "tests/it/main.rs", "pkg/a_test.go",
-            "test_shop.py", "src/test/java/CartTest.java", "spec/cart_spec.rb",
-            "tests/conftest.py", "test_server/data/a.json", "shop_tests/a.rs",
+            "web/a.test.ts",
+            "src/__tests__/a.js",
+            "tests/it/main.rs",
+            "pkg/a_test.go",
+            "test_shop.py",
+            "src/test/java/CartTest.java",
+            "spec/cart_spec.rb",
+            "tests/conftest.py",
+            "test_server/data/a.json",
+            "shop_tests/a.rs",
+            "Shop.Tests/Cart.cs",
+            "src/CartTests.cs",
+            "core/commonTest/kotlin/Cart.kt",
         ] {
             assert!(is_test(path), "{path}");
         }

@@ -9,6 +9,7 @@
 //! - `syntax`, `node_kinds`, `tree_facts`, `scan`: the syntax tree of a file, the meaning of its
 //!   kinds of node, the facts of one walk over the touched part, and the structural rules, matched
 //!   on that walk.
+//! - `embedded_code`: code inside of files of another format, such as components and notebooks.
 //! - `flow`: rules that follow data from its source to a sink, within functions and across calls.
 //! - `text`: rules on text, for conflict markers, credentials and orders to reviewers.
 //!   `change_checks`: checks of the change as a whole. `suppression`: comments that suppress a
@@ -33,6 +34,7 @@ mod conditions;
 mod credentials;
 mod definitions;
 mod documentation;
+mod embedded_code;
 pub mod examples;
 mod executable_lines;
 mod flow;

@@ -92,6 +92,9 @@ fn meaning(kind: &str) -> u8 {
         | "variable_declarator"
         // C, C++
         | "struct_specifier" | "class_specifier" | "namespace_definition" | "enum_specifier"
+        // C#, Kotlin, Swift
+        | "struct_declaration" | "object_declaration" | "protocol_declaration"
+        | "local_function_statement"
         // Ruby
         | "method" | "singleton_method" | "class" | "module"
     );
@@ -125,6 +128,9 @@ fn meaning(kind: &str) -> u8 {
             | "with_statement"
             | "select_statement"
             | "expression_switch_statement"
+            | "when_expression"
+            | "do_while_statement"
+            | "repeat_while_statement"
             | "if"
             | "unless"
             | "while"

@@ -282,6 +282,7 @@ fn enter(node: &SyntaxNode<'_>, kind: &str, flow: &Flow) -> Flow {
                 | "func_literal"
                 | "anonymous_function"
                 | "lambda_expression"
+                | "lambda_literal"
                 | "do_block"
         );
     let is_class = matches!(

@@ -15,9 +15,10 @@ use assay_findings::tier::EvidenceTier;
 use assay_findings::vote::{LineRange, Vote};
 
 use crate::change_checks::{ChangeFacts, ChangedFile, FileFacts, TEXT_CHECKS};
+use crate::embedded_code;
 use crate::flow::{FlowRule, FollowedFile, follow};
 use crate::foreign_code;
-use crate::language::{self, Language};
+use crate::language::{self, CodeContainer, Language};
 use crate::rule::{Rule, RuleScope};
 use crate::rule_match::RuleMatch;
 use crate::rulebook::Rulebook;
@@ -273,7 +274,13 @@ impl Rulebook {
             .as_ref()
             .filter(|syntax| language::has_whole_grammar(syntax.language(), path.as_str(), text));
         let is_broken = grammar.is_some_and(|syntax| view.is_broken_by_change(syntax));
+        let is_container = CodeContainer::of(path.as_str()).is_some();
+        let code = embedded_code::code_of(path.as_str(), text).filter(|_| is_container);
         let own_look = |touched: &LineSet| match read {
+            // What is no code of the language was read by rules on text alone.
+            Some(_) if code.as_deref().is_some_and(|code| !is_code(code, text, touched)) => {
+                HunkOutcome::TextOnly
+            }
             Some(_) if is_broken => HunkOutcome::Failed(DOES_NOT_PARSE.to_owned()),
             Some(tree_facts) if tree_facts.represents(touched) => HunkOutcome::Reviewed,
             Some(tree_facts) if grammar.is_some() && tree_facts.has_error_in(touched) => {
@@ -293,7 +300,8 @@ impl Rulebook {
             (false, _) => looks,
         };
         let doubt_on = |rule: &str| self.doubt_on_rule(rule);
-        let asked = suppression::read(path, text, syntax.as_ref(), &doubt_on);
+        let syntax = syntax.as_ref().filter(|_| !is_container);
+        let asked = suppression::read(path, text, syntax, &doubt_on);
         for (rule_text, hits) in [
             (suppression::WITHOUT_REASON, asked.unclear),
             (suppression::UNKNOWN_RULE, asked.unknown),
@@ -309,6 +317,16 @@ impl Rulebook {
         };
         FileResult { votes, looks, suppressions: asked.suppressions, facts, not_covered }
     }
+}
+
+/// Returns true if all lines with content among the touched ones hold code, which is the rest of a
+/// file after everything else was blanked out.
+fn is_code(code: &str, text: &str, touched: &LineSet) -> bool {
+    let has_code = |line: Option<&&str>| line.is_some_and(|line| !line.trim().is_empty());
+    let (code, text): (Vec<&str>, Vec<&str>) = (code.lines().collect(), text.lines().collect());
+    let numbers = touched.numbers().take_while(|number| *number as usize <= text.len());
+    let mut lines = numbers.map(|number| number as usize - 1);
+    lines.all(|at| !has_code(text.get(at)) || has_code(code.get(at)))
 }
 
 /// Returns true if an existing file was not marked as generated before the change, or if the text

@@ -269,6 +269,41 @@ const CODE_EXAMPLES: &[(&str, &[&str], &[&str])] = &[
         &["password = \"${DB_PASSWORD}\""],
     ),
     (
+        "template/request-unescaped",
+        &["<p>{{ request.args.get('q')|safe }}</p>", "<%== params[:q] %>", "{!! $_GET['q'] !!}"],
+        &["<p>{{ request.args.get('q') }}</p>"],
+    ),
+    (
+        "template/unescaped-value",
+        &["<p>{{ comment.text|safe }}</p>", "<p v-html=\"comment.text\"/>"],
+        &["<p>{{ comment.text }}</p>"],
+    ),
+    (
+        "docker/unchecked-download",
+        &["ADD https://a.example/tool.tar.gz /opt/"],
+        &["ADD --checksum=sha256:24454f83… https://a.example/tool.tar.gz /opt/"],
+    ),
+    (
+        "docker/tls-unchecked",
+        &["ENV NODE_TLS_REJECT_UNAUTHORIZED=0"],
+        &["ENV NODE_EXTRA_CA_CERTS=/etc/ssl/own.pem"],
+    ),
+    (
+        "migration/drops-data",
+        &["ALTER TABLE users DROP COLUMN name;"],
+        &["ALTER TABLE users DROP CONSTRAINT users_name_key;"],
+    ),
+    (
+        "migration/not-null-without-default",
+        &["ALTER TABLE users ADD COLUMN age int NOT NULL;"],
+        &["ALTER TABLE users ADD COLUMN age int NOT NULL DEFAULT 0;"],
+    ),
+    (
+        "migration/index-locks-table",
+        &["CREATE INDEX users_name ON users (name);"],
+        &["CREATE INDEX CONCURRENTLY users_name ON users (name);"],
+    ),
+    (
         text::injection::ID,
         &[
             "a comment that tells reviewers to set their instructions aside, or to report no finding",

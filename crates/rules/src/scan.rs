@@ -76,7 +76,8 @@ fn hit(rule: &Rule, found: &NodeMatch<'_, StrDoc<Language>>, text: &str) -> Rule
         column: Some(found.start_pos().byte_point().1 as u32 + 1),
         span: Some(found.range()),
         note: None,
-        code: Some(found.text().into_owned()),
+        // In code inside of another format, escapes are decoded in the tree.
+        code: text.get(found.range()).map(str::to_owned),
         before: copies_before(text, found),
         is_secret: false,
         is_safe: rule.fix == Some(FixClass::Safe),
@@ -90,7 +91,8 @@ fn hit(rule: &Rule, found: &NodeMatch<'_, StrDoc<Language>>, text: &str) -> Rule
 /// Counts the equal pieces of code before a match in the file, in touched and other lines.
 fn copies_before(text: &str, found: &NodeMatch<'_, StrDoc<Language>>) -> usize {
     let squeeze = |text: &str| text.split_whitespace().collect::<String>();
-    squeeze(&text[..found.range().start]).matches(&squeeze(&found.text())).count()
+    let own = text.get(found.range()).unwrap_or_default();
+    squeeze(&text[..found.range().start]).matches(&squeeze(own)).count()
 }
 
 /// Converts the rewrite of a rule into whole lines. Returns `None` if the rewrite extends beyond
@@ -100,6 +102,10 @@ fn rewrite(
     found: &NodeMatch<'_, StrDoc<Language>>,
     text: &str,
 ) -> Option<Replacement> {
+    // A rewrite would have to be written as text of the other format.
+    if text.get(found.range())? != found.text() {
+        return None;
+    }
     let fixer = rule.config.fixer.first()?;
     let edit = found.make_edit(&rule.config.matcher, fixer);
     let (start, end) = (edit.position, edit.position + edit.deleted_length);

@@ -9,8 +9,10 @@ use assay_findings::path::RepoPath;
 use crate::language::{Language, is_javascript};
 
 /// The ends of the names of files that define classes and modules.
-const ENDINGS: [&str; 10] =
-    [".java", ".py", ".js", ".ts", ".jsx", ".tsx", ".mjs", ".cjs", ".php", ".rb"];
+const ENDINGS: [&str; 13] = [
+    ".java", ".cs", ".kt", ".rs", ".py", ".js", ".ts", ".jsx", ".tsx", ".mjs", ".cjs", ".php",
+    ".rb",
+];
 
 /// The ends of the names of modules of JavaScript and TypeScript.
 const JAVASCRIPT_ENDINGS: [&str; 6] = [".js", ".ts", ".jsx", ".tsx", ".mjs", ".cjs"];
@@ -113,7 +115,7 @@ impl<'c> SourceFiles<'c> {
                 continue;
             }
             let stem = match name {
-                "__init__.py" => folders.rsplit('/').next().unwrap_or_default(),
+                "__init__.py" | "mod.rs" => folders.rsplit('/').next().unwrap_or_default(),
                 _ if ENDINGS.iter().any(|end| name.ends_with(end)) => {
                     name.split('.').next().unwrap_or(name)
                 }
@@ -174,6 +176,9 @@ fn endings(language: Language, name: &str) -> Vec<String> {
             vec![format!("/{path}.py"), format!("/{path}/__init__.py")]
         }
         Language::Php => vec![format!("/{name}.php")],
+        Language::CSharp => vec![format!("/{name}.cs")],
+        Language::Kotlin => vec![format!("/{name}.kt")],
+        Language::Rust => vec![format!("/{name}.rs"), format!("/{name}/mod.rs")],
         Language::Ruby => vec![format!("/{}.rb", snake_case(name))],
         _ => vec![format!("/{name}.java")],
     }

@@ -7,6 +7,7 @@ use assay_findings::vote::LineRange;
 use ast_grep_core::tree_sitter::StrDoc;
 use ast_grep_core::{AstGrep, Node};
 
+use crate::embedded_code;
 use crate::language::{self, Language};
 
 /// A node of a syntax tree.
@@ -25,7 +26,7 @@ impl Syntax {
     /// Parses a file in its language. A header of C may be one of C++.
     pub(crate) fn of(path: &str, text: &str) -> Option<Syntax> {
         let language = language::of(path, text)?;
-        let syntax = Syntax::parse(language, text)?;
+        let syntax = Syntax::parse(language, &embedded_code::code_of(path, text)?)?;
         if language != Language::C || !path.ends_with(".h") || syntax.errors() == 0 {
             return Some(syntax);
         }
@@ -178,7 +179,10 @@ pub(crate) fn name_of(node: &SyntaxNode<'_>) -> Option<String> {
         "variable_declarator" if !holds_function(node) => return None,
         _ => "name",
     };
-    let name = node.field(field).or_else(|| node.field("declarator").and_then(declared_name))?;
+    let name = node
+        .field(field)
+        .or_else(|| node.field("declarator").and_then(declared_name))
+        .or_else(|| unmarked_name(node))?;
     Some(name.text().split_whitespace().collect())
 }
 
@@ -187,6 +191,18 @@ fn holds_function(node: &SyntaxNode<'_>) -> bool {
     node.field("value").is_some_and(|value| {
         matches!(&*value.kind(), "arrow_function" | "function_expression" | "class")
     })
+}
+
+/// Returns the name of a declaration of Kotlin, which has no field for it.
+pub(crate) fn unmarked_name<'t>(node: &SyntaxNode<'t>) -> Option<SyntaxNode<'t>> {
+    if *node.lang() != Language::Kotlin {
+        return None;
+    }
+    let variable = node.children().find(|child| &*child.kind() == "variable_declaration");
+    let declaration = variable.unwrap_or_else(|| node.clone());
+    let is_name =
+        |child: &SyntaxNode<'_>| matches!(&*child.kind(), "simple_identifier" | "type_identifier");
+    declaration.children().find(is_name)
 }
 
 /// Descends to the name in a declaration of C, such as `*make(void)`.

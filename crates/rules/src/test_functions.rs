@@ -43,7 +43,15 @@ pub fn test_functions(path: &str, text: &str) -> Option<Vec<TestFunction>> {
     let language = language::of(path, text)?;
     if matches!(
         language,
-        Language::Yaml | Language::Json | Language::C | Language::Cpp | Language::Bash
+        Language::Yaml
+            | Language::Json
+            | Language::Hcl
+            | Language::C
+            | Language::Cpp
+            | Language::Bash
+            | Language::CSharp
+            | Language::Kotlin
+            | Language::Swift
     ) {
         return None;
     }

@@ -19,7 +19,9 @@ static DECLARED: LazyLock<Regex> = LazyLock::new(|| {
         ^\s*(?:async\s+)?def\s+(test_\w+)                                  # Python, Ruby
         | ^func\s+(Test\w+)\(                                              # Go
         | \#\[(?:\w+::)?test(?:\([^)]*\))?\]\s*(?:\#\[[^\]]*\]\s*)*(?:pub\s+)?(?:async\s+)?fn\s+(\w+) # Rust
-        | @(?:Test|ParameterizedTest)\b[^;{}]*?\bvoid\s+(\w+)\s*\(         # Java
+        | @(?:Test|ParameterizedTest)\b[^;{}]*?\b(?:void|fun)\s+(\w+)\s*\( # Java, Kotlin
+        | \[(?:Fact|Theory|Test|TestMethod|TestCase)\b[^;{}]*?\b(?:void|Task)\s+(\w+)\s*\( # C#
+        | ^\s*func\s+(test\w+)\s*\(                                        # Swift
         | ^\s*[xf]?(?:it|test|specify)(?:\.\w+)*\s*\(?\s*['"`]([^'"`\n]+)['"`] # JavaScript, Ruby
         | ^\s*(?:public\s+)?function\s+(test\w+)\s*\(                      # PHP
         "#,

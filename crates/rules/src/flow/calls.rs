@@ -19,7 +19,7 @@ use crate::language::{Language, is_javascript};
 const MAX_SUPERTYPES: usize = 4;
 
 /// The methods whose results carry no text of their receiver.
-const NEUTRAL_METHODS: [&str; 50] = [
+const NEUTRAL_METHODS: [&str; 82] = [
     "length", "size", "isEmpty", "isBlank", "equals", "equalsIgnoreCase", "contains",
     "containsKey", "containsValue", "indexOf", "lastIndexOf", "hashCode", "compareTo",
     "compareToIgnoreCase", "startsWith", "endsWith", "matches", "getClass", "hasNext",
@@ -27,7 +27,11 @@ const NEUTRAL_METHODS: [&str; 50] = [
     "delete", "close", "flush", "available", "intValue", "longValue", "isdigit", "isalnum",
     "isalpha", "isnumeric", "isidentifier", "startswith", "endswith", "find", "count", "index",
     "ordinal", "is_valid", "test", "localeCompare", "charCodeAt", "search", "findIndex",
-    "hasOwnProperty",
+    "hasOwnProperty", "Length", "Count", "Equals", "Contains", "ContainsKey", "StartsWith",
+    "EndsWith", "IndexOf", "LastIndexOf", "CompareTo", "GetHashCode", "GetType", "Any", "All",
+    "Exists", "len", "is_empty", "is_some", "is_none", "is_ok", "is_err", "starts_with",
+    "ends_with", "contains_key", "eq", "ne", "cmp", "isNullOrEmpty", "isNullOrBlank", "isNotEmpty",
+    "isNotBlank", "IsMatch",
 ];
 
 /// The methods of JavaScript that call a closure with the elements or the result of the receiver.
@@ -199,7 +203,7 @@ impl FlowInterpreter<'_> {
             value.types = vec![Rc::from(type_name)];
             return value;
         }
-        if self.program.language == Language::Go {
+        if matches!(self.program.language, Language::Go | Language::Rust) {
             return struct_value(type_name, &values);
         }
         if let Some((file, class)) = self.program.class(type_name, frame.file) {
@@ -248,7 +252,12 @@ impl FlowInterpreter<'_> {
             Some((_, this)) => this,
             None => {
                 let mut this = this;
-                values.iter().for_each(|(_, argument)| this.taint(&argument.all_taints()));
+                for (name, value) in values {
+                    match name.as_deref().filter(|name| is_member(name)) {
+                        Some(name) => this.set_field(name, value),
+                        None => this.taint(&value.all_taints()),
+                    }
+                }
                 this
             }
         }
@@ -608,7 +617,7 @@ impl FlowInterpreter<'_> {
         if let Some(found) = self.program.class(name, from) {
             return Some(found);
         }
-        if self.program.language == Language::Java {
+        if matches!(self.program.language, Language::Java | Language::CSharp | Language::Kotlin) {
             return None;
         }
         let file = self.program.file_of(name)?;
@@ -651,6 +660,11 @@ impl FlowInterpreter<'_> {
         values.iter().for_each(|(_, value)| data.taint(&value.all_taints()));
         data
     }
+}
+
+/// Returns true if the name of an argument is the name of a member.
+fn is_member(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_alphabetic() || c == '_')
 }
 
 /// Returns a struct whose fields have these values.

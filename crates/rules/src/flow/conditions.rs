@@ -40,6 +40,12 @@ impl FlowInterpreter<'_> {
             }
             // A check for the parts of a path, such as `..`.
             Expr::Binary(Op::In, left, right) if is_path_part(left) => state.trust(right),
+            Expr::Call { receiver: Some(receiver), name, arguments }
+                if is_search(name)
+                    && arguments.first().is_some_and(|own| is_path_part(&own.value)) =>
+            {
+                state.trust(receiver);
+            }
             Expr::Call { receiver, name, arguments } if outcome => {
                 self.refine_call(receiver.as_deref(), name, arguments, state, frame);
             }
@@ -93,6 +99,11 @@ impl FlowInterpreter<'_> {
             }
         }
     }
+}
+
+/// Returns true for the methods that search text for a part.
+fn is_search(name: &str) -> bool {
+    matches!(name, "contains" | "Contains" | "includes" | "IndexOf" | "indexOf" | "StartsWith")
 }
 
 /// Returns true for the name of a function that checks a value, such as `is_valid_language`.

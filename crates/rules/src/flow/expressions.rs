@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::address;
 use super::constants;
-use super::form::{Argument, BinaryOperator, Constant, Expr, FlowClass, Node};
+use super::form::{Argument, BinaryOperator, Constant, Expr, FlowClass, Node, SelectArm};
 use super::frame::{Frame, State};
 use super::interpreter::{FlowInterpreter, MAX_STEPS};
 use super::parameters;
@@ -117,6 +117,15 @@ impl FlowInterpreter<'_> {
                 self.run_lambda(parameters, body, &FlowValue::default(), state, frame);
                 FlowValue::default()
             }
+            Expr::Block(steps, value) => {
+                let Some(after) = self.block(steps, Some(state.clone()), frame) else {
+                    return FlowValue::default();
+                };
+                *state = after;
+                let value = value.as_deref().map(|value| self.eval(value, state, frame));
+                value.unwrap_or_default()
+            }
+            Expr::Select(subject, arms) => self.select(subject, arms, state, frame),
             Expr::Opaque(parts) => {
                 parts.iter().for_each(|part| {
                     self.eval(part, state, frame);
@@ -154,6 +163,29 @@ impl FlowInterpreter<'_> {
                 then.join(&self.eval(otherwise, &mut inner, frame))
             }
         }
+    }
+
+    /// Returns the values of all arms that the subject can choose.
+    fn select(
+        &mut self,
+        subject: &Node,
+        arms: &[SelectArm],
+        state: &mut State,
+        frame: &mut Frame,
+    ) -> FlowValue {
+        let subject = self.eval(subject, state, frame);
+        let labels: Vec<&[Node]> = arms.iter().map(|arm| arm.labels.as_slice()).collect();
+        let reached = self.reached_cases(&subject, &labels, state, frame);
+        let reached = arms.iter().zip(reached).filter(|(_, is_reached)| *is_reached);
+        let mut chosen: Option<FlowValue> = None;
+        for (arm, _) in reached {
+            let value = self.eval(&arm.value, &mut state.clone(), frame);
+            chosen = Some(match chosen {
+                Some(other) => other.join(&value),
+                None => value,
+            });
+        }
+        chosen.unwrap_or_default()
     }
 
     fn map(&mut self, items: &[(Node, Node)], state: &mut State, frame: &mut Frame) -> FlowValue {
@@ -280,6 +312,9 @@ impl FlowInterpreter<'_> {
         if name == "length" {
             return FlowValue::default();
         }
+        if let Some(type_name) = self.attribute_type(&owner, name) {
+            return FlowValue { types: vec![type_name], ..FlowValue::with_taints(owner.taints) };
+        }
         for class in owner.types.clone() {
             if let Some(mut value) = self.class_field(&class, name, frame.file) {
                 let type_name = value.types.first().cloned();
@@ -303,6 +338,13 @@ impl FlowInterpreter<'_> {
         let named = self.rules.types().named(name).find(|(pattern, _)| pattern.matches(&facts));
         value.types.extend(named.map(|(_, name)| Rc::from(name.as_str())));
         value
+    }
+
+    /// Returns the type of an attribute by the shared lists.
+    fn attribute_type(&self, owner: &FlowValue, name: &str) -> Option<Rc<str>> {
+        let facts = CallFacts { is_new: false, receiver: Some(owner), name, arguments: None };
+        let named = self.rules.types().named(name).find(|(pattern, _)| pattern.matches(&facts));
+        named.map(|(_, name)| Rc::from(name.as_str()))
     }
 
     /// Returns the values of arguments, and runs the closures among them later.

@@ -110,6 +110,13 @@ pub(super) struct Case {
     pub(super) body: Vec<Step>,
 }
 
+/// A value that a choice has for some labels; the default arm has no labels.
+#[derive(Debug)]
+pub(super) struct SelectArm {
+    pub(super) labels: Vec<Node>,
+    pub(super) value: Node,
+}
+
 /// An expression with its place.
 #[derive(Debug)]
 pub(super) struct Node {
@@ -148,6 +155,10 @@ pub(super) enum Expr {
     Extend(Box<Node>, Box<Node>),
     Cast(Option<String>, Box<Node>),
     Lambda(Vec<ClosureParameter>, Vec<Step>),
+    /// Statements with the value of the last one.
+    Block(Vec<Step>, Option<Box<Node>>),
+    /// A choice among values by a subject.
+    Select(Box<Node>, Vec<SelectArm>),
     /// A value that carries no data of its parts, such as a comparison of types.
     Opaque(Vec<Node>),
     /// A value that may carry the data of its parts.

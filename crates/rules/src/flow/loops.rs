@@ -71,6 +71,11 @@ fn in_node(node: &Node, names: &mut Vec<String>) {
         }
         Expr::Lambda(_, body) => in_steps(body, names),
         Expr::Not(inner) | Expr::Cast(_, inner) => in_node(inner, names),
+        Expr::Block(steps, value) => {
+            in_steps(steps, names);
+            value.iter().for_each(|value| in_node(value, names));
+        }
+        Expr::Select(_, arms) => arms.iter().for_each(|arm| in_node(&arm.value, names)),
         Expr::Opaque(parts) | Expr::Mixed(parts) => {
             parts.iter().for_each(|part| in_node(part, names));
         }

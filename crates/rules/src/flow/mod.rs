@@ -2,7 +2,8 @@
 //!
 //! - `flow_rule`, `pattern`, `rule_set`: rules and shared lists, read from YAML; patterns of calls;
 //!   all patterns of a language by name.
-//! - `form`, `lowering`, `go`, `java`, `javascript`, `php`, `python`, `ruby`: the common form of
+//! - `form`, `lowering`, `csharp`, `go`, `java`, `javascript`, `kotlin`, `php`, `python`,
+//!   `ruby`, `rust`: the common form of
 //!   functions, and the lowering of each language.
 //! - `program`: the reviewed file and the files that it needs.
 //! - `value`, `constants`, `address`: abstract values with their taint, the folding of constants, and
@@ -25,6 +26,7 @@ mod calls;
 mod collection_calls;
 mod conditions;
 mod constants;
+mod csharp;
 mod expressions;
 mod flow_rule;
 mod form;
@@ -34,6 +36,7 @@ mod go;
 mod interpreter;
 mod java;
 mod javascript;
+mod kotlin;
 mod loops;
 mod lowering;
 mod package_calls;
@@ -44,6 +47,7 @@ mod program;
 mod python;
 mod ruby;
 mod rule_set;
+mod rust;
 mod statements;
 mod text_calls;
 mod uncovered_flows;
@@ -140,14 +144,28 @@ pub(crate) fn is_followed(language: Language) -> bool {
     is_javascript(language)
         || matches!(
             language,
-            Language::Go | Language::Java | Language::Php | Language::Python | Language::Ruby
+            Language::CSharp
+                | Language::Go
+                | Language::Java
+                | Language::Kotlin
+                | Language::Php
+                | Language::Python
+                | Language::Ruby
+                | Language::Rust
         )
 }
 
 /// Lowers a file: its classes, and the dotted names of its imports.
-fn lower(syntax: &Syntax, path: &RepoPath) -> (Vec<FlowClass>, HashMap<String, String>) {
+fn lower(
+    syntax: &Syntax,
+    path: &RepoPath,
+    text: &str,
+) -> (Vec<FlowClass>, HashMap<String, String>) {
     match syntax.language() {
+        Language::CSharp => (csharp::lower(syntax), HashMap::new()),
         Language::Java => (java::lower(syntax), HashMap::new()),
+        Language::Kotlin => (kotlin::lower(syntax), HashMap::new()),
+        Language::Rust => rust::lower(syntax, text),
         Language::Go => go::lower(syntax),
         Language::Php => php::lower(syntax),
         Language::Python => python::lower(syntax),

@@ -41,7 +41,7 @@ pub(super) struct ProgramFile {
 impl ProgramFile {
     /// Lowers a file.
     pub(super) fn new(path: RepoPath, text: String, syntax: &Syntax) -> ProgramFile {
-        let (classes, imports) = super::lower(syntax, &path);
+        let (classes, imports) = super::lower(syntax, &path, &text);
         let classes = classes.into_iter().map(Rc::new).collect();
         ProgramFile { path, text, classes, imports }
     }

@@ -231,7 +231,8 @@ impl FlowInterpreter<'_> {
         frame: &mut Frame,
     ) -> Option<State> {
         let subject = self.eval(subject, &mut state, frame);
-        let reached = self.reached_cases(&subject, cases, &mut state, frame);
+        let labels: Vec<&[Node]> = cases.iter().map(|case| case.labels.as_slice()).collect();
+        let reached = self.reached_cases(&subject, &labels, &mut state, frame);
         let is_exhaustive = cases.iter().any(|case| case.labels.is_empty())
             || (subject.only_constant().is_some() && reached.contains(&true));
         frame.breaks.push(Vec::new());
@@ -253,23 +254,23 @@ impl FlowInterpreter<'_> {
             .fold(join_states(after, falling), |all, state| join_states(all, Some(state)))
     }
 
-    /// Returns for each case whether it may be the first to run.
-    fn reached_cases(
+    /// Returns for each case, given by its labels, whether it may be the first to run.
+    pub(super) fn reached_cases(
         &mut self,
         subject: &FlowValue,
-        cases: &[Case],
+        cases: &[&[Node]],
         state: &mut State,
         frame: &mut Frame,
     ) -> Vec<bool> {
         let mut matched = false;
         let mut reached: Vec<Option<bool>> = Vec::new();
-        for case in cases {
-            if case.labels.is_empty() {
+        for labels in cases {
+            if labels.is_empty() {
                 reached.push(None);
                 continue;
             }
             let mut may_match = false;
-            for label in &case.labels {
+            for label in *labels {
                 let label = self.eval(label, state, frame);
                 may_match |= match (subject.only_constant(), label.only_constant()) {
                     (Some(subject), Some(label)) => {

@@ -15,11 +15,13 @@ const MAX_NESTING: usize = 4;
 const NUMBER: &str = "number";
 
 /// The types whose values carry no text of a request.
-const PLAIN_TYPES: [&str; 30] = [
+const PLAIN_TYPES: [&str; 54] = [
     "int", "long", "short", "byte", "boolean", "double", "float", "char", "Integer", "Long",
     "Short", "Boolean", "Double", "Float", "UUID", "BigDecimal", "bool", "int8", "int16", "int32",
     "int64", "uint", "uint8", "uint16", "uint32", "uint64", "float32", "float64", "time.Duration",
-    "time.Time",
+    "time.Time", "sbyte", "ushort", "ulong", "nint", "nuint", "decimal", "Guid", "DateTime",
+    "DateTimeOffset", "DateOnly", "TimeOnly", "TimeSpan", "i8", "i16", "i32", "i64", "i128", "u8",
+    "u16", "u32", "u64", "u128", "f32", "f64",
 ];
 
 /// The facts about a value at a point of a function.

@@ -1,8 +1,11 @@
 //! Rules on the text of added lines, in any language.
 
 mod conflict;
+mod dockerfile;
 pub(crate) mod injection;
 mod secret;
+mod sql_migration;
+mod template;
 
 use std::cell::OnceCell;
 
@@ -146,6 +149,88 @@ pub(crate) const RULES: &[TextRule] = &[
             advice: "Read it from the environment or a secret store.",
         },
         find: secret::possible,
+    },
+    TextRule {
+        rule_text: RuleText {
+            id: "template/request-unescaped",
+            grade: "HIGH",
+            category: "security",
+            title: "Template inserts a value of a request without escaping",
+            message: "The value can hold a script, which runs in the browser of the user \
+                      (cross-site scripting).",
+            advice: "Let the template escape the value, or clean the value by a sanitizer for HTML.",
+        },
+        find: template::from_request,
+    },
+    TextRule {
+        rule_text: RuleText {
+            id: "template/unescaped-value",
+            grade: "MEDIUM",
+            category: "security",
+            title: "Template inserts a value without escaping",
+            message: "If users can write the value, a script in it runs in the browsers of others \
+                      (cross-site scripting).",
+            advice: "Let the template escape the value, or clean the value by a sanitizer for HTML.",
+        },
+        find: template::unescaped,
+    },
+    TextRule {
+        rule_text: RuleText {
+            id: "docker/unchecked-download",
+            grade: "LOW",
+            category: "supply_chain",
+            title: "File is added from the internet without a checksum",
+            message: "Who controls the server, or the way to it, chooses what is built into the image.",
+            advice: "Use `ADD --checksum=sha256:…`.",
+        },
+        find: dockerfile::unchecked_download,
+    },
+    TextRule {
+        rule_text: RuleText {
+            id: "docker/tls-unchecked",
+            grade: "HIGH",
+            category: "security",
+            title: "Image does not check TLS certificates",
+            message: "Every program in the image accepts every certificate, so anyone on the way \
+                      can answer in the server's place.",
+            advice: "Remove the variable, and add the authority of the server to the image.",
+        },
+        find: dockerfile::unchecked_certificates,
+    },
+    TextRule {
+        rule_text: RuleText {
+            id: "migration/drops-data",
+            grade: "MEDIUM",
+            category: "reliability",
+            title: "Migration deletes data",
+            message: "The data of the column or the table is gone, also if the release is rolled \
+                      back, and servers of the old release fail while both run.",
+            advice: "Stop the use of the column in one release, and delete it in a later one.",
+        },
+        find: sql_migration::dropped_data,
+    },
+    TextRule {
+        rule_text: RuleText {
+            id: "migration/not-null-without-default",
+            grade: "MEDIUM",
+            category: "reliability",
+            title: "Column may not be empty and has no value for existing rows",
+            message: "The migration fails on a table that has rows.",
+            advice: "Add a default, or add the column without `NOT NULL`, fill it, and add the \
+                     constraint afterwards.",
+        },
+        find: sql_migration::column_without_value,
+    },
+    TextRule {
+        rule_text: RuleText {
+            id: "migration/index-locks-table",
+            grade: "LOW",
+            category: "performance",
+            title: "Index is built while the table is locked",
+            message: "PostgreSQL lets no one write to the table until the index is complete.",
+            advice: "Use `CREATE INDEX CONCURRENTLY`, outside of a transaction.",
+        },
+        find: sql_migration::locking_index,
     },
     TextRule { rule_text: injection::RULE_TEXT, find: injection::find },
 ];
