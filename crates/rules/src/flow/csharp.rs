@@ -1,14 +1,14 @@
 //! Lowering of C# into the common form: types, functions and statements.
 
 mod expressions;
+mod statements;
 
 use std::rc::Rc;
 
 use self::expressions::{lower_expr, simple_type};
-use super::form::{
-    Case, Expr, FlowClass, FlowField, FlowFunction, FlowParameter, LoopForm, Node, Step,
-};
-use super::lowering::{MAX_LOWERING_DEPTH, calls_in, line_of, named_children, node, text_of};
+use self::statements::{lower_body, lower_step};
+use super::form::{FlowClass, FlowField, FlowFunction, FlowParameter};
+use super::lowering::{MAX_LOWERING_DEPTH, calls_in, line_of, named_children, text_of};
 use crate::syntax::{Syntax, SyntaxNode, lines_of};
 
 /// The annotation of a parameter whose value the framework reads from the request.
@@ -27,7 +27,7 @@ const BOUND_INTERFACES: [&str; 9] = [
 pub(super) fn lower(syntax: &Syntax) -> Vec<FlowClass> {
     let mut classes = Vec::new();
     let root = syntax.root();
-    lower_members(&root, &mut classes, 0);
+    lower_members(&root, &mut classes, imports_web(&root), 0);
     let mut program = FlowClass::default();
     program.functions.extend(top_level_function(&root).map(Rc::new));
     program.functions.extend(local_functions(&root, "").into_iter().map(Rc::new));
@@ -38,7 +38,12 @@ pub(super) fn lower(syntax: &Syntax) -> Vec<FlowClass> {
     classes
 }
 
-fn lower_members(parent: &SyntaxNode<'_>, classes: &mut Vec<FlowClass>, level: usize) {
+fn lower_members(
+    parent: &SyntaxNode<'_>,
+    classes: &mut Vec<FlowClass>,
+    has_web: bool,
+    level: usize,
+) {
     if level > MAX_LOWERING_DEPTH {
         return;
     }
@@ -47,18 +52,20 @@ fn lower_members(parent: &SyntaxNode<'_>, classes: &mut Vec<FlowClass>, level: u
             "class_declaration"
             | "struct_declaration"
             | "record_declaration"
-            | "interface_declaration" => lower_class(&child, classes, level + 1),
+            | "interface_declaration" => lower_class(&child, classes, has_web, level + 1),
             "namespace_declaration" | "declaration_list" => {
-                lower_members(&child, classes, level + 1);
+                lower_members(&child, classes, has_web, level + 1);
             }
             // Code under a condition of the preprocessor.
-            kind if kind.starts_with("preproc_if") => lower_members(&child, classes, level + 1),
+            kind if kind.starts_with("preproc_if") => {
+                lower_members(&child, classes, has_web, level + 1)
+            }
             _ => {}
         }
     }
 }
 
-fn lower_class(class: &SyntaxNode<'_>, classes: &mut Vec<FlowClass>, level: usize) {
+fn lower_class(class: &SyntaxNode<'_>, classes: &mut Vec<FlowClass>, has_web: bool, level: usize) {
     let Some(name) = class.field("name") else { return };
     let supertypes = child_of_kind(class, "base_list").map(|list| {
         named_children(&list).iter().map(|own| simple_type(&own.text())).collect::<Vec<_>>()
@@ -77,7 +84,7 @@ fn lower_class(class: &SyntaxNode<'_>, classes: &mut Vec<FlowClass>, level: usiz
             value: None,
         }));
     }
-    let is_controller = is_controller(class, &lowered);
+    let controller = controller_kind(class, &lowered, has_web);
     let Some(body) = class.field("body") else {
         classes.push(lowered);
         return;
@@ -86,7 +93,7 @@ fn lower_class(class: &SyntaxNode<'_>, classes: &mut Vec<FlowClass>, level: usiz
         match &*member.kind() {
             "method_declaration" | "constructor_declaration" | "operator_declaration" => {
                 let mut function = lower_function(&member, &lowered.name);
-                if is_controller && is_action(&member) {
+                if is_action(&member, controller) {
                     bind_parameters(&mut function.parameters);
                 }
                 lowered.functions.push(Rc::new(function));
@@ -99,8 +106,15 @@ fn lower_class(class: &SyntaxNode<'_>, classes: &mut Vec<FlowClass>, level: usiz
             _ => {}
         }
     }
-    lower_members(&body, classes, level + 1);
+    lower_members(&body, classes, has_web, level + 1);
     classes.push(lowered);
+}
+
+/// Returns true if a file imports a namespace of ASP.NET.
+fn imports_web(root: &SyntaxNode<'_>) -> bool {
+    let mut imports = root.children().filter(|child| &*child.kind() == "using_directive");
+    imports
+        .any(|own| ["Microsoft.AspNetCore", "System.Web"].iter().any(|it| own.text().contains(it)))
 }
 
 /// Returns the members of a type, with those under a condition of the preprocessor.
@@ -118,30 +132,61 @@ fn child_of_kind<'t>(node: &SyntaxNode<'t>, kind: &str) -> Option<SyntaxNode<'t>
     node.children().find(|child| &*child.kind() == kind)
 }
 
-/// Returns true if the public methods of a class answer requests.
-fn is_controller(class: &SyntaxNode<'_>, lowered: &FlowClass) -> bool {
-    let bases = ["Controller", "ControllerBase", "ApiController", "PageModel"];
-    let has_base = lowered.supertypes.iter().any(|own| {
-        bases.contains(&own.as_str())
-            || own.ends_with("Controller")
-            || own.ends_with("ControllerBase")
-    });
-    has_base || attributes(class).iter().any(|name| name == "ApiController")
+/// The classes whose public methods may answer requests.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ControllerKind {
+    /// A class of ASP.NET.
+    Certain,
+    /// A class whose base has the name of a controller, which may be one of another framework.
+    ByName,
+    None,
 }
 
-/// Returns true if a method of a controller answers requests.
-fn is_action(method: &SyntaxNode<'_>) -> bool {
+/// Returns whether the public methods of a class answer requests.
+fn controller_kind(class: &SyntaxNode<'_>, lowered: &FlowClass, has_web: bool) -> ControllerKind {
+    let bases = ["Controller", "ControllerBase", "ApiController", "PageModel"];
+    let is_base = |own: &String| bases.contains(&own.as_str());
+    let is_named = |own: &String| own.ends_with("Controller") || own.ends_with("ControllerBase");
+    let supertypes = &lowered.supertypes;
+    if attributes(class).iter().any(|name| name == "ApiController")
+        || (has_web && supertypes.iter().any(is_base))
+    {
+        return ControllerKind::Certain;
+    }
+    match supertypes.iter().any(is_named) {
+        true => ControllerKind::ByName,
+        false => ControllerKind::None,
+    }
+}
+
+/// Returns true if a method of a controller answers requests. In a controller that is known by its
+/// name alone, the method has to show that it does.
+fn is_action(method: &SyntaxNode<'_>, kind: ControllerKind) -> bool {
     let modifiers: Vec<String> = method
         .children()
         .filter(|child| &*child.kind() == "modifier")
         .map(|child| text_of(&child))
         .collect();
     let has = |word: &str| modifiers.iter().any(|own| own == word);
+    let attributes = attributes(method);
+    let is_routed = || {
+        let is_route = |own: &String| {
+            own.starts_with("Http") || matches!(own.as_str(), "Route" | "AcceptVerbs")
+        };
+        let returned = method.field("returns").map(|own| text_of(&own)).unwrap_or_default();
+        let results = ["ActionResult", "HttpResponseMessage", "JsonResult", "ContentResult"];
+        attributes.iter().any(is_route) || results.iter().any(|own| returned.contains(own))
+    };
     &*method.kind() == "method_declaration"
         && has("public")
         && !has("static")
         && !has("override")
-        && !attributes(method).iter().any(|name| name == "NonAction")
+        && !attributes.iter().any(|name| name == "NonAction")
+        && match kind {
+            ControllerKind::Certain => true,
+            ControllerKind::ByName => is_routed(),
+            ControllerKind::None => false,
+        }
 }
 
 /// Marks the parameters that the framework reads from the request.
@@ -359,177 +404,4 @@ fn endpoints(root: &SyntaxNode<'_>) -> Vec<FlowFunction> {
             })
         })
         .collect()
-}
-
-/// Lowers the body of a function or a closure, which may be an expression.
-fn lower_body(body: &SyntaxNode<'_>, level: usize) -> Vec<Step> {
-    match &*body.kind() {
-        "block" => lower_block(body, level),
-        "arrow_expression_clause" => {
-            let values = named_children(body);
-            let value = values.first().map(|value| lower_expr(value, level + 1));
-            vec![Step::Return(value)]
-        }
-        _ => vec![Step::Return(Some(lower_expr(body, level + 1)))],
-    }
-}
-
-fn lower_block(block: &SyntaxNode<'_>, level: usize) -> Vec<Step> {
-    match &*block.kind() {
-        "block" => {
-            named_children(block).iter().flat_map(|child| lower_step(child, level + 1)).collect()
-        }
-        _ => lower_step(block, level + 1),
-    }
-}
-
-fn lower_step(step: &SyntaxNode<'_>, level: usize) -> Vec<Step> {
-    if level > MAX_LOWERING_DEPTH {
-        return vec![Step::Evaluate(node(step, Expr::Unread))];
-    }
-    let expr = |field: &str| step.field(field).map(|inner| lower_expr(&inner, level + 1));
-    let block = |field: &str| {
-        step.field(field).map(|inner| lower_block(&inner, level + 1)).unwrap_or_default()
-    };
-    let first = || named_children(step).first().map(|inner| lower_expr(inner, level + 1));
-    match &*step.kind() {
-        "local_declaration_statement" => {
-            let declaration = child_of_kind(step, "variable_declaration");
-            declaration.map(|own| lower_variables(&own, level)).unwrap_or_default()
-        }
-        "variable_declaration" => lower_variables(step, level),
-        "expression_statement" | "yield_statement" => {
-            first().map(Step::Evaluate).into_iter().collect()
-        }
-        "if_statement" => {
-            let Some(condition) = expr("condition") else { return Vec::new() };
-            let (then, otherwise) = (block("consequence"), block("alternative"));
-            vec![Step::Branch { condition, then, otherwise }]
-        }
-        "while_statement" | "do_statement" => vec![Step::Loop(Box::new(LoopForm {
-            start: Vec::new(),
-            element: None,
-            condition: expr("condition"),
-            update: Vec::new(),
-            body: block("body"),
-            runs_first: &*step.kind() == "do_statement",
-        }))],
-        "for_statement" => vec![Step::Loop(Box::new(LoopForm {
-            start: steps_of_field(step, "initializer", level),
-            element: None,
-            condition: expr("condition"),
-            update: steps_of_field(step, "update", level),
-            body: block("body"),
-            runs_first: false,
-        }))],
-        "foreach_statement" => lower_for_each(step, level),
-        "switch_statement" => lower_switch(step, level),
-        "try_statement" => lower_try(step, level),
-        "using_statement" | "fixed_statement" => {
-            let mut steps = match child_of_kind(step, "variable_declaration") {
-                Some(declaration) => lower_variables(&declaration, level),
-                None => first().map(Step::Evaluate).into_iter().collect(),
-            };
-            steps.extend(block("body"));
-            steps
-        }
-        "lock_statement" | "checked_statement" | "unsafe_statement" | "labeled_statement" => {
-            let inner = named_children(step);
-            inner.last().map(|inner| lower_block(inner, level + 1)).unwrap_or_default()
-        }
-        "return_statement" => vec![Step::Return(first())],
-        "throw_statement" => vec![Step::Throw(first())],
-        "break_statement" => vec![Step::Break],
-        "continue_statement" => vec![Step::Continue],
-        "block" => vec![Step::Block(lower_block(step, level + 1))],
-        // Functions inside of functions are lowered as functions.
-        "local_function_statement" | "empty_statement" | "goto_statement" => Vec::new(),
-        kind if kind.starts_with("preproc") => {
-            named_children(step).iter().flat_map(|inner| lower_step(inner, level + 1)).collect()
-        }
-        _ => vec![Step::Evaluate(lower_expr(step, level + 1))],
-    }
-}
-
-fn steps_of_field(step: &SyntaxNode<'_>, field: &str, level: usize) -> Vec<Step> {
-    let children: Vec<SyntaxNode<'_>> = step.field_children(field).collect();
-    children.iter().filter(|c| c.is_named()).flat_map(|c| lower_step(c, level + 1)).collect()
-}
-
-fn lower_variables(declaration: &SyntaxNode<'_>, level: usize) -> Vec<Step> {
-    let type_name = declaration.field("type").map(|node| simple_type(&node.text()));
-    let type_name = type_name.filter(|name| name != "var");
-    declarators(declaration)
-        .into_iter()
-        .map(|(name, value)| Step::Declare {
-            name,
-            type_name: type_name.clone(),
-            value: value.map(|value| match &*value.kind() {
-                "implicit_object_creation_expression" => {
-                    expressions::lower_new(&value, type_name.clone(), level + 1)
-                }
-                _ => lower_expr(&value, level + 1),
-            }),
-        })
-        .collect()
-}
-
-fn lower_for_each(step: &SyntaxNode<'_>, level: usize) -> Vec<Step> {
-    let (Some(left), Some(right)) = (step.field("left"), step.field("right")) else {
-        return Vec::new();
-    };
-    let type_name = step.field("type").map(|node| simple_type(&node.text()));
-    let target = lower_expr(&left, level + 1);
-    let body = step.field("body").map(|body| lower_block(&body, level + 1));
-    vec![Step::Loop(Box::new(LoopForm {
-        start: Vec::new(),
-        element: Some((
-            target,
-            type_name.filter(|name| name != "var"),
-            lower_expr(&right, level + 1),
-        )),
-        condition: None,
-        update: Vec::new(),
-        body: body.unwrap_or_default(),
-        runs_first: false,
-    }))]
-}
-
-fn lower_switch(step: &SyntaxNode<'_>, level: usize) -> Vec<Step> {
-    let (Some(subject), Some(body)) = (step.field("value"), step.field("body")) else {
-        return Vec::new();
-    };
-    let mut cases = Vec::new();
-    let mut labels: Vec<Node> = Vec::new();
-    for section in named_children(&body) {
-        let parts = named_children(&section);
-        let (patterns, steps): (Vec<_>, Vec<_>) =
-            parts.iter().partition(|part| part.kind().ends_with("_pattern"));
-        let is_default = patterns.is_empty();
-        labels.extend(patterns.iter().map(|pattern| lower_expr(pattern, level + 1)));
-        // A section without statements shares those of the next one.
-        if steps.is_empty() && !is_default {
-            continue;
-        }
-        let own = std::mem::take(&mut labels);
-        let labels = if is_default { Vec::new() } else { own };
-        let body = steps.iter().flat_map(|part| lower_step(part, level + 1)).collect();
-        cases.push(Case { labels, body });
-    }
-    let subject = lower_expr(&subject, level + 1);
-    vec![Step::Switch { subject, cases, falls_through: false }]
-}
-
-fn lower_try(step: &SyntaxNode<'_>, level: usize) -> Vec<Step> {
-    let body = step.field("body").map(|b| lower_block(&b, level + 1)).unwrap_or_default();
-    let children = named_children(step);
-    let of_kind = |kind: &'static str| children.iter().filter(move |child| &*child.kind() == kind);
-    let handlers = of_kind("catch_clause")
-        .map(|clause| clause.field("body").map(|b| lower_block(&b, level + 1)).unwrap_or_default());
-    let finally = of_kind("finally_clause").flat_map(|clause| {
-        let inner = named_children(clause);
-        inner.iter().flat_map(|inner| lower_block(inner, level + 1)).collect::<Vec<_>>()
-    });
-    let (handlers, finally) = (handlers.collect(), finally.collect());
-    vec![Step::Try { body, handlers, finally }]
 }

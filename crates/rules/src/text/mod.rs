@@ -165,7 +165,7 @@ pub(crate) const RULES: &[TextRule] = &[
     TextRule {
         rule_text: RuleText {
             id: "template/unescaped-value",
-            grade: "MEDIUM",
+            grade: "LOW",
             category: "security",
             title: "Template inserts a value without escaping",
             message: "If users can write the value, a script in it runs in the browsers of others \

@@ -351,3 +351,80 @@ fn a_flow_that_the_code_before_the_change_has_as_well_is_not_new() {
         assert_eq!(fired(&[("a.py", &unchecked)], &[("a.py", &after)]), [""; 0], "{after}");
     }
 }
+
+#[test]
+fn data_of_an_action_of_aspnet_is_followed_into_another_class() {
+    let store = "public class UserStore {\n    private readonly SqlConnection _db;\n    public object Find(string name) {\n        var query = $\"SELECT 1 FROM t WHERE n = '{name}'\";\n        return new SqlCommand(query, _db).ExecuteScalar();\n    }\n}\n";
+    let page = |base: &str, head: &str| {
+        format!(
+            "{head}public class Page : {base} {{\n    private readonly UserStore _users;\n    public object Find(string name) => _users.Find(name);\n}}\n"
+        )
+    };
+    let before = [("src/UserStore.cs", store)];
+    for (base, head, fires) in [
+        ("Controller", "using Microsoft.AspNetCore.Mvc;\n", true),
+        ("Controller", "[ApiController]\n", true),
+        ("UIViewController", "", false),
+        ("Controller", "", false),
+    ] {
+        let text = page(base, head);
+        let after = [before[0], ("src/Page.cs", text.as_str())];
+        assert_eq!(!fired(&before, &after).is_empty(), fires, "{base} {head}");
+    }
+}
+
+#[test]
+fn data_is_followed_through_the_expressions_of_rust() {
+    let handler = |body: &str| {
+        format!(
+            "async fn view(Query(p): Query<Params>, Path((id, n)): Path<(String, u32)>) -> String {{\n{body}\n}}\n"
+        )
+    };
+    for (body, fires) in [
+        ("sqlx::query(&format!(\"SELECT {}\", p.name))", true),
+        ("sqlx::query(&format!(\"SELECT {id}\"))", true),
+        ("sqlx::query(&format!(\"SELECT {n}\"))", false),
+        ("sqlx::query(&format!(\"SELECT {}\", format!(\"{}\", p.name)))", true),
+        ("let name = p.name.parse::<u32>()?; sqlx::query(&format!(\"SELECT {name}\"))", false),
+        (
+            "let name = match &p.name { Some(n) => n.clone(), None => return x };\nsqlx::query(&name)",
+            true,
+        ),
+        ("let name = if p.asc { \"a\" } else { \"b\" };\nsqlx::query(name)", false),
+        ("if let Some(name) = p.name { sqlx::query(&name); }", true),
+        ("let Some(name) = p.name else { return x };\nsqlx::query(&name)", true),
+        (
+            "let mut sql = String::from(\"SELECT \");\nwrite!(sql, \"{}\", p.name)?;\nsqlx::query(\"a\")",
+            false,
+        ),
+        ("for name in p.names.iter().map(|it| it.trim()) { sqlx::query(name); }", true),
+        ("if !NAMES.contains(&id) { return x; }\nsqlx::query(&id)", false),
+    ] {
+        let text = handler(body);
+        assert_eq!(!fired(&[], &[("src/a.rs", &text)]).is_empty(), fires, "{body}");
+    }
+    let test = format!("#[cfg(test)]\nmod tests {{\n{}}}\n", handler("sqlx::query(&id)"));
+    assert!(fired(&[], &[("src/a.rs", &test)]).is_empty());
+}
+
+#[test]
+fn data_is_followed_through_the_expressions_of_kotlin() {
+    let handler = |body: &str| {
+        format!(
+            "fun Route.a(db: JdbcTemplate) {{\n    get(\"/a\") {{\n        val name = call.parameters[\"a\"]\n{body}\n    }}\n}}\n"
+        )
+    };
+    for (body, fires) in [
+        ("db.execute(\"SELECT $name\")", true),
+        ("name?.let { db.execute(\"SELECT $it\") }", true),
+        ("db.execute(\"SELECT ${name!!.toInt()}\")", false),
+        ("val own = when { name == null -> return@get; else -> name }\ndb.execute(own)", true),
+        ("val own = if (name == \"a\") \"b\" else \"c\"\ndb.execute(own)", false),
+        ("val own = try { name } catch (e: Exception) { \"a\" }\ndb.execute(own)", true),
+        ("if (name !in NAMES) return@get\ndb.execute(name)", false),
+        ("db.execute(Filter(name).sql())", true),
+    ] {
+        let text = handler(body);
+        assert_eq!(!fired(&[], &[("src/a.kt", &text)]).is_empty(), fires, "{body}");
+    }
+}

@@ -132,3 +132,31 @@ fn hooks_behind_one_return_are_one_finding_with_the_number_of_places() {
         Some(11) The function has 3 such places"#]]
     .assert_eq(&shown.join("\n"));
 }
+
+#[test]
+fn the_code_inside_of_another_format_is_reviewed_and_the_rest_is_text_only() {
+    let page = "<template>\n  <p>{{ a }}</p>\n</template>\n\n<script>\nconst a = 1\n</script>\n";
+    assert_eq!(looks("a.vue", page), [HunkOutcome::TextOnly]);
+    let changed = page.replace("a = 1", "a = 2");
+    assert_eq!(review(&[("a.vue", page)], &[("a.vue", &changed)]).looks, [HunkOutcome::Reviewed]);
+    let result = review(&[("a.vue", page)], &[("a.vue", &page.replace("a = 1", "a = eval(b)"))]);
+    assert_eq!(result.looks, [HunkOutcome::Reviewed]);
+    let dockerfile = "FROM debian\nRUN curl https://a.example/a | sh\n";
+    let result = review(&[], &[("Dockerfile", dockerfile)]);
+    assert_eq!(crate::format_findings(&result), "Dockerfile:2 shell/download-piped-to-shell");
+}
+
+#[test]
+fn a_finding_in_a_notebook_quotes_the_line_of_the_file() {
+    let cell = |code: &str| {
+        format!(
+            "{{\n \"cells\": [\n  {{\n   \"cell_type\": \"code\",\n   \"source\": [\n    \"{code}\"\n   ]\n  }}\n ]\n}}\n"
+        )
+    };
+    let text = cell("eval(request.args.get(\\\"a\\\"))");
+    let result = review(&[("a.ipynb", &cell("a = 1"))], &[("a.ipynb", &text)]);
+    let vote = result.report.votes.first().unwrap();
+    assert_eq!((vote.rule.as_deref(), vote.line()), (Some("python/eval-of-input"), Some(6)));
+    assert_eq!(vote.evidence, ["`eval(request.args.get(\\\"a\\\"))`"]);
+    assert!(vote.replacement.is_none());
+}
