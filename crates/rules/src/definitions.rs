@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::language::{self, Language};
+use crate::language::{self, CodeContainer, Language};
 use crate::reachability::{Flow, Reach, ScopeKind, walk};
 use crate::syntax::{Syntax, SyntaxNode, unmarked_name};
 
@@ -39,7 +39,9 @@ pub enum DefinitionKind {
 
 /// Returns the names that a file defines, in order; `None` if no grammar can parse its code.
 pub fn definitions(path: &str, text: &str) -> Option<Vec<SymbolDefinition>> {
-    if matches!(language::of(path, text)?, Language::Yaml | Language::Json | Language::Hcl) {
+    let is_data =
+        matches!(language::of(path, text)?, Language::Yaml | Language::Json | Language::Hcl);
+    if is_data || CodeContainer::of(path) == Some(CodeContainer::Dockerfile) {
         return None;
     }
     let syntax = Syntax::of(path, text)?;
@@ -556,6 +558,8 @@ mod tests {
             ),
             ("a.yml", "frob: 1\n", "no grammar"),
             ("a.json", "{\"frob\": 1}\n", "no grammar"),
+            ("Dockerfile", "FROM a\nRUN b() { :; }\n", "no grammar"),
+            ("a.vue", "<p/>\n<script>\nfunction frob() {}\n</script>\n", "function frob:3"),
             ("a.tf", "resource \"a\" \"b\" {}\n", "no grammar"),
             (
                 "a.cs",

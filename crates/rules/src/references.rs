@@ -3,7 +3,7 @@
 mod shell;
 
 use self::shell::find_sourced;
-use crate::language::{self, Language};
+use crate::language::{self, CodeContainer, Language};
 use crate::syntax::{LineSet, Syntax, SyntaxNode};
 
 /// A mention of another file in a source.
@@ -34,9 +34,19 @@ const LOADERS: [&str; 13] = [
     "importlib.import_module", "__import__",
 ];
 
-/// Returns the references of a source file, in order; `None` if no grammar can parse its code.
+/// Returns the references of a source file, in order; `None` if no grammar can parse its code, or
+/// if the references of its language are not known.
 pub fn references(path: &str, text: &str) -> Option<Vec<Reference>> {
-    if matches!(language::of(path, text)?, Language::Yaml | Language::Json) {
+    let is_unknown = matches!(
+        language::of(path, text)?,
+        Language::Yaml
+            | Language::Json
+            | Language::Hcl
+            | Language::CSharp
+            | Language::Kotlin
+            | Language::Swift
+    );
+    if is_unknown || CodeContainer::of(path).is_some() {
         return None;
     }
     let syntax = Syntax::of(path, text)?;
@@ -224,6 +234,13 @@ mod tests {
             Reference::Text(text) => format!("text {text}"),
         });
         found.collect::<Vec<_>>().join(", ")
+    }
+
+    #[test]
+    fn other_files_may_name_any_file() {
+        for path in ["a.kt", "a.cs", "a.swift", "a.tf", "a.yml", "Dockerfile", "a.vue", "a.ipynb"] {
+            assert_eq!(references(path, "COPY a/b.py /srv/\n"), None, "{path}");
+        }
     }
 
     #[test]
