@@ -33,7 +33,7 @@ impl ConfigError {
         let message = whole.split(" at line ").next().unwrap_or(&whole).trim_end_matches(':');
         let line = error.location().map(|location| location.line());
         let place = line.map(|line| place(text, line)).unwrap_or_default();
-        let message = without_types(message) + &suggestion(message);
+        let message = without_types(&without_kind(message)) + &suggestion(message);
         ConfigError { file: file.to_owned(), line, place, message }
     }
 
@@ -53,7 +53,10 @@ impl ConfigError {
 }
 
 /// The types of the code that the parser names as expected, and the words for them.
-const TYPE_WORDS: [(&str, &str); 22] = [
+const TYPE_WORDS: [(&str, &str); 25] = [
+    ("externally tagged enum expected scalar or mapping", "expected a word"),
+    ("unknown field", "unknown key"),
+    ("unknown variant", "unknown value"),
     ("invalid usize", "expected a number"),
     ("invalid u64", "expected a number"),
     ("invalid u32", "expected a number"),
@@ -77,6 +80,24 @@ const TYPE_WORDS: [(&str, &str); 22] = [
     ("expected a sequence", "expected a list"),
     ("expected a boolean", "expected true or false"),
 ];
+
+/// Removes the type of a wrong value: `invalid value: string "x"` becomes `invalid value: \`x\``.
+fn without_kind(message: &str) -> String {
+    let Some((found, expected)) = message
+        .strip_prefix("invalid value: ")
+        .or_else(|| message.strip_prefix("invalid type: "))
+        .and_then(|rest| rest.rsplit_once(", expected "))
+    else {
+        return message.to_owned();
+    };
+    let value = found.split_once(' ').filter(|_| found.ends_with(['"', '`']));
+    match value {
+        Some((_, value)) => {
+            format!("invalid value: `{}`, expected {expected}", value.trim_matches(['"', '`']))
+        }
+        None => message.to_owned(),
+    }
+}
 
 /// Replaces the types that the parser names as expected by words.
 fn without_types(message: &str) -> String {
@@ -119,7 +140,8 @@ fn place(text: &str, line: u64) -> String {
 fn key(line: &str) -> Option<&str> {
     let line = line.trim_start().trim_start_matches("- ").trim_start();
     let (key, _) = line.split_once(':').filter(|_| !line.starts_with('#'))?;
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let key = key.trim_matches(['"', '\'']);
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | '*');
     (!key.is_empty() && key.chars().all(is_plain)).then_some(key)
 }
 

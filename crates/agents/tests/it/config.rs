@@ -79,7 +79,7 @@ fn an_invalid_agent_file_is_reported_with_line_and_key() {
     check(
         "- id: qa\n  poll_intervall: 30\n",
         &expect![
-            "cannot read `config/agents.yaml`, line 2 (`poll_intervall`): unknown field \
+            "cannot read `config/agents.yaml`, line 2 (`poll_intervall`): unknown key \
              `poll_intervall`, expected one of id, name, queue, enabled, replicas, poll_interval, \
              max_retries, timeout, prompt, model, permissions, jira, transitions, command; \
              did you mean `poll_interval`?"
@@ -113,7 +113,7 @@ fn an_invalid_agent_file_is_reported_with_line_and_key() {
     check(
         "agent:\n- id: qa\n",
         &expect![
-            "cannot read `config/agents.yaml`, line 1 (`agent`): unknown field `agent`, expected \
+            "cannot read `config/agents.yaml`, line 1 (`agent`): unknown key `agent`, expected \
              one of agents; did you mean `agents`?"
         ],
     );
@@ -127,14 +127,14 @@ fn an_invalid_agent_file_is_reported_with_line_and_key() {
     check(
         "- id: qa\n  permissions: [everything]\n",
         &expect![
-            "cannot read `config/agents.yaml`, line 2 (`permissions`): unknown variant \
+            "cannot read `config/agents.yaml`, line 2 (`permissions`): unknown value \
              `everything`, expected one of read, edit, push, github, jira, create_tickets"
         ],
     );
     check(
         "- id: qa\n  model: best\n",
         &expect![
-            "cannot read `config/agents.yaml`, line 2 (`model`): unknown variant `best`, expected \
+            "cannot read `config/agents.yaml`, line 2 (`model`): unknown value `best`, expected \
              one of cheap, default, premium"
         ],
     );

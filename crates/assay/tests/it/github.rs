@@ -171,7 +171,7 @@ fn invalid_agents_and_configuration_are_refused_at_start() {
     fixture.configure("token_env: A\n  token_command: [cat, token]");
     check(&[], &[], "both `token_env` and `token_command` are set");
     fixture.configure("token: t-never-to-be-seen");
-    check(&[], &[], "unknown field `token`");
+    check(&[], &[], "unknown key `token`");
     fixture.configure("token_env: DEMO_TOKEN\n  repositories: [demo]");
     check(&[], &[], "`config/agent-framework.yaml`, line 4");
     assert_eq!(fixture.asked(), [""; 0]);

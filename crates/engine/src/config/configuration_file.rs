@@ -245,6 +245,26 @@ impl ConfigurationLayers {
         serde_json::from_value(merged).with_context(|| self.title("cannot merge"))
     }
 
+    /// Adds the place of the wrong value to an error about the values of the files: the line of the
+    /// innermost key that the error names, in the file whose key applies.
+    pub(super) fn explain(&self, environment: &Environment, error: anyhow::Error) -> anyhow::Error {
+        if self.files().next().is_none() {
+            return error;
+        }
+        let message = format!("{error:#}");
+        let names: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+        // The file with precedence is the last one.
+        let found = self.files().filter_map(|file| {
+            let values = file.values(environment).ok()?;
+            let (line, key) = values.find_named(&names)?;
+            Some(format!("invalid configuration in `{}`, line {line} (`{key}`)", file.path))
+        });
+        match found.last() {
+            Some(place) => error.context(place),
+            None => error.context(self.title("invalid configuration in")),
+        }
+    }
+
     /// Returns a message about the files.
     pub(super) fn title(&self, what: &str) -> String {
         let files: Vec<String> = self.files().map(|file| format!("`{}`", file.path)).collect();

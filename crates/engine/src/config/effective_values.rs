@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use anyhow::Context;
 use assay_rules::Rulebook;
 use serde::Serialize;
 use serde_json::Value;
@@ -71,7 +70,7 @@ impl EffectiveConfiguration {
         let rules = Rulebook::with_repository_rules(rules_on_disk(root)?)?;
         rules
             .with_selection(selection)
-            .with_context(|| layers.title("invalid configuration in"))?;
+            .map_err(|error| layers.explain(environment, error.into()))?;
         let mut written = BTreeMap::new();
         for file in layers.files() {
             add_written(file, "", &file.written_values()?, &mut written);

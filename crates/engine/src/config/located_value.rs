@@ -31,6 +31,36 @@ impl LocatedContent {
         if rest.is_empty() { Some(member) } else { member.content.find(rest) }
     }
 
+    /// Returns the line and the name of the innermost key that some names lead to: the first name
+    /// that is a path of keys, such as `review.rules`, and below it keys and values by their names.
+    pub(crate) fn find_named(&self, names: &[&str]) -> Option<(u64, String)> {
+        let find = |name: &&str| {
+            let keys: Vec<&str> = name.split('.').collect();
+            Some((self.find(&keys)?, keys.last()?.to_string()))
+        };
+        let (mut found, mut key) = names.iter().find_map(find)?;
+        while let LocatedContent::Map(members) = &found.content {
+            let inner = members.iter().find(|(member, value)| {
+                names.contains(&member.as_str()) || value.content.has_scalar(names)
+            });
+            let Some((member, value)) = inner else { break };
+            (found, key) = (value, member.clone());
+        }
+        Some((found.line, key))
+    }
+
+    /// Returns true if the value is one of some texts, or a list or a map with such a value.
+    fn has_scalar(&self, texts: &[&str]) -> bool {
+        match self {
+            LocatedContent::Scalar(Value::String(text)) => texts.contains(&text.as_str()),
+            LocatedContent::Scalar(_) => false,
+            LocatedContent::List(items) => items.iter().any(|item| item.has_scalar(texts)),
+            LocatedContent::Map(members) => {
+                members.values().any(|member| member.content.has_scalar(texts))
+            }
+        }
+    }
+
     /// Returns the value without lines. Members without content are left out, as if they were not
     /// written.
     pub(crate) fn to_json(&self) -> Value {

@@ -40,6 +40,7 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
 use assay_agents::config::framework::{QueueSettings, Safeguards, TaskSettings, Workflow};
+use assay_base::nearest::{did_you_mean, nearest};
 use assay_change::{Change, ExclusionRules};
 use assay_findings::coverage::CoverageRequirement;
 use assay_findings::grade::Grade;
@@ -289,10 +290,8 @@ impl Configuration {
         layers: &ConfigurationLayers,
     ) -> anyhow::Result<Configuration> {
         let configuration = layers.parse(environment)?.in_environment(environment);
-        match (configuration.check(), layers.files().next()) {
-            (Err(error), Some(_)) => Err(error.context(layers.title("invalid configuration in"))),
-            (checked, _) => checked.map(|()| configuration),
-        }
+        configuration.check().map_err(|error| layers.explain(environment, error))?;
+        Ok(configuration)
     }
 
     /// Fails if a value is invalid by a rule that its type does not express.
@@ -371,8 +370,11 @@ impl Configuration {
     }
 
     fn fail_on(&self) -> anyhow::Result<Option<Grade>> {
-        let grade = self.review.fail_on.as_deref().map(parse_severity).transpose();
-        grade.map_err(|why| anyhow!("invalid `review.fail_on` in the configuration: {why}"))
+        let Some(word) = self.review.fail_on.as_deref() else { return Ok(None) };
+        let grade = parse_severity(word).map_err(|why| {
+            anyhow!("invalid value of `review.fail_on` in the configuration: `{word}`: {why}")
+        })?;
+        Ok(Some(grade))
     }
 
     /// Returns the analysers that run besides the configured ones.
@@ -430,10 +432,11 @@ fn find_known(name: &str) -> anyhow::Result<&'static known_analysers::KnownAnaly
     known_analysers::find(name).ok_or_else(|| {
         let names: Vec<&str> =
             known_analysers::KNOWN_ANALYSERS.iter().map(|known| known.name).collect();
-        let names = names.join(", ");
+        let question = did_you_mean(&nearest(name, names.iter().copied()));
         anyhow!(
             "`review.commands`: unknown analyser `{name}`; set `run` and `form`, or use one of \
-             {names}"
+             {}{question}",
+            names.join(", ")
         )
     })
 }
@@ -597,7 +600,7 @@ impl Settings {
             rules: configuration
                 .rule_selection()
                 .and_then(|selection| Ok(own_rules.with_selection(selection)?))
-                .with_context(|| layers.title("cannot use"))?,
+                .map_err(|error| layers.explain(environment, error))?,
             commands: configuration.commands()?,
             analysers: configuration.review.analysers,
             models: configuration.models,

@@ -205,3 +205,40 @@ fn a_file_of_the_user_is_merged_below_that_of_the_repository() {
     assert_eq!((merged.review.at_a_time.get(), merged.review.fail_on.as_deref()), (3, Some("LOW")));
     assert_eq!(merged.commands().unwrap().len(), 1, "a list replaces a list");
 }
+
+#[test]
+fn an_error_names_the_line_the_key_the_wrong_value_and_the_nearest_right_one() {
+    let why = |text: &str| {
+        let own = ConfigurationFile { path: "assay.yaml".to_owned(), text: text.to_owned() };
+        let layers = ConfigurationLayers { user: None, own: Some(own) };
+        let settings = Settings::new(&environment(&[]), &layers, None, Vec::new(), Vec::new());
+        format!("{:#}", settings.unwrap_err())
+    };
+    for (text, place, value, nearest) in [
+        ("review:\n  fail_on: HIHG\n", "line 2 (`fail_on`)", "`HIHG`", "`HIGH`"),
+        (
+            "review:\n  rules:\n    go/*: off\n    secret/*: {severity: hihg}\n",
+            "line 4 (`severity`)",
+            "`hihg`",
+            "`HIGH`",
+        ),
+        (
+            "review:\n  rules:\n    go/*: off\n    python/debug-prnt: off\n",
+            "line 4 (`python/debug-prnt`)",
+            "`python/debug-prnt`",
+            "`python/debug-print`",
+        ),
+        ("review:\n  commands: [rufff]\n", "line 2 (`commands`)", "`rufff`", "`ruff`"),
+        (
+            "review:\n  commands: [{name: x, form: sarf, run: [x]}]\n",
+            "line 2 (`commands`)",
+            "`sarf`",
+            "`sarif`",
+        ),
+        ("coverage:\n  require: modl\n", "line 2 (`require`)", "`modl`", "`model`"),
+    ] {
+        let why = why(text);
+        assert!(why.contains(&format!("`assay.yaml`, {place}")), "{why}");
+        assert!(why.contains(value) && why.contains(&format!("did you mean {nearest}")), "{why}");
+    }
+}

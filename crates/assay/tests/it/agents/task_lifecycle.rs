@@ -251,6 +251,6 @@ fn unknown_agents_and_invalid_configuration_are_reported_before_agents_start() {
     repository.write("config/agents.yaml", "- id: qa\n  poll_intervall: 30\n");
     let ran = assay(&repository, &["agent", "start"]);
     assert_eq!(ran.code, 2);
-    let told = "cannot read `config/agents.yaml`, line 2 (`poll_intervall`): unknown field";
+    let told = "cannot read `config/agents.yaml`, line 2 (`poll_intervall`): unknown key";
     assert!(ran.stderr.contains(told), "{}", ran.stderr);
 }

@@ -181,7 +181,7 @@ fn an_error_names_file_line_key_value_and_the_nearest_right_one() {
     for (text, message) in [
         (
             "review:\n  fail_onn: LOW\n",
-            "`x.yaml`, line 2 (`fail_onn`): unknown field `fail_onn`, expected one of ",
+            "`x.yaml`, line 2 (`fail_onn`): unknown key `fail_onn`, expected one of ",
         ),
         ("review:\n  fail_onn: LOW\n", "; did you mean `fail_on`?"),
         ("reviews: {}\n", "; did you mean `review`?"),
@@ -191,13 +191,19 @@ fn an_error_names_file_line_key_value_and_the_nearest_right_one() {
         ("review: 3\n", "expected a map, found `3`"),
         ("review:\n  models: maybe # ?\n", "expected true or false, found `maybe`"),
         ("review:\n  rules: {rust/dbg-lef: off}\n", "`rust/dbg-left`"),
-        ("review:\n  fail_on: LOWW\n", "invalid `review.fail_on`"),
+        ("review:\n  fail_on: LOWW\n", "invalid value of `review.fail_on`"),
+        ("review:\n  at_a_time: 2\n  fail_on: LOWW\n", "`x.yaml`, line 3 (`fail_on`)"),
+        ("review:\n  fail_on: LOWW\n", "`LOWW`: expected one of"),
+        ("review:\n  fail_on: LOWW\n", "; did you mean `LOW`?"),
+        ("review:\n  analysers: [ruff]\n", "expected a word, found `[ruff]`"),
+        ("review:\n  commands: [rufff]\n", "; did you mean `ruff`?"),
+        ("review:\n  rules:\n    go/*: of\n", "line 3 (`go/*`): invalid value: `of`"),
     ] {
         repository.write("x.yaml", text);
         let ran = assay_in(repository.path(), &["config", "check", "x.yaml"], b"");
         assert_eq!(ran.code, 2, "{text}: {}", ran.stdout);
         assert!(ran.stderr.contains(message), "{text}: {}", ran.stderr);
-        for kind in ["usize", "u64", "struct", "sequence", "NonZero", "Config"] {
+        for kind in ["usize", "u64", "struct", "sequence", "NonZero", "Config", "enum", "variant"] {
             assert!(!ran.stderr.contains(kind), "{text}: {}", ran.stderr);
         }
     }

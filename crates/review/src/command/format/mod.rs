@@ -20,6 +20,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
+use assay_base::nearest::{did_you_mean, nearest};
 use assay_findings::path::RepoPath;
 use assay_findings::read;
 use assay_findings::report::Report;
@@ -59,7 +60,11 @@ pub enum AnalyserFormat {
 
 /// The error for a word that names no format.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown output format `{word}`: expected one of {}", AnalyserFormat::words().join(", "))]
+#[error(
+    "unknown output format `{word}`: expected one of {}{}",
+    AnalyserFormat::words().join(", "),
+    did_you_mean(&nearest(word, AnalyserFormat::words()))
+)]
 pub struct UnknownFormat {
     word: String,
 }
