@@ -1,5 +1,6 @@
 //! The language of a file, and the recognition of tests.
 
+use assay_findings::vote::LineRange;
 pub(crate) use ast_grep_language::SupportLang as Language;
 
 /// The languages that rules can be written for.
@@ -238,6 +239,27 @@ pub fn is_test(path: &str) -> bool {
             && (stem.ends_with("test") || stem.ends_with("tests")))
         || is_below_test_project(&path)
         || (path.ends_with(".php") && stem.ends_with("test"))
+}
+
+/// Returns the lines of the test modules in a Rust file: `#[cfg(test)]` and `mod` on lines of their
+/// own without indentation, up to the next line that closes a block there.
+pub(crate) fn test_modules(path: &str, lines: &[&str]) -> Vec<LineRange> {
+    if !path.ends_with(".rs") {
+        return Vec::new();
+    }
+    let opens = |at: usize| {
+        lines[at].trim_end() == "#[cfg(test)]"
+            && lines[at + 1..]
+                .iter()
+                .find(|line| !line.starts_with('#'))
+                .is_some_and(|line| line.starts_with("mod ") && line.trim_end().ends_with('{'))
+    };
+    let end = |start: usize| lines[start..].iter().position(|line| line.starts_with('}'));
+    let module = |start: usize| {
+        let last = end(start).map_or(lines.len() - 1, |length| start + length);
+        LineRange::range(u32::try_from(start + 1).ok()?, u32::try_from(last + 1).ok()?)
+    };
+    (0..lines.len()).filter(|at| opens(*at)).filter_map(module).collect()
 }
 
 #[cfg(test)]

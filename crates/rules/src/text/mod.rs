@@ -12,6 +12,7 @@ use std::cell::OnceCell;
 use assay_findings::vote::LineRange;
 
 use crate::credentials::{Credential, scan};
+use crate::language;
 use crate::rule_match::RuleMatch;
 use crate::rule_text::RuleText;
 
@@ -25,6 +26,7 @@ pub(crate) struct AddedLines<'t> {
     /// All lines of the file.
     pub(crate) all: Vec<&'t str>,
     credentials: OnceCell<Vec<Credential>>,
+    test_modules: OnceCell<Vec<LineRange>>,
 }
 
 impl<'t> AddedLines<'t> {
@@ -38,7 +40,8 @@ impl<'t> AddedLines<'t> {
         let numbers = added.flat_map(|lines| lines.start()..=lines.end());
         let lines = numbers.filter_map(|number| Some((number, *all.get(number as usize - 1)?)));
         let lines = lines.collect();
-        AddedLines { path, text, lines, all, credentials: OnceCell::new() }
+        let (credentials, test_modules) = (OnceCell::new(), OnceCell::new());
+        AddedLines { path, text, lines, all, credentials, test_modules }
     }
 
     /// Returns the credentials of the whole file.
@@ -59,6 +62,16 @@ impl<'t> AddedLines<'t> {
     fn start_of(&self, line: u32) -> usize {
         let line = line.checked_sub(1).and_then(|at| self.all.get(at as usize));
         line.map_or(0, |line| line.as_ptr() as usize - self.text.as_ptr() as usize)
+    }
+
+    /// Returns true if a line belongs to a test.
+    fn is_test(&self, line: u32) -> bool {
+        language::is_test(self.path)
+            || self
+                .test_modules
+                .get_or_init(|| language::test_modules(self.path, &self.all))
+                .iter()
+                .any(|module| module.start() <= line && line <= module.end())
     }
 
     /// Returns true if the change adds a line.

@@ -51,14 +51,14 @@ fn hits(
     certainty: Certainty,
     is_wanted: impl Fn(&Credential) -> bool,
 ) -> Vec<RuleMatch> {
-    // Tests need passwords, so that only certain credentials are reported there: those open a real
-    // service.
-    if certainty < Certainty::Certain && language::is_test(added.path) {
-        return Vec::new();
-    }
     let found = added.credentials().iter();
     let found = found.filter(|one| one.certainty == certainty && is_wanted(one));
-    found.filter_map(|one| hit(added, one)).collect()
+    let found = found.filter_map(|one| hit(added, one));
+    // Tests need passwords, so that only certain credentials are reported there: those open a real
+    // service.
+    let is_expected =
+        |hit: &RuleMatch| certainty < Certainty::Certain && added.is_test(hit.lines.start());
+    found.filter(|hit| !is_expected(hit)).collect()
 }
 
 /// Creates a hit of a credential on an added line, at the first such line.
@@ -107,6 +107,13 @@ mod tests {
     fn passwords_in_test_files_are_not_reported() {
         let text = "password = \"kT9vQ2mX7pLw\"";
         assert_eq!(lines_hit("tests/a.py", text, likely), Vec::<u32>::new());
+    }
+
+    #[test]
+    fn passwords_in_the_tests_of_a_rust_file_are_not_reported() {
+        let code = "const PASSWORD: &str = \"kT9vQ2mX7pLw\";\n";
+        let text = format!("{code}#[cfg(test)]\nmod tests {{\n    {code}}}\n{code}");
+        assert_eq!(lines_hit("src/a.rs", &text, likely), [1, 6]);
     }
 
     #[test]

@@ -61,6 +61,8 @@ pub struct Injection {
     pub about: &'static str,
     /// The decoded text, without invisible characters.
     pub shown: String,
+    /// True if the text has the form of an answer and gives no order.
+    is_answer: bool,
 }
 
 /// Finds orders to a reviewer in a text of any source: a commit message, the description of a pull
@@ -121,6 +123,7 @@ pub(crate) fn find(added: &AddedLines<'_>) -> Vec<RuleMatch> {
         let at = added.lines.partition_point(|(number, _)| *number < injection.lines.start());
         added.lines.get(at).is_some_and(|(number, _)| *number <= injection.lines.end())
     });
+    found.retain(|injection| !is_test_data(added, injection));
     let text_of = |number: u32| added.all.get(number as usize - 1).copied().unwrap_or_default();
     let hit = |injection: Injection| {
         let line = text_of(injection.lines.start());
@@ -136,6 +139,22 @@ pub(crate) fn find(added: &AddedLines<'_>) -> Vec<RuleMatch> {
         Some(RuleMatch { lines: injection.lines, note: Some(note), is_secret: !is_plain, ..hit })
     };
     found.into_iter().filter_map(hit).collect()
+}
+
+/// Returns true if a text is the answer of a model or the output of assay in the code of a test,
+/// which feeds it to a program or compares it. The text is withheld from models all the same.
+fn is_test_data(added: &AddedLines<'_>, injection: &Injection) -> bool {
+    const COMMENT_STARTS: [&str; 7] = ["#", "/*", "*", "--", ";", "<!--", "\"\"\""];
+    const COMMENT_PARTS: [&str; 3] = ["//", " #", "/*"];
+    let is_code = |number: u32| {
+        let line = added.all.get(number as usize - 1).copied().unwrap_or_default().trim_start();
+        let is_comment = COMMENT_STARTS.iter().any(|mark| line.starts_with(mark))
+            || COMMENT_PARTS.iter().any(|mark| line.contains(mark));
+        added.is_test(number) && !is_comment
+    };
+    injection.is_answer
+        && hidden::is_code(added.path)
+        && (injection.lines.start()..=injection.lines.end()).all(is_code)
 }
 
 /// Returns a vote on the name of a file if it gives orders to a reviewer.
@@ -167,7 +186,8 @@ fn scan(lines: &[(u32, &str)], is_code: bool, depth: usize) -> Vec<Injection> {
         let about = hidden::describe_hidden(line, is_code);
         let shown = || fold::shorten(&fold::to_readable(line)).to_owned();
         found.extend(about.and_then(|about| {
-            Some(Injection { lines: LineRange::at(*number)?, about, shown: shown() })
+            let lines = LineRange::at(*number)?;
+            Some(Injection { lines, about, shown: shown(), is_answer: false })
         }));
     }
     if depth < MAX_DEPTH {
@@ -259,7 +279,8 @@ fn match_sign(
             false => place.text,
         };
         let lines = LineRange::range(lines[start].0, lines[end - 1].0)?;
-        Some(Injection { lines, about: SIGNS[sign].about, shown })
+        let about = SIGNS[sign].about;
+        Some(Injection { lines, about, shown, is_answer: about == signs::FAKE })
     };
     meant.into_iter().filter_map(injection).collect()
 }
@@ -303,6 +324,7 @@ fn merge(mut found: Vec<Injection>) -> Vec<Injection> {
             Some(last) => {
                 let end = last.lines.end().max(next.lines.end());
                 last.lines = LineRange::range(last.lines.start(), end).unwrap_or(last.lines);
+                last.is_answer &= next.is_answer;
             }
             None => merged.push(next),
         }
