@@ -60,11 +60,14 @@ fn fix_step(synthesis: &Synthesis, is_stored: bool, caller: ReviewCaller) -> Opt
     let effect = format!("applies {}", count(safe, "safe fix"));
     match caller {
         _ if safe == 0 => None,
-        ReviewCaller::User if !is_stored => None,
-        ReviewCaller::User => Some(NextStep::new("assay fix", effect)),
         // These fixes are computed from the index, and not from the stored run.
-        ReviewCaller::UserOnStaged | ReviewCaller::CommitHook => {
+        ReviewCaller::UserOnStaged => Some(NextStep::new("assay fix --staged", effect)),
+        ReviewCaller::CommitHook if refuses_commit(synthesis) => {
             Some(NextStep::new("assay fix --staged", effect))
+        }
+        // After a commit, nothing is staged.
+        ReviewCaller::User | ReviewCaller::CommitHook => {
+            is_stored.then(|| NextStep::new("assay fix", effect))
         }
     }
 }

@@ -42,13 +42,21 @@ const HOOK: &str = include_str!("../../assets/pre-commit");
 /// The command of the hook.
 const HOOK_COMMAND: &str = "assay review --hook";
 
-/// The hook that earlier versions wrote, which is replaced.
-const EARLIER_HOOK: &str = "\
+/// The hooks that earlier versions wrote, which are replaced.
+const EARLIER_HOOKS: [&str; 2] = [
+    "\
 #!/bin/sh
 # Reviews what is staged; a change that is not ready is not committed.
 # `git commit --no-verify` goes past it.
 exec assay review --staged --mode report-only
-";
+",
+    "\
+#!/bin/sh
+# Reviews what is staged; a change that is not ready is not committed.
+# `git commit --no-verify` goes past it.
+exec assay review --hook
+",
+];
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<Exit> {
     let root = assay_change::root(&args.folder)?;
@@ -119,7 +127,7 @@ fn install_hook(folder: &Path, root: &Path) -> anyhow::Result<String> {
     let shown = path.strip_prefix(root).unwrap_or(&path).display().to_string();
     match fs::read_to_string(&path) {
         Ok(there) if there == HOOK => return Ok(format!("{shown} already exists")),
-        Ok(there) if there == EARLIER_HOOK => {
+        Ok(there) if EARLIER_HOOKS.contains(&there.as_str()) => {
             write_atomically(&path, HOOK.as_bytes())
                 .with_context(|| format!("cannot write `{}`", path.display()))?;
         }

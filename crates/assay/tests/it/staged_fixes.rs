@@ -1,6 +1,7 @@
 //! `assay fix --staged`, and the hook that names it.
 
 use std::fs;
+use std::process::Command;
 
 use assay_testkit::Repository;
 
@@ -152,16 +153,43 @@ fn the_hook_prints_one_line_if_there_is_nothing_to_fix() {
 }
 
 #[test]
+fn the_hook_without_assay_on_the_path_says_how_to_commit() {
+    let repository = staged(BEFORE);
+    assert_eq!(assay_in(repository.path(), &["init", "--hook"], b"").code, 0);
+    let ran = Command::new("/bin/sh")
+        .arg(repository.file(".git/hooks/pre-commit"))
+        .env("PATH", repository.path())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&ran.stderr);
+    assert_eq!(ran.status.code(), Some(1), "{said}");
+    assert!(said.contains("cannot find `assay`") && said.contains("--no-verify"), "{said}");
+}
+
+#[test]
+fn a_commit_that_passes_is_followed_by_the_fixes_of_the_work_tree() {
+    let repository = staged(&BEFORE.replace("return 2", "print(\"DEBUG\")\n    return 2"));
+    let ran = assay_in(repository.path(), &["review", "--hook"], b"");
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    assert!(ran.stdout.ends_with("next: assay fix applies 1 safe fix\n"), "{}", ran.stdout);
+    repository.git(&["commit", "--quiet", "-m", "With debugging output"]);
+    let ran = assay_in(repository.path(), &["fix"], b"");
+    assert!(ran.stdout.contains("1 safe fix applied"), "{}", ran.stdout);
+}
+
+#[test]
 fn a_hook_of_an_earlier_version_is_replaced_and_another_hook_is_not() {
     let repository = Repository::new();
     let earlier = "#!/bin/sh\n# Reviews what is staged; a change that is not ready is not \
-                   committed.\n# `git commit --no-verify` goes past it.\nexec assay review \
-                   --staged --mode report-only\n";
-    repository.write(".git/hooks/pre-commit", earlier);
-    let ran = assay_in(repository.path(), &["init", "--hook"], b"");
-    assert_eq!(ran.code, 0, "{}", ran.stderr);
-    let hook = fs::read_to_string(repository.file(".git/hooks/pre-commit")).unwrap();
-    assert!(hook.ends_with("exec assay review --hook\n"), "{hook}");
+                   committed.\n# `git commit --no-verify` goes past it.\nexec assay review ";
+    for arguments in ["--staged --mode report-only", "--hook"] {
+        repository.write(".git/hooks/pre-commit", &format!("{earlier}{arguments}\n"));
+        let ran = assay_in(repository.path(), &["init", "--hook"], b"");
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let hook = fs::read_to_string(repository.file(".git/hooks/pre-commit")).unwrap();
+        assert!(hook.contains("command -v assay"), "{hook}");
+        assert!(hook.ends_with("exec assay review --hook\n"), "{hook}");
+    }
     repository.write(".git/hooks/pre-commit", "#!/bin/sh\nmake lint\n");
     let ran = assay_in(repository.path(), &["init", "--hook"], b"");
     assert_eq!(ran.code, 2, "{}", ran.stdout);
