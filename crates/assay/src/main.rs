@@ -117,7 +117,7 @@ enum Command {
     Findings(commands::findings::Step),
     /// Copy, export and prune the ledger of findings
     Ledger(commands::ledger_maintenance::Args),
-    /// Shows findings in an editor over the Language Server Protocol
+    /// Show findings in an editor over the Language Server Protocol
     Lsp(commands::lsp::Args),
     /// Serve tools to agents and editors over MCP
     Mcp(commands::mcp::Args),
@@ -127,6 +127,8 @@ enum Command {
     Serve(commands::serve::Args),
     /// Poll for open pull requests, and queue their reviews
     WatchPrs(commands::watch_prs::Args),
+    /// Print a token of a GitHub App, for `github.token_command`
+    GithubToken(commands::github_token::Args),
     /// Print the JSON Schema of the configuration, or of a command for scripts
     Schema(commands::schema::Args),
     /// Print a completion script for a shell
@@ -202,6 +204,7 @@ fn main() -> ExitCode {
         Command::Queue(args) => commands::queue::run(args),
         Command::Serve(args) => commands::serve::run(&args, &diagnostics),
         Command::WatchPrs(args) => commands::watch_prs::run(&args),
+        Command::GithubToken(args) => commands::github_token::run(&args),
         Command::Schema(args) => commands::schema::run(&args),
         Command::Completions(args) => commands::shell::completions(&args),
         Command::Man(args) => commands::man_pages::run(&args),

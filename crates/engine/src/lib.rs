@@ -54,6 +54,7 @@ pub mod finding_statistics;
 pub mod gate_outcome;
 pub mod gate_run;
 pub mod gate_session;
+pub mod github_app;
 pub mod imports;
 pub mod interactive_review;
 pub mod ledger_transfer;

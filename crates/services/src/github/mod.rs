@@ -4,6 +4,7 @@
 //! and is truncated. Writes are limited by a [`RateLimiter`]. If the response to a write was lost,
 //! the caller has to find out whether the write took effect.
 
+mod app;
 mod branches;
 mod checks;
 mod comments;
@@ -20,6 +21,7 @@ use assay_sandbox::Keys;
 use assay_store::pulls::RepositoryName;
 use serde::de::DeserializeOwned;
 
+pub use self::app::{AppKey, AppKeyError, InstallationToken};
 pub use self::checks::CheckRun;
 pub use self::comments::{IssueComment, ReviewComment};
 pub use self::pulls::{

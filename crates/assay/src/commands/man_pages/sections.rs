@@ -43,7 +43,7 @@ const FILES: [(&str, &str); 5] = [
 type Example = (&'static str, &'static str);
 
 /// The examples by the start of the page's name. The longest start applies.
-const EXAMPLES: [(&str, &[Example]); 27] = [
+const EXAMPLES: [(&str, &[Example]); 28] = [
     (
         "assay",
         &[
@@ -144,6 +144,13 @@ const EXAMPLES: [(&str, &[Example]); 27] = [
     ),
     ("assay-serve", &[("assay serve", "Serve the dashboard and the HTTP API.")]),
     ("assay-watch-prs", &[("assay watch-prs --repo OWNER/REPO", "Poll a repository.")]),
+    (
+        "assay-github-token",
+        &[(
+            "assay github-token --app 12345 --private-key app.pem --repo OWNER/REPO",
+            "Print a token of a GitHub App.",
+        )],
+    ),
     ("assay-schema", &[("assay schema configuration", "Print the schema of the configuration.")]),
     ("assay-completions", &[("assay completions bash > assay.bash", "Write a completion script.")]),
     (
