@@ -6,6 +6,7 @@ mod action;
 mod action_review;
 mod agents;
 mod analysers;
+mod ci_examples;
 mod configuration;
 mod dashboard;
 mod delegation;

@@ -17,6 +17,9 @@ const INSTALL: &str = include_str!("assets/install.sh");
 /// The Homebrew formula; `@…@` stands for a value.
 const FORMULA: &str = include_str!("assets/assay.rb");
 
+/// The description of the container image; `@…@` stands for a value.
+const DOCKERFILE: &str = include_str!("assets/Dockerfile");
+
 /// An archive of a target, with its checksum.
 #[derive(Debug, PartialEq, Eq)]
 struct ReleasedArchive {
@@ -34,12 +37,13 @@ pub(super) fn write(folder: &Path, url: &str) -> anyhow::Result<Vec<PathBuf>> {
         bail!("`{folder}` has no archive of version {version}; run `cargo xtask dist` first");
     }
     let texts = [
-        ("SHA256SUMS", checksums(&archives)),
-        ("install.sh", install_script(&archives, url)),
-        ("assay.rb", formula(&archives, url)),
+        ("SHA256SUMS", Some(checksums(&archives))),
+        ("install.sh", Some(install_script(&archives, url))),
+        ("assay.rb", Some(formula(&archives, url))),
+        ("Dockerfile", dockerfile(&archives)),
     ];
     let mut written = Vec::new();
-    for (name, text) in texts {
+    for (name, text) in texts.into_iter().filter_map(|(name, text)| Some((name, text?))) {
         let path = folder.join(name);
         super::write(&path, text.as_bytes())?;
         written.push(path);
@@ -105,6 +109,20 @@ fn install_script(archives: &[ReleasedArchive], url: &str) -> String {
         .replace("@VERSION@", version())
         .replace("@URL@", url)
         .replace("    @CHECKSUMS@\n", &cases)
+}
+
+/// Returns the description of the container image; `None` without an archive for musl, which the
+/// image needs.
+fn dockerfile(archives: &[ReleasedArchive]) -> Option<String> {
+    let case = |archive: &ReleasedArchive| {
+        let cpu = archive.triple.strip_suffix("-unknown-linux-musl")?;
+        let name = if cpu == "aarch64" { "arm64" } else { "amd64" };
+        let (triple, sum) = (&archive.triple, &archive.sha256);
+        Some(format!("      {name}) target={triple}; sum={sum} ;; \\\n"))
+    };
+    let cases: String = archives.iter().filter_map(case).collect();
+    let text = DOCKERFILE.replace("@VERSION@", version()).replace("@CHECKSUMS@\n", &cases);
+    (!cases.is_empty()).then_some(text)
 }
 
 /// Returns the Homebrew formula. On Linux Homebrew brings its own glibc, so the static binary is
@@ -178,6 +196,37 @@ mod tests {
         assert!(text.contains("x86_64-unknown-linux-musl.tar.gz"), "{text}");
         assert!(!text.contains("linux-gnu"), "{text}");
         assert!(!text.contains('@'), "{text}");
+    }
+
+    #[test]
+    fn the_image_has_the_static_binaries_and_is_left_out_without_them() {
+        let triples = ["x86_64-unknown-linux-gnu", "aarch64-unknown-linux-musl"].map(released);
+        let text = dockerfile(&triples).unwrap();
+        let line = format!(
+            "      arm64) target=aarch64-unknown-linux-musl; sum={} ;; \\\n",
+            "ab".repeat(32)
+        );
+        assert!(text.contains(&line), "{text}");
+        assert!(!text.contains("linux-gnu") && !text.contains('@'), "{text}");
+        assert_eq!(dockerfile(&triples[..1]), None);
+    }
+
+    #[test]
+    fn the_metadata_of_binstall_name_the_archives_and_the_program_in_them() {
+        let manifest = std::fs::read_to_string(root().join("crates/assay/Cargo.toml")).unwrap();
+        let (_, metadata) = manifest.split_once("[package.metadata.binstall]\n").unwrap();
+        let value = |key: &str| {
+            let line = metadata.lines().find_map(|line| line.strip_prefix(&format!("{key} = ")));
+            let text = line.unwrap().trim_matches('"').to_owned();
+            let fill = |text: String, name: &str, value: &str| text.replace(name, value);
+            let text = fill(text, "{ version }", version());
+            let text = fill(text, "{ target }", "T");
+            fill(fill(text, "{ bin }", "assay"), "{ binary-ext }", "")
+        };
+        let stem = archive_stem("T");
+        assert!(value("pkg-url").ends_with(&format!("/v{}/{stem}.tar.gz", version())));
+        assert_eq!(value("bin-dir"), format!("{stem}/assay"));
+        assert_eq!(value("pkg-fmt"), "tgz");
     }
 
     #[test]
