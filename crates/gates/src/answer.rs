@@ -39,7 +39,7 @@ pub struct GateAnswer {
     phase: Phase,
     #[schemars(extend("enum" = ["PASS", "FAIL"]))]
     status: &'static str,
-    #[schemars(extend("enum" = ["pass", "fail", "open", "empty", "incomplete", "handed_over"]))]
+    #[schemars(extend("enum" = GateOutcome::WORDS))]
     outcome: &'static str,
     /// The reasons why a person decides, or why the list is incomplete.
     reasons: Vec<String>,
@@ -93,19 +93,11 @@ impl ListAnswer {
 impl GateAnswer {
     /// Returns the answer for the status of a gate.
     pub fn of(phase: Phase, status: &GateStatus) -> GateAnswer {
-        let (outcome, reasons) = match &status.outcome {
-            GateOutcome::Pass => ("pass", Vec::new()),
-            GateOutcome::Fail => ("fail", Vec::new()),
-            GateOutcome::Open => ("open", Vec::new()),
-            GateOutcome::Empty => ("empty", Vec::new()),
-            GateOutcome::Incomplete(reasons) => ("incomplete", reasons.clone()),
-            GateOutcome::HandedOver(reasons) => ("handed_over", reasons.clone()),
-        };
         GateAnswer {
             phase,
             status: status.status(),
-            outcome,
-            reasons,
+            outcome: status.outcome.word(),
+            reasons: status.outcome.reasons().to_vec(),
             iteration: status.attempt.iteration,
             loop_state: status.attempt.state,
             counts: status.counts(),

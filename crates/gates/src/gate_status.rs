@@ -109,6 +109,46 @@ pub enum GateOutcome {
     HandedOver(Vec<String>),
 }
 
+impl ItemEffect {
+    /// Returns the effect in its written form, without the reason and the name.
+    pub fn word(&self) -> &'static str {
+        match self {
+            ItemEffect::Holds => "holds",
+            ItemEffect::Open => "open",
+            ItemEffect::Blocks => "blocks",
+            ItemEffect::Waived => "waived",
+            ItemEffect::Accepted { .. } => "accepted",
+        }
+    }
+}
+
+impl GateOutcome {
+    /// The written forms of all outcomes.
+    pub const WORDS: [&'static str; 6] =
+        ["pass", "fail", "open", "empty", "incomplete", "handed_over"];
+
+    /// Returns the outcome in its written form, without its reasons.
+    pub fn word(&self) -> &'static str {
+        let [pass, fail, open, empty, incomplete, handed_over] = GateOutcome::WORDS;
+        match self {
+            GateOutcome::Pass => pass,
+            GateOutcome::Fail => fail,
+            GateOutcome::Open => open,
+            GateOutcome::Empty => empty,
+            GateOutcome::Incomplete(_) => incomplete,
+            GateOutcome::HandedOver(_) => handed_over,
+        }
+    }
+
+    /// Returns the reasons why a person decides, or why the list is incomplete.
+    pub fn reasons(&self) -> &[String] {
+        match self {
+            GateOutcome::Pass | GateOutcome::Fail | GateOutcome::Open | GateOutcome::Empty => &[],
+            GateOutcome::Incomplete(reasons) | GateOutcome::HandedOver(reasons) => reasons,
+        }
+    }
+}
+
 impl GateStatus {
     /// Returns true if the gate is passed.
     pub fn is_passed(&self) -> bool {

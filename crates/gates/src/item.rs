@@ -242,3 +242,14 @@ pub enum Severity {
     /// A defect that loses knowledge or integrity.
     Must,
 }
+
+impl Severity {
+    /// Returns the severity in its written form: `MAY`, `SHOULD` or `MUST`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Severity::May => "MAY",
+            Severity::Should => "SHOULD",
+            Severity::Must => "MUST",
+        }
+    }
+}

@@ -100,6 +100,16 @@ pub enum JournalDecision {
     Released,
 }
 
+impl JournalDecision {
+    /// Returns the decision in its written form: `accepted` or `released`.
+    pub fn word(self) -> &'static str {
+        match self {
+            JournalDecision::Accepted => "accepted",
+            JournalDecision::Released => "released",
+        }
+    }
+}
+
 /// The inputs of a list, so that later steps use the same ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

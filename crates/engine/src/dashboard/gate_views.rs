@@ -1,9 +1,8 @@
 //! Quality gates as the dashboard shows them.
 
-use assay_gates::gate_status::{Counts, GateOutcome, GateStatus, ItemEffect, ItemStatus};
-use assay_gates::item::Severity;
+use assay_gates::gate_status::{Counts, GateStatus, ItemEffect, ItemStatus};
 use assay_gates::phase::Phase;
-use assay_gates::sidecar::{ChecklistSource, GateInputs, JournalDecision, JournalEntry};
+use assay_gates::sidecar::{ChecklistSource, GateInputs, JournalEntry};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -128,26 +127,18 @@ impl From<Counts> for GateCountsView {
 
 impl From<&ItemStatus> for GateItemView {
     fn from(line: &ItemStatus) -> GateItemView {
-        let (effect, accepted) = match &line.effect {
-            ItemEffect::Holds => ("holds", None),
-            ItemEffect::Open => ("open", None),
-            ItemEffect::Blocks => ("blocks", None),
-            ItemEffect::Waived => ("waived", None),
-            ItemEffect::Accepted { reason, by } => ("accepted", Some((by, reason))),
-        };
-        let severity = match line.severity {
-            Severity::May => "MAY",
-            Severity::Should => "SHOULD",
-            Severity::Must => "MUST",
+        let accepted = match &line.effect {
+            ItemEffect::Holds | ItemEffect::Open | ItemEffect::Blocks | ItemEffect::Waived => None,
+            ItemEffect::Accepted { reason, by } => Some((by, reason)),
         };
         GateItemView {
             id: line.item.id.to_string(),
-            severity: severity.to_owned(),
+            severity: line.severity.word().to_owned(),
             status: line.item.result.word().to_owned(),
             scope: redacted(&line.item.scope.to_string()),
             check: redacted(&line.item.check),
             finding: line.item.result.finding().as_deref().map(redacted),
-            effect: effect.to_owned(),
+            effect: line.effect.word().to_owned(),
             accepted_by: accepted.map(|(by, _)| redacted(by)),
             accepted_because: accepted.map(|(_, reason)| redacted(reason)),
             fails: line.fails,
@@ -157,13 +148,9 @@ impl From<&ItemStatus> for GateItemView {
 
 impl From<&JournalEntry> for GateDecisionView {
     fn from(entry: &JournalEntry) -> GateDecisionView {
-        let decision = match entry.decision {
-            JournalDecision::Accepted => "accepted",
-            JournalDecision::Released => "released",
-        };
         GateDecisionView {
             item: entry.item.clone(),
-            decision: decision.to_owned(),
+            decision: entry.decision.word().to_owned(),
             by: redacted(&entry.by),
             reason: redacted(&entry.reason),
         }
@@ -172,17 +159,9 @@ impl From<&JournalEntry> for GateDecisionView {
 
 impl GateView {
     fn of(phase: Phase, inputs: &GateInputs, status: &GateStatus) -> GateView {
-        let outcome = match &status.outcome {
-            GateOutcome::Pass => "pass",
-            GateOutcome::Fail => "fail",
-            GateOutcome::Open => "open",
-            GateOutcome::Empty => "empty",
-            GateOutcome::Incomplete(_) => "incomplete",
-            GateOutcome::HandedOver(_) => "handed_over",
-        };
         GateView {
             phase: phase.to_string(),
-            outcome: outcome.to_owned(),
+            outcome: status.outcome.word().to_owned(),
             summary: redacted(&describe_outcome(&status.outcome)),
             iteration: status.attempt.iteration,
             plan: inputs.plan.clone(),

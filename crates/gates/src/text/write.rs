@@ -11,7 +11,7 @@ use crate::gate_status::{Counts, GateOutcome, GateStatus, ItemEffect, ItemStatus
 use crate::guide::Instruction;
 use crate::headline::headline;
 use crate::item::Item;
-use crate::sidecar::{ChecklistSource, JournalDecision};
+use crate::sidecar::ChecklistSource;
 
 /// Formats the items of a list.
 pub fn decomposed<'a>(items: impl Iterator<Item = &'a Item>) -> String {
@@ -48,11 +48,7 @@ pub fn verified(gate_status: &GateStatus) -> String {
     titled(&mut out, "Altered items", gate_status.altered.iter().cloned());
     let journal = gate_status.journal.iter().map(|entry| {
         let (by, reason) = (one_line(&entry.by), one_line(&entry.reason));
-        let decision = match entry.decision {
-            JournalDecision::Accepted => "accepted",
-            JournalDecision::Released => "released",
-        };
-        format!("{}: {decision} by {by}: {reason}", entry.item)
+        format!("{}: {} by {by}: {reason}", entry.item, entry.decision.word())
     });
     titled(&mut out, "Decisions on record", journal);
     if gate_status.checklist == ChecklistSource::HandedIn {

@@ -3,8 +3,9 @@
 use assay_gates::attempt::{Attempt, AttemptResult, AttemptState};
 use assay_gates::blocking_policy::BlockingPolicy;
 use assay_gates::gate_state::{GateState, VerifiedScope};
-use assay_gates::gate_status::GateOutcome;
+use assay_gates::gate_status::{GateOutcome, ItemEffect};
 use assay_gates::item::{ItemResult, Severity};
+use assay_gates::sidecar::JournalDecision;
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
@@ -342,5 +343,23 @@ proptest! {
             _ => *severity == 0 || (*severity == 1 && iteration <= 4) || iteration <= 2,
         });
         prop_assert_eq!(status.outcome == GateOutcome::Pass, !keeps_shut, "{}", text);
+    }
+}
+
+#[test]
+fn written_forms_are_those_of_the_json() {
+    let json = |value: serde_json::Value| value.as_str().unwrap().to_owned();
+    for severity in [Severity::May, Severity::Should, Severity::Must] {
+        assert_eq!(json(serde_json::to_value(severity).unwrap()), severity.word());
+    }
+    for decision in [JournalDecision::Accepted, JournalDecision::Released] {
+        assert_eq!(json(serde_json::to_value(decision).unwrap()), decision.word());
+    }
+    let accepted = ItemEffect::Accepted { reason: "known".to_owned(), by: "Bea".to_owned() };
+    for effect in
+        [ItemEffect::Holds, ItemEffect::Open, ItemEffect::Blocks, ItemEffect::Waived, accepted]
+    {
+        let written = serde_json::to_value(&effect).unwrap();
+        assert_eq!(json(written["stands"].clone()), effect.word());
     }
 }

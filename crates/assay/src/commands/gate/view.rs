@@ -10,7 +10,7 @@ use assay_gates::attempt::AttemptState;
 use assay_gates::gate_status::{Counts, GateStatus, ItemEffect};
 use assay_gates::item::ItemResult;
 use assay_gates::phase::Phase;
-use assay_gates::sidecar::{ChecklistSource, JournalDecision, JournalEntry, ReleasedItem};
+use assay_gates::sidecar::{ChecklistSource, JournalEntry, ReleasedItem};
 
 use serde_json::json;
 
@@ -44,10 +44,10 @@ fn render_status(phase: Phase, standing: &GateStatus) -> String {
         .lines
         .iter()
         .map(|line| {
-            let (status, finding) = match &line.item.result {
-                ItemResult::Todo => ("TODO", ""),
-                ItemResult::Pass => ("PASS", ""),
-                ItemResult::Fail(finding) => ("FAIL", finding.as_str()),
+            let status = line.item.result.word();
+            let finding = match &line.item.result {
+                ItemResult::Todo | ItemResult::Pass => "",
+                ItemResult::Fail(finding) => finding.as_str(),
             };
             let status = match &line.effect {
                 ItemEffect::Holds | ItemEffect::Open | ItemEffect::Blocks => status.to_owned(),
@@ -61,7 +61,7 @@ fn render_status(phase: Phase, standing: &GateStatus) -> String {
                 _ if finding.is_empty() => line.item.check.clone(),
                 _ => finding.to_owned(),
             };
-            let severity = format!("{:?}", line.severity).to_uppercase();
+            let severity = line.severity.word().to_owned();
             vec![line.item.id.to_string(), severity, status, line.item.scope.to_string(), what]
         })
         .collect();
@@ -78,10 +78,7 @@ fn render_status(phase: Phase, standing: &GateStatus) -> String {
     }
     for entry in &standing.journal {
         let JournalEntry { item, by, reason, .. } = entry;
-        let decision = match entry.decision {
-            JournalDecision::Accepted => "accepted",
-            JournalDecision::Released => "released",
-        };
+        let decision = entry.decision.word();
         let _ = writeln!(out, "on record: {item} {decision} by {by}: {reason}");
     }
     for ReleasedItem { id, check, reason, by, .. } in &standing.released {
