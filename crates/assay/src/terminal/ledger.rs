@@ -55,8 +55,8 @@ pub(crate) fn print_list(
     for entry in entries {
         let place = cut_front(&place(entry), columns.place);
         let title = match &entry.rule {
-            Some(rule) => format!("{} ({rule})", entry.title),
-            None => entry.title.clone(),
+            Some(rule) => format!("{} ({rule})", entry.heading()),
+            None => entry.heading().to_owned(),
         };
         let title = escape::one_line(&title);
         let (age, state) = (age(entry, now), entry.state.as_str());
@@ -134,7 +134,7 @@ fn style_of(entry: &FindingEntry) -> Style {
 
 /// Prints the action that was taken on a finding.
 pub(crate) fn print_line(what: &str, entry: &FindingEntry) -> anyhow::Result<()> {
-    let line = format!("{} {} ({})", entry.id, entry.title, place(entry));
+    let line = format!("{} {} ({})", entry.id, entry.heading(), place(entry));
     writeln!(StyledStdout::new(), "{GREEN}{what}{GREEN:#} {}", escape::one_line(&line))?;
     Ok(())
 }
@@ -144,7 +144,7 @@ pub(crate) fn print_history(history: &History, root: &Path) -> anyhow::Result<()
     let mut out = StyledStdout::new();
     let entry = &history.entry;
     let style = style_of(entry);
-    let title = escape::one_line(&entry.title);
+    let title = escape::one_line(entry.heading());
     writeln!(
         out,
         "{style}{}{style:#}: {BOLD}{title}{BOLD:#}\n",
@@ -188,10 +188,10 @@ pub(crate) fn print_history(history: &History, root: &Path) -> anyhow::Result<()
 }
 
 fn write_finding(out: &mut impl Write, finding: &Finding) -> anyhow::Result<()> {
-    if !finding.description.is_empty() {
-        writeln!(out, "\n  {}", wrap(&escape::one_line(&finding.description), 2, "  "))?;
+    if let Some(text) = finding.text_below_heading().filter(|text| !text.is_empty()) {
+        writeln!(out, "\n  {}", wrap(&escape::one_line(&text), 2, "  "))?;
     }
-    if let Some(fix) = &finding.suggested_fix {
+    if let Some(fix) = finding.fix_or_form() {
         writeln!(out, "  {}", wrap(&escape::one_line(&format!("fix: {fix}")), 2, "  "))?;
     }
     if !finding.evidence.is_empty() {

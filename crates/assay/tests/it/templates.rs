@@ -55,6 +55,18 @@ fn each_output_has_the_common_title_and_the_reviewers_title() {
 }
 
 #[test]
+fn the_ledger_lists_findings_by_the_common_title() {
+    let repository = repository();
+    run(&repository, &["review"]);
+    let listed = run(&repository, &["findings", "list"]).stdout;
+    assert!(listed.contains("clean.py:5  Command injection (python/shell-injection)"), "{listed}");
+    let id = listed.lines().find(|line| line.contains("clean.py")).unwrap();
+    let shown = run(&repository, &["findings", "show", &id[..12]]).stdout;
+    assert!(shown.starts_with("HIGH: Command injection\n"), "{shown}");
+    assert!(shown.contains("\n  Shell command built from a value. "), "{shown}");
+}
+
+#[test]
 fn a_change_does_not_change_the_templates_of_its_own_review() {
     let repository = repository();
     repository.write(".assay/templates/shell.yml", OWN);

@@ -33,8 +33,10 @@ pub struct FindingView {
     pub file: Option<String>,
     /// The line when the finding was last seen; null if it has no line.
     pub line: Option<u32>,
-    /// The title.
+    /// The title that the reviewer gave the finding.
     pub title: String,
+    /// The title that all findings of this kind share; null if no template matches.
+    pub template_title: Option<String>,
     /// The category.
     pub category: String,
     /// The rule that found the defect; null if no rule did.
@@ -50,6 +52,11 @@ pub struct FindingView {
 }
 
 impl FindingView {
+    /// Returns the title for a heading: that of the template, else that of the reviewer.
+    pub fn heading(&self) -> &str {
+        self.template_title.as_deref().unwrap_or(&self.title)
+    }
+
     /// Returns the file and the line of the finding, or `the change`.
     pub fn place(&self) -> String {
         match (&self.file, self.line) {
@@ -70,6 +77,7 @@ impl From<FindingEntry> for FindingView {
             file: entry.file,
             line: entry.line,
             title: entry.title,
+            template_title: entry.template_title,
             category: entry.category,
             rule: entry.rule,
             reviewers: entry.reviewers,

@@ -45,8 +45,11 @@ pub struct FindingEntry {
     pub file: Option<String>,
     /// The line when the finding was last seen; `None` if it has no line.
     pub line: Option<u32>,
-    /// The title.
+    /// The title that the reviewer gave the finding.
     pub title: String,
+    /// The title that all findings of this kind share; `None` if no template matched.
+    #[serde(skip)]
+    pub template_title: Option<String>,
     /// The category.
     pub category: String,
     /// The rule that found the defect; `None` if no rule did.
@@ -61,6 +64,13 @@ pub struct FindingEntry {
     pub last_seen: Moment,
     /// The time of the last run that checked the finding.
     pub last_look: Moment,
+}
+
+impl FindingEntry {
+    /// Returns the title for a heading: that of the template, else that of the reviewer.
+    pub fn heading(&self) -> &str {
+        self.template_title.as_deref().unwrap_or(&self.title)
+    }
 }
 
 /// The full history of a finding.
@@ -167,7 +177,7 @@ pub(super) const STATE: &str = "CASE
 
 pub(super) const ENTRY: &str =
     "key, id, severity, impact, file, line, title, category, rule, fingerprint,
-    first_seen, last_seen, last_look,
+    first_seen, last_seen, last_look, json_extract(finding, '$.template.title') AS template_title,
     (SELECT json_group_array(DISTINCT reviewer) FROM votes WHERE finding = findings.key) AS voters";
 
 impl Ledger {
@@ -321,6 +331,7 @@ pub(super) fn entry(row: &SqlRow<'_>) -> SqlResult<FindingEntry> {
         file: (!file.is_empty()).then_some(file),
         line: row.get("line")?,
         title: row.get("title")?,
+        template_title: row.get("template_title")?,
         category: row.get("category")?,
         rule: row.get("rule")?,
         reviewers: names(row, "voters")?,

@@ -24,8 +24,11 @@ const MIGRATIONS: [&str; 5] = [
 pub(super) const VERSION: i64 = MIGRATIONS.len() as i64;
 
 /// The migrations of PostgreSQL, one for each version of the schema.
-const SERVER_MIGRATIONS: [&str; 2] =
-    [include_str!("schema/postgres/1.sql"), include_str!("schema/postgres/2.sql")];
+const SERVER_MIGRATIONS: [&str; 3] = [
+    include_str!("schema/postgres/1.sql"),
+    include_str!("schema/postgres/2.sql"),
+    include_str!("schema/postgres/3.sql"),
+];
 
 /// The lock of the migrations in a database, which is held until the end of the transaction.
 const LOCK_MIGRATIONS: &str = "SELECT pg_advisory_xact_lock(hashtext('assay ledger'))::text";

@@ -8,7 +8,7 @@ use rusqlite::{Transaction, TransactionBehavior};
 use tempfile::TempDir;
 
 use super::decision::{ActiveDismissal, Decision, DismissalTerms};
-use super::query::{FindingFilter, IdMatch};
+use super::query::{FindingEntry, FindingFilter, IdMatch};
 use super::record::{
     Absence, CodeOrigin, ExternalDismissal, Observation, RecordOutcome, RunCost, RunRecord,
     VoteRecord,
@@ -73,6 +73,7 @@ also_on_postgres! {
     a_dismissal_follows_code_that_moves_to_another_file,
     a_run_is_recorded_completely_or_not_at_all,
     two_runs_with_the_same_id_are_both_recorded,
+    a_finding_is_headed_by_the_title_of_its_template,
     neither_order_nor_repetition_of_runs_matters,
     the_known_findings_of_a_file_have_their_count_and_state,
     findings_of_excluded_runs_are_not_known,
@@ -312,6 +313,26 @@ fn a_finding_is_found_by_a_prefix_of_its_id_and_a_current_id_wins_over_an_earlie
     play(&mut ledger, &story);
     let shared = (0..16).map(|digit| ledger.find_by_id(&format!("{digit:x}")).unwrap());
     assert!(shared.into_iter().any(|named| matches!(named, IdMatch::Ambiguous(_))));
+}
+
+#[test]
+fn a_finding_is_headed_by_the_title_of_its_template() {
+    let mut fixture = sandbox();
+    let run = run(1);
+    let with = |name: &str, finding: &str| Observation {
+        title: name.to_owned(),
+        finding: finding.to_owned(),
+        ..observation(&format!("{name}@x.rs"), FindingOutcome::Raised, &run)
+    };
+    let observations = [
+        with("a", r#"{"title": "a", "template": {"title": "Command's \"injection\""}}"#),
+        with("b", r#"{"title": "a \u0000 b", "template": null}"#),
+        with("c", "{}"),
+    ];
+    fixture.ledger.record(&run, &observations, &[]).unwrap();
+    let entries = fixture.ledger.list(&FindingFilter::default(), TODAY).unwrap();
+    let headings: Vec<&str> = entries.iter().map(FindingEntry::heading).collect();
+    assert_eq!(headings, ["Command's \"injection\"", "b", "c"]);
 }
 
 #[test]
