@@ -25,7 +25,8 @@
 //! - `purpose`, `memory`: the purpose of a change, and memories of earlier runs.
 //!   [`finding_ledger`]: decisions of users on findings. [`finding_statistics`]: statistics of the
 //!   ledger. [`ledger_transfer`]: copies, exports and pruning of ledgers.
-//! - [`report_page`]: the HTML page of a stored review.
+//! - [`report_page`]: the HTML page of a stored review. [`trend_chart`]: findings over time, a part
+//!   of pages.
 //! - [`dashboard`]: the content and the actions of the dashboard and the HTTP API.
 //! - [`evaluation`], [`throwaway_repository`]: reviews of the cases of a set, each in a temporary
 //!   repository.
@@ -85,5 +86,6 @@ pub mod telemetry;
 pub mod template_catalogue;
 pub mod throwaway_repository;
 mod ticket_update;
+pub mod trend_chart;
 pub mod unknown_outcome;
 pub mod wording;

@@ -1,11 +1,12 @@
-//! Charts as inline SVG, each with its numbers as text: [`sparkline`], [`BarChart`],
-//! [`PeriodChart`], [`HeatMap`].
+//! Charts, each with its numbers as text: [`sparkline`], [`BarChart`] and [`PeriodChart`] as inline
+//! SVG, [`HeatMap`] as a table.
 //!
 //! Sizes and colours are attributes and classes, since the content security policy allows no
 //! `style` attribute.
 
 use maud::{Markup, html};
 
+use crate::section::path;
 use crate::severity::SeverityTone;
 
 /// The width and height of a sparkline.
@@ -16,16 +17,6 @@ const COLUMNS: (f64, f64) = (600.0, 120.0);
 
 /// The space below and left of the columns, for labels.
 const LABEL_SPACE: (f64, f64) = (34.0, 18.0);
-
-/// The width of a cell of a heat map, its height, and the width of the names.
-const CELL: (f64, f64) = (72.0, 26.0);
-const NAME_WIDTH: f64 = 250.0;
-
-/// The maximum length of a name in a heat map, in characters.
-const MAX_NAME: usize = 38;
-
-/// The opacity of the darkest cell of a heat map: text on the cell stays readable.
-const MAX_OPACITY: f64 = 0.45;
 
 /// Renders numbers as a line. The label says what is counted; the numbers follow it.
 pub fn sparkline(label: &str, values: &[u64]) -> Markup {
@@ -39,6 +30,7 @@ pub fn sparkline(label: &str, values: &[u64]) -> Markup {
     html! {
         svg.sparkline viewBox={ "0 0 " (width) " " (height) } width=(width) height=(height)
             role="img" aria-label={ (label) ": " (numbers.join(", ")) } {
+            title { (label) }
             polyline points=(points.join(" ")) {}
         }
     }
@@ -129,9 +121,12 @@ impl PeriodChart<'_> {
                     (self.ends())
                 }
                 figcaption.legend {
-                    @for series in self.series {
-                        span { span.key.(series.tone.class()) aria-hidden="true" { "■" } " "
-                            (series.name) " " span.count { (series.counts.iter().sum::<u64>()) } }
+                    // Severities of one colour share one key.
+                    @for series in self.series.chunk_by(|a, b| a.tone == b.tone) {
+                        span { @for (at, one) in series.iter().enumerate() {
+                            @if at == 0 { span.key.(one.tone.class()) aria-hidden="true" { "■" } }
+                            " " (one.name) " " span.count { (one.counts.iter().sum::<u64>()) }
+                        } }
                     }
                 }
             }
@@ -221,10 +216,12 @@ pub struct HeatRow {
     pub values: Vec<u64>,
 }
 
-/// A grid of numbers, of which larger ones are darker.
+/// A table of numbers, in which larger numbers have a darker ground.
 pub struct HeatMap<'a> {
     /// The subject of the map.
     pub label: &'a str,
+    /// The heading of the names of the rows.
+    pub row_heading: &'a str,
     /// The names of the columns.
     pub columns: &'a [&'a str],
     /// The rows.
@@ -232,63 +229,35 @@ pub struct HeatMap<'a> {
 }
 
 impl HeatMap<'_> {
-    /// Renders the grid with its numbers.
+    /// Renders the table.
     pub fn render(&self) -> Markup {
-        let width = NAME_WIDTH + CELL.0 * self.columns.len() as f64;
-        let height = CELL.1 * (self.rows.len() + 1) as f64;
         let max = self.rows.iter().flat_map(|row| &row.values).copied().max().unwrap_or(0).max(1);
         html! {
-            figure.chart.heat tabindex="0" aria-label=(self.label) {
-                svg viewBox={ "0 0 " (width) " " (height) } width=(width) height=(height) role="img"
-                    aria-label={ (self.label) ": " (self.in_words()) } {
-                    @for (at, name) in self.columns.iter().enumerate() {
-                        text x=(middle(at)) y="16" text-anchor="middle" { (name) }
+            table.heat {
+                caption.hidden-text { (self.label) }
+                thead {
+                    tr {
+                        th scope="col" { (self.row_heading) }
+                        @for name in self.columns { th.number scope="col" { (name) } }
                     }
-                    @for (at, row) in self.rows.iter().enumerate() {
-                        (heat_row(row, CELL.1 * (at + 1) as f64, max))
+                }
+                tbody {
+                    @for row in self.rows {
+                        tr {
+                            th.mono scope="row" { (path(&row.name)) }
+                            @for value in &row.values {
+                                td.number.(heat_class(*value, max)) { (value) }
+                            }
+                        }
                     }
                 }
             }
         }
     }
-
-    fn in_words(&self) -> String {
-        let rows = self.rows.iter().map(|row| {
-            let numbers = self.columns.iter().zip(&row.values).filter(|(_, value)| **value > 0);
-            let numbers: Vec<String> =
-                numbers.map(|(column, value)| format!("{value} {column}")).collect();
-            format!("{} {}", row.name, numbers.join(", "))
-        });
-        rows.collect::<Vec<_>>().join("; ")
-    }
 }
 
-fn middle(column: usize) -> f64 {
-    NAME_WIDTH + CELL.0 * (column as f64 + 0.5)
-}
-
-fn heat_row(row: &HeatRow, y: f64, max: u64) -> Markup {
-    let opacity = |value: u64| value as f64 / max as f64 * MAX_OPACITY;
-    html! {
-        text.name x="0" y=(y + 17.0) { title { (row.name) } (shorten(&row.name)) }
-        @for (at, value) in row.values.iter().enumerate() {
-            rect.cell x=(middle(at) - CELL.0 / 2.0 + 1.0) y=(y + 1.0) width=(CELL.0 - 2.0)
-                height=(CELL.1 - 2.0) rx="3" {}
-            @if *value > 0 {
-                rect.fill.accent x=(middle(at) - CELL.0 / 2.0 + 1.0) y=(y + 1.0)
-                    width=(CELL.0 - 2.0) height=(CELL.1 - 2.0) rx="3"
-                    fill-opacity=(format!("{:.2}", opacity(*value))) {}
-                text x=(middle(at)) y=(y + 17.0) text-anchor="middle" { (value) }
-            }
-        }
-    }
-}
-
-/// Returns the end of a long name, since the end of a path tells files apart.
-fn shorten(name: &str) -> String {
-    let length = name.chars().count();
-    match length > MAX_NAME {
-        true => format!("…{}", name.chars().skip(length - MAX_NAME + 1).collect::<String>()),
-        false => name.to_owned(),
-    }
+/// Returns the class of a cell: `heat-0` for 0, and `heat-1` to `heat-4` for the quarters up to the
+/// largest number.
+fn heat_class(value: u64, max: u64) -> String {
+    format!("heat-{}", (u128::from(value) * 4).div_ceil(u128::from(max)))
 }

@@ -23,6 +23,11 @@ pub fn folded(summary: &str, entries: usize, content: &Markup) -> Markup {
     }
 }
 
+/// Renders a path, or a place in a file. A long one is broken after a slash, not within a name.
+pub fn path(text: &str) -> Markup {
+    html! { @for part in text.split_inclusive('/') { (part) @if part.ends_with('/') { wbr; } } }
+}
+
 /// Renders facts as names and values.
 pub fn facts(facts: &[(&str, Markup)]) -> Markup {
     html! {

@@ -49,7 +49,7 @@ fn the_page_has_the_verdict_and_each_finding_beside_its_code() {
         "safe: applied by assay fix",
         "read by rules",
         "New findings by day",
-        "clean.py 1 HIGH, 1 LOW",
+        "<th class=\"mono\" scope=\"row\">clean.py</th><td class=\"number heat-4\">1</td>",
     ] {
         assert!(page.contains(text), "{text}\n{page}");
     }

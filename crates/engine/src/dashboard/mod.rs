@@ -33,6 +33,7 @@ use assay_base::clock::Deadline;
 use assay_review::ledger::{LedgerStamp, LedgerUseError};
 use assay_store::ledger::{Ledger, LedgerError};
 use assay_store::queue::{Queue, QueueError};
+use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -212,6 +213,11 @@ impl Dashboard {
         let name = self.root.canonicalize().ok();
         let name = name.as_deref().unwrap_or(&self.root).file_name();
         name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    }
+
+    /// Returns the current time.
+    pub fn now(&self) -> Timestamp {
+        self.environment.clock().now()
     }
 
     /// Returns the name of the user of the server, under which decisions are recorded.

@@ -52,6 +52,21 @@ pub struct SeverityTimeline {
 }
 
 impl Period {
+    /// Returns the name of the period: `day` or `week`.
+    pub fn noun(self) -> &'static str {
+        match self {
+            Period::Day => "day",
+            Period::Week => "week",
+        }
+    }
+
+    fn days(self) -> i64 {
+        match self {
+            Period::Day => 1,
+            Period::Week => 7,
+        }
+    }
+
     /// Returns the number of the period with a day; days are counted from 1970.
     fn number(self, day: i64) -> i64 {
         match self {
@@ -81,6 +96,22 @@ fn format_day(day: i64) -> String {
 }
 
 impl Timeline {
+    /// Returns the first day of each period, such as `2026-12-31`.
+    pub fn period_starts(&self) -> Vec<String> {
+        let start: Option<Date> = self.start.parse().ok();
+        let day = |at: usize| {
+            let days = i64::try_from(at).ok()?.checked_mul(self.period.days())?;
+            Some(start?.checked_add(jiff::Span::new().days(days)).ok()?.to_string())
+        };
+        (0..self.resolved.len()).map(|at| day(at).unwrap_or_default()).collect()
+    }
+
+    /// Returns the number of findings of all severities that were first reported in each period.
+    pub fn reported_totals(&self) -> Vec<u64> {
+        let total = |at: usize| self.reported.iter().filter_map(|one| one.counts.get(at)).sum();
+        (0..self.resolved.len()).map(total).collect()
+    }
+
     /// Counts findings by period, from `since` or else the first finding, up to `now`. Returns
     /// `None` if there is no finding.
     pub(super) fn new(

@@ -1,15 +1,13 @@
 //! The history of findings on a page: findings over time, and the files with most findings.
 
-use assay_findings::grade::{Grade, SEVEN_LEVELS};
-use assay_html::chart::{ChartSeries, HeatMap, HeatRow, PeriodChart};
+use assay_findings::grade::SEVEN_LEVELS;
+use assay_html::chart::{HeatMap, HeatRow};
 use assay_html::section::section as part;
-use assay_html::severity::SeverityTone;
 use assay_rules::redact;
-use jiff::ToSpan;
-use jiff::civil::Date;
 use maud::{Markup, html};
 
-use crate::finding_statistics::{FileSeverities, FindingHistory, Period, Timeline};
+use crate::finding_statistics::{FileSeverities, FindingHistory, Timeline};
+use crate::trend_chart;
 use crate::wording::count;
 
 /// Renders the history; a sentence if there is none, or if the ledger cannot be read.
@@ -37,41 +35,14 @@ fn charts(history: &FindingHistory) -> Markup {
 }
 
 fn over_time(timeline: &Timeline) -> Markup {
-    let series: Vec<ChartSeries<'_>> = timeline
-        .reported
-        .iter()
-        .map(|one| ChartSeries {
-            name: &one.severity,
-            tone: SeverityTone::of(&Grade::from_word(&one.severity)),
-            counts: &one.counts,
-        })
-        .collect();
-    let heading = match timeline.period {
-        Period::Day => "New findings by day",
-        Period::Week => "New findings by week",
-    };
-    let periods = periods(timeline);
+    let heading = format!("New findings by {}", timeline.period.noun());
     html! {
         h3 { (heading) }
-        (PeriodChart { label: heading, periods: &periods, series: &series }.render())
+        (trend_chart::render(&heading, timeline))
         @if timeline.earlier > 0 {
             p.dim { (count(timeline.earlier as usize, "finding")) " before that time." }
         }
     }
-}
-
-/// Returns the first day of each period.
-fn periods(timeline: &Timeline) -> Vec<String> {
-    let days = match timeline.period {
-        Period::Day => 1,
-        Period::Week => 7,
-    };
-    let start: Option<Date> = timeline.start.parse().ok();
-    let day = |at: usize| {
-        let offset = i64::try_from(at).ok()?.checked_mul(days)?;
-        Some(start?.checked_add(offset.days()).ok()?.to_string())
-    };
-    (0..timeline.resolved.len()).map(|at| day(at).unwrap_or_default()).collect()
 }
 
 fn by_file(files: &[FileSeverities]) -> Markup {
@@ -88,6 +59,6 @@ fn by_file(files: &[FileSeverities]) -> Markup {
     let heading = "Files with most findings";
     html! {
         h3 { (heading) }
-        (HeatMap { label: heading, columns: &columns, rows: &rows }.render())
+        (HeatMap { label: heading, row_heading: "File", columns: &columns, rows: &rows }.render())
     }
 }

@@ -3,7 +3,7 @@ use assay_html::chart::{
     BarChart, ChartBar, ChartSeries, HeatMap, HeatRow, PeriodChart, sparkline,
 };
 use assay_html::code::{CodeExcerpt, CodeLine, CodeLineKind, LineReplacement};
-use assay_html::section::{anchor, folded, prose};
+use assay_html::section::{anchor, folded, path, prose};
 use assay_html::severity::{SeverityTone, badge};
 use assay_html::table::{HtmlTable, TableColumn};
 use assay_html::verdict_banner::VerdictBanner;
@@ -105,7 +105,7 @@ fn a_chart_has_its_numbers_as_text() {
     check(
         &sparkline("Findings by week", &[0, 4, 2]),
         expect![[
-            r#"<svg class="sparkline" viewBox="0 0 90 24" width="90" height="24" role="img" aria-label="Findings by week: 0, 4, 2"><polyline points="0.0,22.0 45.0,2.0 90.0,12.0"></polyline></svg>"#
+            r#"<svg class="sparkline" viewBox="0 0 90 24" width="90" height="24" role="img" aria-label="Findings by week: 0, 4, 2"><title>Findings by week</title><polyline points="0.0,22.0 45.0,2.0 90.0,12.0"></polyline></svg>"#
         ]],
     );
     let bars = [ChartBar { name: "HIGH", value: 3, tone: Some(SeverityTone::High) }];
@@ -119,8 +119,44 @@ fn a_chart_has_its_numbers_as_text() {
     assert!(chart.contains("<title>2026-01-08: 5 LOW</title>"), "{chart}");
     assert!(!chart.contains("<title>2026-01-01"), "{chart}");
     let rows = [HeatRow { name: "src/a.rs".to_owned(), values: vec![0, 2] }];
-    let map = HeatMap { label: "Files", columns: &["HIGH", "LOW"], rows: &rows }.render().0;
-    assert!(map.contains(r#"aria-label="Files: src/a.rs 2 LOW""#), "{map}");
+    let columns = ["HIGH", "LOW"];
+    let map = HeatMap { label: "Files", row_heading: "File", columns: &columns, rows: &rows };
+    check(
+        &map.render(),
+        expect![[
+            r#"<table class="heat"><caption class="hidden-text">Files</caption><thead><tr><th scope="col">File</th><th class="number" scope="col">HIGH</th><th class="number" scope="col">LOW</th></tr></thead><tbody><tr><th class="mono" scope="row">src/<wbr>a.rs</th><td class="number heat-0">0</td><td class="number heat-4">2</td></tr></tbody></table>"#
+        ]],
+    );
+}
+
+#[test]
+fn a_larger_number_of_a_heat_map_is_darker() {
+    let rows = [HeatRow { name: "a".to_owned(), values: vec![0, 1, 25, 26, 50, 51, 75, 76, 100] }];
+    let map = HeatMap { label: "Files", row_heading: "File", columns: &[], rows: &rows }.render().0;
+    let classes = map.split("heat-").skip(1).map(|rest| &rest[..1]);
+    assert_eq!(classes.collect::<String>(), "011223344");
+}
+
+#[test]
+fn severities_of_one_colour_share_a_key() {
+    let series = |name, tone| ChartSeries { name, tone, counts: &[2] };
+    let series = [
+        series("HIGH", SeverityTone::High),
+        series("MAJOR", SeverityTone::High),
+        series("LOW", SeverityTone::Low),
+    ];
+    let periods = ["2026-01-01".to_owned()];
+    let chart = PeriodChart { label: "Findings", periods: &periods, series: &series }.render().0;
+    assert_eq!(chart.matches("■").count(), 2, "{chart}");
+    for name in ["HIGH", "MAJOR", "LOW"] {
+        assert!(chart.contains(&format!(" {name} <span class=\"count\">2</span>")), "{chart}");
+    }
+}
+
+#[test]
+fn a_path_can_be_broken_after_its_slashes_alone() {
+    check(&path("src/a-b.rs:4"), expect!["src/<wbr>a-b.rs:4"]);
+    check(&path("<x>/y/"), expect!["&lt;x&gt;/<wbr>y/<wbr>"]);
 }
 
 #[test]
@@ -146,7 +182,7 @@ fn charts_without_numbers_are_rendered() {
         sparkline("One", &[1]),
         BarChart { label: "Nothing", bars: &[] }.render(),
         PeriodChart { label: "Nothing", periods: &[], series: &[] }.render(),
-        HeatMap { label: "Nothing", columns: &[], rows: &[] }.render(),
+        HeatMap { label: "Nothing", row_heading: "File", columns: &[], rows: &[] }.render(),
     ] {
         assert!(!chart.0.contains("NaN") && !chart.0.contains("inf"), "{}", chart.0);
     }

@@ -5,7 +5,7 @@ use assay_html::chart::{BarChart, ChartBar, HeatMap, HeatRow, PeriodChart, spark
 use assay_html::code::{CodeExcerpt, CodeLine, CodeLineKind};
 use assay_html::filter::{FILTER_SCRIPT, ListFilter};
 use assay_html::page::{HtmlPage, NavigationLink, PageRequests, THEME};
-use assay_html::section::{anchor, facts, folded, list, prose, section, tile};
+use assay_html::section::{anchor, facts, folded, list, path, prose, section, tile};
 use assay_html::severity::{SeverityTone, badge};
 use assay_html::table::{HtmlTable, TableColumn};
 use assay_html::verdict_banner::VerdictBanner;
@@ -28,7 +28,8 @@ fn page_with(text: &str) -> String {
         (sparkline(text, &[1]))
         (BarChart { label: text, bars: &[bar] }.render())
         (PeriodChart { label: text, periods: &[text.to_owned()], series: &[] }.render())
-        (HeatMap { label: text, columns: &[text], rows: &[row] }.render())
+        (HeatMap { label: text, row_heading: text, columns: &[text], rows: &[row] }.render())
+        (path(text))
         (ListFilter { entries: text, severities: &[] }.render())
         (section(&anchor("part", text), text, &folded(text, 1, &list(&[text]))))
         (facts(&[(text, html! { (text) })]))
@@ -42,10 +43,11 @@ fn page_with(text: &str) -> String {
     page.render()
 }
 
-/// Returns the tags of a page, by name.
+/// Returns the tags of a page, by name, except for chances to break a path.
 fn tags(page: &str) -> Vec<String> {
     let outside = page.replace(THEME, "").replace(FILTER_SCRIPT, "");
-    let names = outside.split('<').skip(1);
+    let names = outside.replace("<wbr>", "");
+    let names = names.split('<').skip(1);
     names
         .map(|tag| {
             tag.split(|c: char| !c.is_ascii_alphanumeric() && !"/!".contains(c))

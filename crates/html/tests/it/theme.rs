@@ -56,6 +56,8 @@ fn text_has_enough_contrast_in_light_and_dark_and_on_paper() {
 
 #[test]
 fn a_heat_map_can_be_read_at_its_darkest_cell() {
+    let darkest = ".heat-4 { background: color-mix(in srgb, var(--accent) 45%, var(--track)); }";
+    assert!(THEME.contains(darkest));
     for palette in &palettes()[..2] {
         let mixed =
             [0, 1, 2].map(|at| 0.45 * palette["--accent"][at] + 0.55 * palette["--track"][at]);

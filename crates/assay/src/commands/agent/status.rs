@@ -7,7 +7,7 @@ use assay_agents::instance_lock::WorkerInfo;
 use assay_engine::agent_status::{
     AgentStatus, QueueStatus, StatusReader, is_of_earlier_start, state_text,
 };
-use assay_engine::wording::count;
+use assay_engine::wording::{count, elapsed};
 use assay_findings::write::escape;
 use assay_store::queue::{AgentHealth, QueueCounts};
 use assay_store::task::Moment;
@@ -93,7 +93,11 @@ fn render(status: &AgentStatus, now: Moment, room: TableWidth) -> String {
         }
         QueueStatus::Unreadable { unreadable } => {
             let row = |worker: &WorkerInfo| {
-                vec![worker.name.to_string(), worker.pid.to_string(), format_age(worker.since, now)]
+                vec![
+                    worker.name.to_string(),
+                    worker.pid.to_string(),
+                    elapsed(worker.since.0, now.0),
+                ]
             };
             let rows: Vec<Vec<String>> = status.workers.iter().map(row).collect();
             out.push_str(&table(&["WORKER", "PROCESS", "SINCE"], &rows, room));
@@ -122,19 +126,9 @@ fn agent_row(seen: &AgentHealth, now: Moment) -> Vec<String> {
         heartbeat.queue.to_string(),
         state_text(seen).to_owned(),
         heartbeat.task.as_ref().map_or_else(|| "-".to_owned(), ToString::to_string),
-        format_age(heartbeat.since, now),
-        format!("{} ago", format_age(heartbeat.at, now)),
+        elapsed(heartbeat.since.0, now.0),
+        format!("{} ago", elapsed(heartbeat.at.0, now.0)),
     ]
-}
-
-/// Returns the time that has passed since `then` as text.
-fn format_age(then: Moment, now: Moment) -> String {
-    let seconds = now.0.duration_since(then.0).as_secs().max(0);
-    match seconds {
-        0..120 => format!("{seconds} s"),
-        120..7_200 => format!("{} min", seconds / 60),
-        _ => format!("{} h", seconds / 3_600),
-    }
 }
 
 #[cfg(test)]

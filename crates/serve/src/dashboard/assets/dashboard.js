@@ -1,5 +1,22 @@
 "use strict";
 (() => {
+  // Times that have passed. The clock of the server counts, from the moment at which the page was made.
+  const made = document.querySelector("[data-now]");
+  const age = (seconds) => {
+    if (seconds < 120) return `${seconds} s`;
+    if (seconds < 7200) return `${Math.floor(seconds / 60)} min`;
+    if (seconds < 172800) return `${Math.floor(seconds / 3600)} h`;
+    return `${Math.floor(seconds / 86400)} days`;
+  };
+  const tell = () => {
+    const now = Date.parse(made.dataset.now) + performance.now();
+    for (const time of document.querySelectorAll("time[data-age]")) {
+      const text = age(Math.max(0, Math.floor((now - Date.parse(time.dateTime)) / 1000)));
+      if (time.textContent !== text) time.textContent = text;
+    }
+  };
+  if (made) setInterval(tell, 5000);
+
   const main = document.querySelector("[data-mark]");
   if (!main || !window.EventSource) return;
   const status = document.querySelector("[data-live-status]");

@@ -2,7 +2,7 @@
 
 use assay_engine::dashboard::finding_views::{DecisionView, FindingDetailView, LookView};
 use assay_engine::dashboard::{Dashboard, DashboardError};
-use assay_html::section::{facts, section};
+use assay_html::section::{facts, path, section};
 use assay_html::table::{HtmlTable, TableColumn};
 use maud::{Markup, html};
 
@@ -40,7 +40,7 @@ fn finding_facts(detail: &FindingDetailView) -> Markup {
     let finding = &detail.finding;
     facts(&[
         ("Id", html! { code { (finding.id) } }),
-        ("Place", html! { span.mono { (finding.place()) } }),
+        ("Place", html! { span.mono { (path(&finding.place())) } }),
         ("Category", html! { (finding.category) }),
         ("Rule", html! { (finding.rule.as_deref().unwrap_or("–")) }),
         ("Reviewers", html! { (finding.reviewers.join(", ")) }),

@@ -2,23 +2,31 @@
 
 use assay_engine::dashboard::finding_views::{FindingListQuery, FindingView};
 use assay_engine::dashboard::{Dashboard, DashboardError, DashboardStatistics};
-use assay_engine::finding_statistics::{GroupStatistics, Period, Timeline};
+use assay_engine::finding_statistics::{GroupStatistics, Timeline};
+use assay_engine::trend_chart;
 use assay_engine::wording::count;
-use assay_findings::grade::{Grade, SEVEN_LEVELS};
-use assay_html::chart::{BarChart, ChartBar, ChartSeries, HeatMap, HeatRow, PeriodChart};
-use assay_html::section::section;
-use assay_html::severity::SeverityTone;
+use assay_findings::grade::SEVEN_LEVELS;
+use assay_html::chart::{BarChart, ChartBar, HeatMap, HeatRow};
+use assay_html::section::{path, section};
 use assay_html::table::{HtmlTable, TableColumn};
 use maud::{Markup, html};
 
 use super::super::form::{from_pairs, parse_pairs};
 use super::PageRequest;
 use super::frame::{
-    LEDGER_PENDING, PageContent, STATISTICS_PENDING, empty, next_page, pending, severity, time,
+    LEDGER_PENDING, PageContent, PageContext, STATISTICS_PENDING, empty, next_page, pending,
+    severity,
 };
+use super::runs::NO_RUN;
 
 /// The number of files in the heat map, and of categories.
 const MAX_ROWS: usize = 15;
+
+/// The maximum length of a category in a table, in characters; a reviewer may use any text.
+const MAX_CATEGORY: usize = 24;
+
+/// The sentence in place of open findings.
+pub(super) const NO_OPEN_FINDING: &str = "No finding is open.";
 
 pub(super) fn content(
     dashboard: &Dashboard,
@@ -29,6 +37,7 @@ pub(super) fn content(
     let query: FindingListQuery = from_pairs(pairs.clone())?;
     let list = dashboard.findings_by(&query, request.until)?;
     let statistics = view.statistics?;
+    let has_runs = statistics.as_ref().is_none_or(|it| it.overview.runs.total > 0);
     let main = html! {
         h1.hidden-text { "Findings" }
         div #list data-live {
@@ -36,7 +45,11 @@ pub(super) fn content(
                 (filter(&query))
                 @match &list {
                     Some(list) => {
-                        (finding_table("Findings", &list.findings))
+                        @if list.findings.is_empty() { (no_finding(&query, has_runs)) }
+                        @else {
+                            (finding_table(&request.context, FindingColumns::Full, "Findings",
+                                &list.findings))
+                        }
                         (next_page("/findings", &pairs, list.next.as_deref()))
                     }
                     None => { (pending(LEDGER_PENDING)) }
@@ -48,24 +61,64 @@ pub(super) fn content(
     Ok(PageContent { title: "Findings".to_owned(), mark: Some(view.mark.0), main })
 }
 
+/// The columns of a table of findings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FindingColumns {
+    /// The columns that differ among open findings, for a narrow part of a page.
+    Short,
+    /// All columns.
+    Full,
+}
+
 /// Renders findings as a table.
-pub(super) fn finding_table(caption: &str, findings: &[FindingView]) -> Markup {
-    if findings.is_empty() {
-        return empty("There is no such finding.");
-    }
-    let columns =
-        ["Finding", "Severity", "State", "Place", "Category", "First seen"].map(TableColumn::text);
+pub(super) fn finding_table(
+    context: &PageContext,
+    columns: FindingColumns,
+    caption: &str,
+    findings: &[FindingView],
+) -> Markup {
+    let headings: &[&str] = match columns {
+        FindingColumns::Short => &["Finding", "Severity", "Age"],
+        FindingColumns::Full => &["Finding", "Severity", "State", "Place", "Category", "Age"],
+    };
+    let headings: Vec<TableColumn<'_>> = headings.iter().copied().map(TableColumn::text).collect();
     let rows = findings.iter().map(|finding| {
-        vec![
-            html! { a href={ "/findings/" (finding.id) } { (finding.title) } },
-            severity(finding.impact, &finding.severity),
-            html! { (finding.state) },
-            html! { span.mono { (finding.place()) } },
-            html! { (finding.category) },
-            time(&finding.first_seen),
-        ]
+        let title = html! { a href={ "/findings/" (finding.id) } { (finding.heading()) } };
+        let place = html! { span.mono { (path(&finding.place())) } };
+        let severity = severity(finding.impact, &finding.severity);
+        let age = context.age(&finding.first_seen);
+        match columns {
+            FindingColumns::Short => {
+                vec![html! { (title) br; span.dim { (place) } }, severity, age]
+            }
+            FindingColumns::Full => {
+                let state = html! { span.state { (finding.state) } };
+                vec![title, severity, state, place, word(&finding.category), age]
+            }
+        }
     });
-    HtmlTable { caption, columns: &columns, rows: rows.collect() }.render()
+    HtmlTable { caption, columns: &headings, rows: rows.collect() }.render()
+}
+
+/// Renders a category, which is not broken within a word.
+fn word(category: &str) -> Markup {
+    let length = category.chars().count();
+    let start = category.chars().take(MAX_CATEGORY).collect::<String>();
+    html! {
+        @if length > MAX_CATEGORY { span.name title=(category) { (start) "…" } }
+        @else { span.name { (category) } }
+    }
+}
+
+/// Renders the sentence in place of an empty list of findings.
+fn no_finding(query: &FindingListQuery, has_runs: bool) -> Markup {
+    if !has_runs {
+        return empty(NO_RUN);
+    }
+    match *query == FindingListQuery::default() {
+        true => empty(NO_OPEN_FINDING),
+        false => empty("No finding matches the filter."),
+    }
 }
 
 fn filter(query: &FindingListQuery) -> Markup {
@@ -114,32 +167,11 @@ fn charts(statistics: Option<&DashboardStatistics>) -> Markup {
 }
 
 fn trend(timeline: &Timeline) -> Markup {
-    let length = timeline.resolved.len();
-    let days: i64 = if timeline.period == Period::Day { 1 } else { 7 };
-    let noun = if days == 1 { "day" } else { "week" };
-    let periods: Vec<String> =
-        (0..length).map(|at| period_name(&timeline.start, at as i64 * days, noun)).collect();
-    let series: Vec<ChartSeries<'_>> = timeline
-        .reported
-        .iter()
-        .map(|severity| ChartSeries {
-            name: &severity.severity,
-            tone: SeverityTone::of(&Grade::from_word(&severity.severity)),
-            counts: &severity.counts,
-        })
-        .collect();
     let resolved: u64 = timeline.resolved.iter().sum();
     html! {
-        (PeriodChart { label: "Reported findings", periods: &periods, series: &series }.render())
-        p.dim { "By " (noun) ", from " (timeline.start) ". In this time, " (count(resolved as usize, "finding")) " " (if resolved == 1 { "was" } else { "were" }) " resolved." }
+        (trend_chart::render("Reported findings", timeline))
+        p.dim { "By " (timeline.period.noun()) ", from " (timeline.start) ". In this time, " (count(resolved as usize, "finding")) " " (if resolved == 1 { "was" } else { "were" }) " resolved." }
     }
-}
-
-/// Returns the name of a period: its first day.
-fn period_name(start: &str, days: i64, noun: &str) -> String {
-    let first = start.parse::<jiff::civil::Date>().ok();
-    let day = first.and_then(|day| day.checked_add(jiff::Span::new().days(days)).ok());
-    day.map_or_else(|| format!("{noun} {days}"), |day| day.to_string())
 }
 
 fn heat_map(files: &[GroupStatistics]) -> Markup {
@@ -151,8 +183,9 @@ fn heat_map(files: &[GroupStatistics]) -> Markup {
             values: vec![file.open, file.resolved, file.dismissed],
         })
         .collect();
-    let columns = ["open", "resolved", "dismissed"];
-    HeatMap { label: "Findings by file", columns: &columns, rows: &rows }.render()
+    let columns = ["Open", "Resolved", "Dismissed"];
+    HeatMap { label: "Findings by file", row_heading: "File", columns: &columns, rows: &rows }
+        .render()
 }
 
 fn categories(categories: &[GroupStatistics]) -> Markup {

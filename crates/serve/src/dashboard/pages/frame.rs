@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use assay_base::percent::encode_segment;
 use assay_engine::dashboard::DashboardError;
+use assay_engine::wording::elapsed;
 use assay_html::filter::FILTER_SCRIPT;
 use assay_html::page::{HtmlPage, NavigationLink, PageRequests};
 use assay_html::section::prose;
@@ -12,6 +13,7 @@ use assay_html::severity::{SeverityTone, badge};
 use axum::extract::Request;
 use axum::http::{HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use jiff::Timestamp;
 use maud::{Markup, html};
 
 use super::super::DashboardService;
@@ -47,6 +49,8 @@ pub(super) struct PageContext {
     pub(super) path: String,
     /// The token that forms have to carry; empty without a session.
     pub(super) form_token: String,
+    /// The time of the request.
+    pub(super) now: Timestamp,
 }
 
 impl PageContext {
@@ -57,7 +61,15 @@ impl PageContext {
             repository: service.dashboard.name(),
             path: request.uri().path_and_query().map(ToString::to_string).unwrap_or_default(),
             form_token: token.unwrap_or_default(),
+            now: service.dashboard.now(),
         }
+    }
+
+    /// Renders the time that has passed since a time, such as `4 min`. The script of the page keeps
+    /// the text current.
+    pub(super) fn age(&self, at: &str) -> Markup {
+        let Ok(then) = at.parse::<Timestamp>() else { return time(at) };
+        html! { time datetime=(at) title=(at) data-age { (elapsed(then, self.now)) } }
     }
 
     /// Renders a button that carries out an action on a target.
@@ -135,7 +147,7 @@ pub(super) fn answer_with(
 fn page(context: &PageContext, content: &PageContent) -> HtmlPage {
     let has_session = !context.form_token.is_empty();
     let main = html! {
-        div.stack data-mark=[content.mark.as_deref()] { (content.main) }
+        div.stack data-mark=[content.mark.as_deref()] data-now=(context.now) { (content.main) }
     };
     let mut page = HtmlPage::new(format!("{} · {}", content.title, context.repository), main);
     page.header = html! {

@@ -2,7 +2,8 @@
 
 use assay_engine::dashboard::gate_views::{GateDecisionView, GateDetailView, GateItemView};
 use assay_engine::dashboard::{Dashboard, DashboardError};
-use assay_html::section::{anchor, facts, list, prose, section};
+use assay_engine::wording::count;
+use assay_html::section::{anchor, facts, list, path, prose, section};
 use assay_html::table::{HtmlTable, TableColumn};
 use maud::{Markup, html};
 
@@ -27,7 +28,10 @@ pub(super) fn content(
         }))
         (section("items", "Other items", &html! {
             @if settled.is_empty() { (empty("There are no other items.")) }
-            @for item in &settled { (entry(request, dashboard.user(), item)) }
+            @for item in settled.iter().filter(|item| !holds(item)) {
+                (entry(request, dashboard.user(), item))
+            }
+            (passed(settled.iter().copied().filter(|item| holds(item))))
         }))
         (section("decisions", "Decisions of persons", &decisions(&detail)))
     };
@@ -36,6 +40,30 @@ pub(super) fn content(
 
 fn is_missing(item: &GateItemView) -> bool {
     matches!(item.effect.as_str(), "open" | "blocks")
+}
+
+fn holds(item: &GateItemView) -> bool {
+    item.effect == "holds"
+}
+
+/// Renders the items that hold as a table: nothing has to be done about them.
+fn passed<'v>(items: impl Iterator<Item = &'v GateItemView>) -> Markup {
+    let columns = ["Check", "Status", "Severity", "Item", "Scope"].map(TableColumn::text);
+    let row = |item: &GateItemView| {
+        vec![
+            prose(&item.check),
+            html! { span.state.good { (item.status) } },
+            html! { span.badge { (item.severity) } },
+            html! { span.mono { (item.id) } },
+            html! { span.mono { (path(&item.scope)) } },
+        ]
+    };
+    let rows: Vec<Vec<Markup>> = items.map(row).collect();
+    html! {
+        @if !rows.is_empty() {
+            (HtmlTable { caption: "Items that passed", columns: &columns, rows }.render())
+        }
+    }
 }
 
 fn banner(detail: &GateDetailView) -> Markup {
@@ -71,7 +99,7 @@ fn entry(request: &PageRequest, user: &str, item: &GateItemView) -> Markup {
             }
             p.by {
                 span.mono { (item.id) } span { "scope " code { (item.scope) } } span { (item.effect) }
-                @if item.fails > 0 { span { "contents with a failure: " (item.fails) } }
+                @if item.fails > 0 { span { "failed " (count(item.fails as usize, "time")) } }
             }
             @if item.can_be_accepted() {
                 details.folded {

@@ -64,6 +64,7 @@ fn signed_out(service: &DashboardService) -> PageContext {
         repository: service.dashboard.name(),
         path: "/login".to_owned(),
         form_token: String::new(),
+        now: service.dashboard.now(),
     }
 }
 

@@ -3,17 +3,26 @@
 use assay_engine::dashboard::finding_views::{FindingListQuery, FindingListView};
 use assay_engine::dashboard::task_views::{AgentView, QueueView, TaskView, WorkOverview};
 use assay_engine::dashboard::{Dashboard, DashboardError, DashboardStatistics};
+use assay_engine::finding_statistics::GroupStatistics;
 use assay_engine::wording::count;
+use assay_findings::grade::Grade;
+use assay_html::chart::sparkline;
 use assay_html::section::{prose, section, tile};
+use assay_html::severity::SeverityTone;
 use assay_html::table::{HtmlTable, TableColumn};
 use maud::{Markup, html};
 
-use super::findings::finding_table;
-use super::frame::{LEDGER_PENDING, PageContent, PageContext, empty, pending, percent, time, usd};
+use super::findings::{FindingColumns, NO_OPEN_FINDING, finding_table};
+use super::frame::{LEDGER_PENDING, PageContent, PageContext, empty, pending, percent, usd};
+use super::runs::NO_RUN;
+use super::spend::per_accepted;
 use super::{PageRequest, nothing};
 
 /// The number of findings on the page.
 const MAX_FINDINGS: &str = "10";
+
+/// The name of the tile of resolved findings.
+const IMPORTANT_RESOLVED: &str = "Critical and high resolved";
 
 /// The sentence in place of tasks and agents.
 const WORK_PENDING: &str = "The queue is being read.";
@@ -24,6 +33,7 @@ pub(super) fn content(
 ) -> Result<PageContent, DashboardError> {
     let view = dashboard.view(request.until)?;
     let statistics = view.statistics?;
+    let has_runs = statistics.as_ref().is_none_or(|it| it.overview.runs.total > 0);
     let query = FindingListQuery { limit: Some(MAX_FINDINGS.into()), ..Default::default() };
     let worst = dashboard.findings_by(&query, request.until)?;
     let context = &request.context;
@@ -38,7 +48,8 @@ pub(super) fn content(
             }
         }
         div #worst data-live {
-            (section("worst-part", "Worst open findings", &worst_findings(worst.as_ref())))
+            (section("worst-part", "Worst open findings",
+                &worst_findings(context, worst.as_ref(), has_runs)))
         }
     };
     Ok(PageContent { title: "Now".to_owned(), mark: Some(view.mark.0), main })
@@ -54,11 +65,18 @@ fn work_parts(context: &PageContext, work: &WorkOverview) -> Markup {
     }
 }
 
-fn worst_findings(worst: Option<&FindingListView>) -> Markup {
+fn worst_findings(
+    context: &PageContext,
+    worst: Option<&FindingListView>,
+    has_runs: bool,
+) -> Markup {
     let Some(FindingListView { findings, .. }) = worst else { return pending(LEDGER_PENDING) };
+    if findings.is_empty() {
+        return empty(if has_runs { NO_OPEN_FINDING } else { NO_RUN });
+    }
     html! {
-        (finding_table("Worst open findings", findings))
-        @if !findings.is_empty() { p.pages { a href="/findings" { "All findings" } } }
+        (finding_table(context, FindingColumns::Short, "Worst open findings", findings))
+        p.pages { a href="/findings" { "All findings" } }
     }
 }
 
@@ -66,7 +84,8 @@ fn tiles(work: Option<&WorkOverview>, statistics: Option<&DashboardStatistics>) 
     let unread = |name: &str, remark: &str| tile(name, "…", &html! { (remark) });
     let [open, resolved, spend] = match statistics {
         Some(statistics) => statistics_tiles(statistics),
-        None => ["Open findings", "Resolved", "Spend"].map(|name| unread(name, "being computed")),
+        None => ["Open findings", IMPORTANT_RESOLVED, "Spend"]
+            .map(|name| unread(name, "being computed")),
     };
     let waiting = match work {
         Some(work) => work_tile(work),
@@ -90,30 +109,61 @@ fn work_tile(work: &WorkOverview) -> Markup {
     )
 }
 
-/// Renders the tiles of the open findings, the resolved ones, and the spend.
+/// Renders the tiles of the open findings, the important resolved ones, and the spend.
 fn statistics_tiles(statistics: &DashboardStatistics) -> [Markup; 3] {
     let total = &statistics.overview.total;
     let cost = total.cost.as_ref();
     [
-        tile("Open findings", &total.open.to_string(), &open_by_severity(statistics)),
         tile(
-            "Resolved",
-            &percent(total.share_resolved),
-            &html! {
-                (total.resolved) " of " (total.findings) " findings, " (total.dismissed) " dismissed"
-            },
+            "Open findings",
+            &total.open.to_string(),
+            &html! { (new_findings(statistics)) (open_by_severity(statistics)) },
         ),
+        important_resolved(statistics),
         tile(
             "Spend",
             &usd(cost.map_or(0.0, |cost| cost.usd)),
             &html! {
-                @match cost.and_then(|cost| cost.usd_per_accepted) {
+                @match cost.and_then(per_accepted) {
                     Some(each) => { (usd(each)) " per accepted finding" }
                     None => { (cost.map_or(0, |cost| cost.calls)) " calls of models" }
                 }
             },
         ),
     ]
+}
+
+/// Renders the tile of the resolved findings that are CRITICAL, HIGH or MAJOR.
+fn important_resolved(statistics: &DashboardStatistics) -> Markup {
+    let groups = statistics.overview.overview.iter().flat_map(|overview| &overview.severities);
+    let is_important = |group: &&GroupStatistics| {
+        let grade = group.name.as_deref().map(Grade::from_word);
+        let tone = grade.map(|grade| SeverityTone::of(&grade));
+        matches!(tone, Some(SeverityTone::Critical | SeverityTone::High))
+    };
+    let (resolved, findings) = groups
+        .filter(is_important)
+        .fold((0, 0), |(resolved, all), group| (resolved + group.resolved, all + group.findings));
+    let total = &statistics.overview.total;
+    let share = (findings > 0).then(|| resolved as f64 / findings as f64);
+    tile(
+        IMPORTANT_RESOLVED,
+        &percent(share),
+        &html! {
+            @if findings > 0 { (resolved) " of " (findings) " · " }
+            "all severities: " (total.resolved) " of " (total.findings)
+        },
+    )
+}
+
+/// Renders the new findings of each day or week as a line.
+fn new_findings(statistics: &DashboardStatistics) -> Markup {
+    let overview = statistics.overview.overview.as_ref();
+    let timeline = overview.and_then(|overview| overview.timeline.as_ref());
+    let Some(timeline) = timeline.filter(|timeline| timeline.resolved.len() > 1) else {
+        return nothing();
+    };
+    sparkline(&format!("New findings by {}", timeline.period.noun()), &timeline.reported_totals())
 }
 
 fn open_by_severity(statistics: &DashboardStatistics) -> Markup {
@@ -127,41 +177,52 @@ fn open_by_severity(statistics: &DashboardStatistics) -> Markup {
 
 fn tasks(context: &PageContext, work: &WorkOverview) -> Markup {
     let lists = [
-        ("blocked", "Blocked tasks", &work.blocked, work.total(|queue| queue.blocked)),
-        ("failed", "Failed tasks", &work.failed, work.total(|queue| queue.failed)),
-        ("running", "Running tasks", &work.running, work.total(|queue| queue.in_progress)),
-        ("waiting", "Waiting tasks", &work.waiting, work.total(|it| it.ready + it.waiting)),
+        ("blocked", &work.blocked, work.total(|queue| queue.blocked)),
+        ("failed", &work.failed, work.total(|queue| queue.failed)),
+        ("running", &work.running, work.total(|queue| queue.in_progress)),
+        ("waiting", &work.waiting, work.total(|it| it.ready + it.waiting)),
     ];
-    let is_idle = lists.iter().all(|(_, _, tasks, _)| tasks.is_empty());
-    html! {
-        @for (id, heading, tasks, total) in lists {
-            @if !tasks.is_empty() {
-                (section(id, heading, &html! {
-                    (task_table(context, heading, tasks))
-                    @if total > tasks.len() { p.dim { (tasks.len()) " of " (total) " tasks are shown" } }
-                }))
-            }
-        }
-        @if is_idle {
-            (section("idle", "Tasks", &empty("No task is waiting, running, blocked or failed.")))
-        }
+    let all: Vec<&TaskView> = lists.iter().flat_map(|(_, tasks, _)| tasks.iter()).collect();
+    if all.is_empty() {
+        return section("idle", "Tasks", &empty("No task is waiting, running, blocked or failed."));
     }
+    let parts = lists.iter().filter(|(_, tasks, total)| *total > tasks.len());
+    let parts = parts.map(|(word, tasks, total)| format!("{} of {total} {word}", tasks.len()));
+    let parts = parts.collect::<Vec<_>>().join(", ");
+    section(
+        "tasks",
+        "Tasks",
+        &html! {
+            (task_table(context, &all))
+            @if !parts.is_empty() { p.dim { "Shown: " (parts) "." } }
+        },
+    )
 }
 
-fn task_table(context: &PageContext, caption: &str, tasks: &[TaskView]) -> Markup {
-    let columns = ["Task", "Queue", "State", "Reason", "Since", "Actions"].map(TableColumn::text);
+fn task_table(context: &PageContext, tasks: &[&TaskView]) -> Markup {
+    let columns = ["Task", "Queue", "State", "Since", "Action"].map(TableColumn::text);
     let rows = tasks.iter().map(|task| {
         let since = task.started_at.as_ref().unwrap_or(&task.created_at);
         vec![
             html! { a href={ "/tasks/" (task.id) } { (task.title) } },
             html! { span.name { (task.queue) } },
-            html! { span.state { (state_word(task)) } },
-            prose(task.reason.as_deref().unwrap_or("–")),
-            time(since),
+            task_state(task),
+            context.age(since),
             task_actions(context, task),
         ]
     });
-    HtmlTable { caption, columns: &columns, rows: rows.collect() }.render()
+    HtmlTable { caption: "Tasks", columns: &columns, rows: rows.collect() }.render()
+}
+
+/// Renders the state of a task with its reason.
+fn task_state(task: &TaskView) -> Markup {
+    let word = state_word(task);
+    let is_running = task.status == "in_progress";
+    let is_stuck = word == "blocked" || word == "failed";
+    html! {
+        span.state.critical[is_stuck].good[is_running] { (if is_running { "running" } else { word }) }
+        @if let Some(reason) = &task.reason { span.dim { ": " (prose(reason)) } }
+    }
 }
 
 /// Returns the word for the state of a task.
@@ -197,7 +258,7 @@ fn agents(context: &PageContext, agents: &[AgentView]) -> Markup {
                     None => { "–" }
                 }
             },
-            time(&agent.last_seen),
+            html! { span.state { (context.age(&agent.last_seen)) " ago" } },
             match agent.paused {
                 true => context.button("agent.resume", &agent.id, "Resume"),
                 false => context.button("agent.pause", &agent.id, "Pause"),

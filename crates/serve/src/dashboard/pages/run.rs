@@ -7,13 +7,16 @@ use assay_engine::dashboard::{Dashboard, DashboardError};
 use assay_findings::template::TemplateText;
 use assay_html::code::{CodeExcerpt, CodeLine, CodeLineKind, LineReplacement};
 use assay_html::filter::ListFilter;
-use assay_html::section::{anchor, facts, folded, prose, section};
+use assay_html::section::{anchor, facts, folded, path, prose, section};
 use assay_html::severity::SeverityTone;
 use maud::{Markup, html};
 
 use super::PageRequest;
 use super::frame::{PageContent, empty, severity, time};
 use super::runs::{cost, verdict};
+
+/// The length of the shown name of a commit.
+const SHORT_COMMIT: usize = 12;
 
 pub(super) fn content(
     dashboard: &Dashboard,
@@ -51,15 +54,24 @@ fn run_facts(detail: &RunDetailView) -> Markup {
         ("Verdict", verdict(run)),
         ("Change", html! { (run.change) }),
         ("Branch", text(&run.branch)),
-        ("Commit", html! { code { (run.head.as_deref().unwrap_or("–")) } }),
+        ("Commit", html! { code title=[&run.head] { (short_commit(run.head.as_deref())) } }),
         ("Time", time(&run.at)),
         ("Cost", html! { (cost(run)) }),
         (
             "Calls of models",
-            html! { (run.cost.calls) ", " (run.cost.kept_answers) " from the cache" },
+            html! {
+                @if run.cost.calls + run.cost.kept_answers == 0 { "none" }
+                @else { (run.cost.calls) ", " (run.cost.kept_answers) " from the cache" }
+            },
         ),
         ("Replay", html! { code { "assay replay " (run.id) } }),
     ])
+}
+
+/// Returns the first characters of a commit's name, as git shows it.
+fn short_commit(head: Option<&str>) -> &str {
+    let head = head.unwrap_or("–");
+    head.get(..SHORT_COMMIT).unwrap_or(head)
 }
 
 fn severities(findings: &[&RunFindingView]) -> Vec<(SeverityTone, usize)> {
@@ -88,8 +100,11 @@ fn entry(found: &RunFindingView) -> Markup {
             @if let Some(fix) = &found.fix { (hunk(fix)) }
             (about_kind(found.template.as_ref()))
             p.by {
-                span.mono { (finding.place()) } span { (finding.category) }
-                span { (finding.reviewers.join(", ")) }
+                // Code has the place as its caption.
+                @if found.code.is_empty() && found.evidence.is_empty() {
+                    span.mono { (path(&finding.place())) }
+                }
+                span { (finding.category) } span { (finding.reviewers.join(", ")) }
             }
         }
     }

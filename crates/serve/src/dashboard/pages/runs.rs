@@ -8,7 +8,10 @@ use maud::{Markup, html};
 
 use super::super::form::{from_pairs, parse_pairs};
 use super::PageRequest;
-use super::frame::{PageContent, empty, next_page, time, usd};
+use super::frame::{PageContent, PageContext, empty, next_page, usd};
+
+/// The sentence in place of runs.
+pub(super) const NO_RUN: &str = "No review is stored; `assay review` stores each review.";
 
 pub(super) fn content(
     dashboard: &Dashboard,
@@ -22,7 +25,7 @@ pub(super) fn content(
         h1.hidden-text { "Runs" }
         div #runs data-live {
             (section("runs-part", "Reviews, the newest first", &html! {
-                (run_table(&list.runs))
+                (run_table(&request.context, &list.runs))
                 (next_page("/runs", &pairs, list.next.as_deref()))
             }))
         }
@@ -31,9 +34,9 @@ pub(super) fn content(
 }
 
 /// Renders runs as a table.
-pub(super) fn run_table(runs: &[RunView]) -> Markup {
+pub(super) fn run_table(context: &PageContext, runs: &[RunView]) -> Markup {
     if runs.is_empty() {
-        return empty("No review is stored; `assay review` stores each review.");
+        return empty(NO_RUN);
     }
     let columns = [
         TableColumn::text("Run"),
@@ -41,7 +44,7 @@ pub(super) fn run_table(runs: &[RunView]) -> Markup {
         TableColumn::text("Verdict"),
         TableColumn::number("Findings"),
         TableColumn::number("Cost"),
-        TableColumn::text("Time"),
+        TableColumn::text("Age"),
     ];
     let rows = runs.iter().map(|run| {
         vec![
@@ -50,7 +53,7 @@ pub(super) fn run_table(runs: &[RunView]) -> Markup {
             verdict(run),
             html! { (run.findings) },
             html! { (cost(run)) },
-            time(&run.at),
+            context.age(&run.at),
         ]
     });
     HtmlTable { caption: "Reviews", columns: &columns, rows: rows.collect() }.render()

@@ -29,7 +29,7 @@ pub(super) fn content(
                 Some(statistics) => { (parts(&statistics)) }
                 None => { (section("budgets", "Budgets", &pending(STATISTICS_PENDING))) }
             }
-            (section("newest-runs", "Newest runs", &run_table(&runs)))
+            (section("newest-runs", "Newest runs", &run_table(&request.context, &runs)))
         }
     };
     Ok(PageContent { title: "Spend".to_owned(), mark: Some(view.mark.0), main })
@@ -65,7 +65,7 @@ fn tiles(cost: &CostStatistics) -> Markup {
                 (cost.runs) " reviews"
                 @if cost.unpriced_runs > 0 { ", " (cost.unpriced_runs) " with unknown prices" }
             }))
-            (tile("Per accepted finding", &cost.usd_per_accepted.map_or_else(|| "–".to_owned(), usd),
+            (tile("Per accepted finding", &per_accepted(cost).map_or_else(|| "–".to_owned(), usd),
                 &html! { "accepted: the code was changed after the report" }))
             (tile("Calls of models", &cost.calls.to_string(), &html! {
                 (cost.kept_answers) " answers came from the cache"
@@ -73,6 +73,11 @@ fn tiles(cost: &CostStatistics) -> Markup {
             (tile("Tokens", &cost.tokens.to_string(), &html! { "input and output" }))
         }
     }
+}
+
+/// Returns the cost of an accepted finding; `None` if no model was called or no finding accepted.
+pub(super) fn per_accepted(cost: &CostStatistics) -> Option<f64> {
+    cost.usd_per_accepted.filter(|_| cost.calls > 0)
 }
 
 fn budget_table(budgets: &[BudgetUse]) -> Markup {
