@@ -13,6 +13,9 @@ use crate::{Repository, webhook};
 /// The token of the server.
 pub const TOKEN: &str = "a-token-for-tests-of-pages";
 
+/// The branch of the change.
+const CHANGE_BRANCH: &str = "topic";
+
 /// The files before the change, and after.
 const BEFORE: &str = "def total(prices):\n    return sum(prices)\n";
 const AFTER: &str = "\
@@ -32,6 +35,12 @@ def load(text):
     return eval(text)
 ";
 const SCRIPT: &str = "export function show(name) {\n  debugger;\n  return eval(name);\n}\n";
+
+/// A spec with a criterion that a person has to judge.
+const SPEC: &str = "# Greeting\n\n## Acceptance Criteria\n\n- The greeting is polite & kind\n";
+
+/// A plan with a milestone without criteria.
+const PLAN: &str = "# Plan\n\n## Milestone M1: Greet\n\nSay hello.\n";
 
 /// A server over a repository with reviews, tasks and an agent, or without.
 pub struct DashboardFixture {
@@ -55,8 +64,8 @@ impl DashboardFixture {
         DashboardFixture::start(program, Repository::new())
     }
 
-    /// Starts a server for a repository with reviews by rules and a model, tasks in every state,
-    /// and an agent.
+    /// Starts a server for a repository with reviews by rules and a model, a validation loop, a
+    /// quality gate, tasks in every state, and an agent.
     pub fn with_data(program: &Path) -> DashboardFixture {
         let repository = Repository::new();
         let model = FakeModel::start(SmallReview);
@@ -65,6 +74,8 @@ impl DashboardFixture {
         repository.commit("a shop");
         let fixture = DashboardFixture::start(program, repository);
         fixture.review_change();
+        fixture.verify_plan();
+        fixture.run_loop();
         fixture.add_tasks();
         fixture.add_agent();
         fixture
@@ -79,7 +90,7 @@ impl DashboardFixture {
     }
 
     fn review_change(&self) {
-        self.repository.git(&["switch", "--quiet", "--create", "topic"]);
+        self.repository.git(&["switch", "--quiet", "--create", CHANGE_BRANCH]);
         self.repository.write("shop/prices.py", AFTER);
         self.repository.write("web/cart.js", SCRIPT);
         self.repository.commit("prices can be loaded");
@@ -87,6 +98,31 @@ impl DashboardFixture {
         self.repository.write("web/cart.js", SCRIPT.replace("  debugger;\n", ""));
         self.repository.commit("no debugger");
         self.run(&["review", "--models"], 1);
+    }
+
+    /// Runs the loop of a spec whose criterion no check can judge, until a person has to decide.
+    fn run_loop(&self) {
+        self.repository.write("greeting.txt", "hello\n");
+        self.repository.write("specs/001-greeting/spec.md", SPEC);
+        let subtask = json!({ "id": "1.1", "title": "Say hello", "status": "completed" });
+        let plan = json!({
+            "feature": "Greeting",
+            "verification_strategy": { "risk_level": "trivial" },
+            "phases": [{ "name": "one", "subtasks": [subtask] }],
+        });
+        self.repository.write("specs/001-greeting/implementation_plan.json", plan.to_string());
+        self.run(&["qa", "--spec", "001", "--no-models"], 4);
+    }
+
+    /// Verifies the list of a plan that lacks criteria, on a branch of its own.
+    fn verify_plan(&self) {
+        self.repository.git(&["switch", "--quiet", "--create", "greeting", "main"]);
+        self.repository.write("plan.md", PLAN);
+        let gate = |args: &[&str], code| {
+            self.run(&[&["gate"], args, &["--phase", "plan-structure"]].concat(), code);
+        };
+        gate(&["decompose", "--plan", "plan.md"], 0);
+        gate(&["verify"], 1);
     }
 
     fn add_tasks(&self) {
@@ -160,9 +196,12 @@ impl DashboardFixture {
         findings["findings"][0]["id"].as_str().expect("an open finding").to_owned()
     }
 
-    /// Returns the id of the newest run.
+    /// Returns the id of the newest review of the change; the validation loop has reviews of its own.
     pub fn newest_run(&self) -> String {
-        self.get("/api/v1/runs")["runs"][0]["id"].as_str().expect("a run").to_owned()
+        let runs = self.get("/api/v1/runs");
+        let mut runs = runs["runs"].as_array().into_iter().flatten();
+        let run = runs.find(|run| run["branch"] == CHANGE_BRANCH).expect("a run");
+        run["id"].as_str().expect("a run has an id").to_owned()
     }
 
     /// Returns all pages that show data, for a fixture with data.
@@ -178,6 +217,10 @@ impl DashboardFixture {
             ("/findings", title),
             ("/findings?state=gone", "Debugger statement left in"),
             (&format!("/findings/{finding}"), "Why is this finding not to be fixed?"),
+            ("/loops", "001-greeting"),
+            ("/loops/001-greeting", "Decide that this holds"),
+            ("/gates", "plan-structure"),
+            ("/gates/plan-structure", "Accept this item"),
             ("/reviewers", "rules"),
             ("/spend", "Tokens by model"),
             ("/tasks/export", "the folder of the export is full"),

@@ -57,13 +57,18 @@ mod on_chromium {
         for (path, text) in [
             ("/", "No task is waiting, running, blocked or failed."),
             ("/runs", "No review is stored"),
-            ("/findings", "There is no such finding."),
+            ("/", "No review is stored"),
+            ("/findings", "No review is stored"),
+            ("/findings?category=security", "No review is stored"),
+            ("/loops", "There is no spec"),
+            ("/gates", "There is no gate"),
             ("/reviewers", "No review has used one."),
             ("/spend", "No review is stored"),
             ("/audit", "No action was requested yet."),
         ] {
             assert_eq!(tab.open(&fixture.url(path)), 200, "{path}");
-            assert!(tab.text().contains(text), "{path}: {}", tab.text());
+            // A part that was not read in time follows by an event.
+            tab.wait_until(&format!("document.body.innerText.includes({})", json!(text)));
             check_page(&tab, path);
         }
         assert_eq!(tab.open(&fixture.url("/tasks/unknown")), 404);
@@ -94,8 +99,13 @@ mod on_chromium {
         act("/", "button[aria-label='Pause all']");
         assert_eq!(is_paused(), true);
         dismiss_and_reopen(&fixture, &tab);
+        decide_an_issue_of_a_loop(&fixture, &tab);
+        accept_an_item_of_a_gate(&fixture, &tab);
         tab.open(&fixture.url("/audit"));
-        for action in ["task.retry", "task.cancel", "agent.pause", "finding.dismiss"] {
+        for action in [
+            "task.retry", "task.cancel", "agent.pause", "finding.dismiss", "loop.sign-off",
+            "gate.accept",
+        ] {
             assert!(tab.text().contains(action), "{action}: {}", tab.text());
         }
         let sign_out = "form[action='/logout'] button";
@@ -123,6 +133,28 @@ mod on_chromium {
         tab.go_to("form[action^='/actions/finding.reopen'] button");
         assert_eq!(tab.load(|| tab.press("Enter")), 200);
         assert_eq!(state(), "open");
+    }
+
+    fn decide_an_issue_of_a_loop(fixture: &DashboardFixture, tab: &BrowserTab) {
+        tab.open(&fixture.url("/loops/001-greeting"));
+        tab.go_to("form[action^='/actions/loop.sign-off'] textarea[name=because]");
+        tab.type_text("I read the greeting aloud");
+        tab.go_to("form[action^='/actions/loop.sign-off'] button");
+        assert_eq!(tab.load(|| tab.press("Enter")), 200, "{}", tab.text());
+        let status = fixture.get("/api/v1/loops/001-greeting")["status"].clone();
+        assert_eq!(status, "approved", "{}", tab.text());
+    }
+
+    fn accept_an_item_of_a_gate(fixture: &DashboardFixture, tab: &BrowserTab) {
+        let accepted = || fixture.get("/api/v1/gates/plan-structure")["items"]["accepted"].clone();
+        tab.open(&fixture.url("/gates/plan-structure"));
+        tab.go_to("article summary");
+        tab.press("Enter");
+        tab.go_to("details[open] textarea[name=reason]");
+        tab.type_text("the milestone is a single sentence");
+        tab.go_to("details[open] button");
+        assert_eq!(tab.load(|| tab.press("Enter")), 200, "{}", tab.text());
+        assert_eq!(accepted(), 1, "{}", tab.text());
     }
 
     #[test]

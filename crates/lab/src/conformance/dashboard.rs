@@ -25,8 +25,10 @@ const SCREENS: [(&str, TabOptions); 4] = [
 ];
 
 /// The pages of a repository without reviews and tasks.
-const EMPTY_PAGES: [&str; 8] =
-    ["/", "/runs", "/findings", "/reviewers", "/spend", "/audit", "/api", "/tasks/unknown"];
+const EMPTY_PAGES: [&str; 10] = [
+    "/", "/runs", "/findings", "/loops", "/gates", "/reviewers", "/spend", "/audit", "/api",
+    "/tasks/unknown",
+];
 
 /// Runs axe-core in a page, and returns the violations with their elements as text.
 const RUN_AXE: &str = "axe.run(document, { resultTypes: ['violations'] }).then((result) => \
