@@ -399,6 +399,14 @@ fn data_is_followed_through_the_expressions_of_rust() {
         ),
         ("for name in p.names.iter().map(|it| it.trim()) { sqlx::query(name); }", true),
         ("if !NAMES.contains(&id) { return x; }\nsqlx::query(&id)", false),
+        (
+            "let mut path = PathBuf::new();\nfor part in Path::new(&id).components() { if let Component::Normal(own) = part { path.push(own); } }\nfs::read(path)",
+            false,
+        ),
+        (
+            "let mut path = PathBuf::new();\nfor part in Path::new(&id).components() { path.push(part); }\nfs::read(path)",
+            true,
+        ),
     ] {
         let text = handler(body);
         assert_eq!(!fired(&[], &[("src/a.rs", &text)]).is_empty(), fires, "{body}");

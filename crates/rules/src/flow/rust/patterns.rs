@@ -40,6 +40,7 @@ impl RustLowering<'_, '_> {
             }
             "tuple_struct_pattern" => {
                 let parts: Vec<SyntaxNode<'_>> = children().into_iter().skip(1).collect();
+                let value = if is_path_part(pattern) { last_name(pattern, value) } else { value };
                 self.bind_parts(pattern, &parts, value, type_text, level, false)
             }
             "tuple_pattern" | "slice_pattern" => {
@@ -95,6 +96,19 @@ impl RustLowering<'_, '_> {
         }
         steps
     }
+}
+
+/// Returns true for the pattern of a part of a path that is neither its root nor `..`.
+fn is_path_part(pattern: &SyntaxNode<'_>) -> bool {
+    let name = pattern.field("type").map(|own| text_of(&own)).unwrap_or_default();
+    matches!(name.as_str(), "Normal" | "Component::Normal" | "std::path::Component::Normal")
+}
+
+/// Returns the call that takes the last name of a path, which no part of a path changes.
+fn last_name(pattern: &SyntaxNode<'_>, path: Node) -> Node {
+    let name = "file_name".to_owned();
+    let receiver = Some(Box::new(path));
+    node(pattern, Expr::Call { receiver, name, arguments: Vec::new() })
 }
 
 /// Stores a value, so that all parts of a pattern can name it.
