@@ -364,15 +364,16 @@ fn add_traces<'r>(
 }
 
 /// Adds the way of the data to a match. A lead becomes a finding of the tier of the data; if callers
-/// are not known, with the grade of the rule that follows the data.
+/// are not known, with the grade of the rule that follows the data. A parameter adds nothing to a
+/// pattern that is certain by itself.
 fn add_evidence(hit: &mut RuleMatch, rule: &FlowRule, found: RuleMatch) {
-    if hit.tier == Some(EvidenceTier::Lead) {
-        hit.tier = found.tier;
-        let is_weak = found.tier == Some(EvidenceTier::Parameter);
-        hit.grade = is_weak.then(|| rule.about.grade.clone());
-    } else if hit.tier.is_none() && found.tier == Some(EvidenceTier::Flow) {
-        hit.tier = found.tier;
+    let is_weak = found.tier == Some(EvidenceTier::Parameter);
+    match hit.tier {
+        Some(EvidenceTier::Lead) => hit.grade = is_weak.then(|| rule.about.grade.clone()),
+        _ if is_weak => return,
+        _ => {}
     }
+    hit.tier = found.tier;
     hit.trace = found.trace;
 }
 

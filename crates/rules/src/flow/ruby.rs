@@ -138,7 +138,8 @@ fn is_hidden(definition: &SyntaxNode<'_>) -> bool {
     let behind = definition.parent().and_then(|list| list.parent());
     let behind = behind.and_then(|call| call.field("method"));
     let is_behind = behind.is_some_and(|word| is_word(&word.text()));
-    is_behind || definition.prev_all().any(|own| is_word(own.text().trim()))
+    let is_marker = |own: &SyntaxNode<'_>| &*own.kind() == "identifier" && is_word(&own.text());
+    is_behind || definition.prev_all().any(|own| is_marker(&own))
 }
 
 fn parameters(definition: &SyntaxNode<'_>) -> Vec<FlowParameter> {

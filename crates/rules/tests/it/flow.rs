@@ -1,6 +1,8 @@
 //! Rules that follow data, on whole changes.
 
+use assay_findings::tier::EvidenceTier;
 use assay_findings::trace::TraceStep;
+use assay_findings::vote::Confidence;
 use assay_rules::Rulebook;
 use assay_testkit::Repository;
 use expect_test::expect;
@@ -435,4 +437,43 @@ fn data_is_followed_through_the_expressions_of_kotlin() {
         let text = handler(body);
         assert_eq!(!fired(&[], &[("src/a.kt", &text)]).is_empty(), fires, "{body}");
     }
+}
+
+/// Returns the tier, the severity and the confidence of the only vote of a rule in a file.
+fn evidence(rule: &str, code: &str) -> (Option<&'static str>, String, Option<u8>) {
+    let votes = review(&[], &[("src/a.py", code)]).report.votes;
+    let mut votes = votes.into_iter().filter(|vote| vote.rule.as_deref() == Some(rule));
+    let vote = votes.next().unwrap();
+    assert!(votes.next().is_none());
+    let tier = vote.tier.map(EvidenceTier::as_str);
+    (tier, vote.grade.word().to_owned(), vote.confidence.map(Confidence::percent))
+}
+
+const QUERY: &str =
+    "    cursor.execute(\"SELECT id FROM users WHERE name = '\" + name + \"'\")\n";
+
+#[test]
+fn the_tier_of_a_pattern_depends_on_what_is_known_about_its_data() {
+    let rule = "python/sql-injection";
+    let unknown = format!("def find(cursor):\n    name = load()\n{QUERY}");
+    assert_eq!(evidence(rule, &unknown), (Some("lead"), "CRITICAL".to_owned(), Some(25)));
+    let private = format!("def _find(cursor, name):\n{QUERY}");
+    assert_eq!(evidence(rule, &private).0, Some("lead"));
+    let exported = format!("def find(cursor, name):\n{QUERY}");
+    assert_eq!(evidence(rule, &exported), (Some("parameter"), "MEDIUM".to_owned(), Some(75)));
+    let request = format!("def find(request, cursor):\n    name = request.GET[\"name\"]\n{QUERY}");
+    assert_eq!(evidence(rule, &request), (Some("flow"), "CRITICAL".to_owned(), None));
+}
+
+#[test]
+fn a_pattern_that_is_certain_keeps_its_strength_beside_a_parameter() {
+    let code = "import os\n\n\ndef clean(name):\n    os.system(f\"rm -r {name}\")\n";
+    let found = evidence("python/shell-injection", code);
+    assert_eq!(found, (None, "HIGH".to_owned(), None));
+}
+
+#[test]
+fn a_private_function_has_the_parameters_of_its_exported_caller() {
+    let code = format!("def _find(cursor, name):\n{QUERY}\n\ndef find(cursor, name):\n    _find(cursor, name.strip())\n");
+    assert_eq!(evidence("python/sql-injection", &code).0, Some("parameter"));
 }

@@ -247,6 +247,10 @@ fn lower_arguments(list: Option<SyntaxNode<'_>>, level: usize) -> Vec<Argument> 
             let name = name.trim_matches([':', '"', '\'']).to_owned();
             Argument { name: Some(name), value: lower_expr(&value, level + 1) }
         }
+        // A block is code of the program, and no argument of the method.
+        _ if &*argument.kind() == "block_argument" => {
+            Argument { name: Some("&".to_owned()), value: lower_expr(argument, level + 1) }
+        }
         _ => Argument { name: None, value: lower_expr(argument, level + 1) },
     };
     list.iter().map(lower).collect()
