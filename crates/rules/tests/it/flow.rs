@@ -449,8 +449,7 @@ fn evidence(rule: &str, code: &str) -> (Option<&'static str>, String, Option<u8>
     (tier, vote.grade.word().to_owned(), vote.confidence.map(Confidence::percent))
 }
 
-const QUERY: &str =
-    "    cursor.execute(\"SELECT id FROM users WHERE name = '\" + name + \"'\")\n";
+const QUERY: &str = "    cursor.execute(\"SELECT id FROM users WHERE name = '\" + name + \"'\")\n";
 
 #[test]
 fn the_tier_of_a_pattern_depends_on_what_is_known_about_its_data() {
@@ -474,6 +473,8 @@ fn a_pattern_that_is_certain_keeps_its_strength_beside_a_parameter() {
 
 #[test]
 fn a_private_function_has_the_parameters_of_its_exported_caller() {
-    let code = format!("def _find(cursor, name):\n{QUERY}\n\ndef find(cursor, name):\n    _find(cursor, name.strip())\n");
+    let code = format!(
+        "def _find(cursor, name):\n{QUERY}\n\ndef find(cursor, name):\n    _find(cursor, name.strip())\n"
+    );
     assert_eq!(evidence("python/sql-injection", &code).0, Some("parameter"));
 }
