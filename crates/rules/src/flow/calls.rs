@@ -463,9 +463,7 @@ impl FlowInterpreter<'_> {
         let passing = patterns.filter(|(pattern, ())| !pattern.goes_to_arguments);
         for (pattern, ()) in passing.filter(|(pattern, ())| pattern.matches(facts)) {
             let mut taints = marked_taints(pattern, facts, values);
-            if builds_text(facts, values) {
-                parameters::mark_built(&mut taints);
-            }
+            add_built(&mut taints, pattern, facts, values);
             let mut value = result.take().unwrap_or_default();
             value.taint(&taints);
             if pattern.goes_to_receiver {
@@ -699,16 +697,26 @@ fn marked_taints(pattern: &CallPattern, facts: &CallFacts<'_>, values: &Values) 
     all.taints
 }
 
-/// Returns true if a call puts its arguments behind other text: of its receiver, or of an earlier
-/// argument.
-fn builds_text(facts: &CallFacts<'_>, values: &Values) -> bool {
+/// Adds the kinds of built text to the data of arguments that a call puts behind other text: of its
+/// receiver, of an earlier argument, or of an earlier part of a list.
+fn add_built(
+    taints: &mut Vec<Taint>,
+    pattern: &CallPattern,
+    facts: &CallFacts<'_>,
+    values: &Values,
+) {
     let receiver = facts.receiver.filter(|owner| !owner.is_static);
-    let has_front = receiver.is_some_and(parameters::holds_text);
-    let of_parts = values.iter().any(|(_, value)| {
-        matches!(value.content, ValueParts::List(_)) && parameters::holds_text(value)
-    });
-    let first = values.first().filter(|_| values.len() > 1);
-    has_front || of_parts || first.is_some_and(|(_, value)| parameters::holds_text(value))
+    for at in pattern.marked(values) {
+        let mut own = match &values[at].1.content {
+            ValueParts::List(items) => parameters::joined_taints(items),
+            _ => values[at].1.all_taints(),
+        };
+        let first = values.first().filter(|_| at > 0).map(|(_, value)| value);
+        for front in receiver.into_iter().chain(first) {
+            parameters::mark_built(&mut own, front);
+        }
+        add_taints(taints, &own);
+    }
 }
 
 /// Returns the function that fits the arguments best, by their number and types.

@@ -330,10 +330,7 @@ impl FlowInterpreter<'_> {
             let dotted = owner.types.first().map(|own| format!("{own}.{name}"));
             return dotted.map(|dotted| FlowValue::static_of(&dotted)).unwrap_or_default();
         }
-        let mut value = FlowValue::with_taints(parameters::keep_attribute(
-            self.program.language,
-            owner.taints.clone(),
-        ));
+        let mut value = FlowValue::with_taints(parameters::attribute_taints(&owner));
         let facts = CallFacts { is_new: false, receiver: Some(&owner), name, arguments: None };
         let named = self.rules.types().named(name).find(|(pattern, _)| pattern.matches(&facts));
         value.types.extend(named.map(|(_, name)| Rc::from(name.as_str())));
@@ -412,8 +409,8 @@ fn binary(operator: BinaryOperator, left: &FlowValue, right: &FlowValue) -> Flow
             let mut after = right.all_taints();
             let is_format =
                 matches!(operator, Op::Remainder | Op::Other) && left.constants.is_some();
-            if (operator == Op::Add || is_format) && parameters::holds_text(left) {
-                parameters::mark_built(&mut after);
+            if operator == Op::Add || is_format {
+                parameters::mark_built(&mut after, left);
             }
             if operator == Op::Add && address::has_fixed_host(left) {
                 after.iter_mut().for_each(|taint| taint.clear(&Rc::from(address::FIXED_HOST)));

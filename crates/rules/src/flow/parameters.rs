@@ -3,13 +3,12 @@
 //!
 //! A function that passes a whole parameter on, such as `run(command)`, does what its name says. Data
 //! that became a part of a built text is another kind, [`BUILT_PARAMETER`], which rules about text
-//! with a grammar use.
+//! with a grammar use; [`PLACED_PARAMETER`] if the text in front of it is constant, for paths.
 
 use std::rc::Rc;
 
 use super::form::{Constant, FlowFunction, FlowParameter};
 use super::value::{FlowValue, Taint, ValueParts, add_taints};
-use crate::language::{Language, is_javascript};
 
 /// The kind of data from a parameter of an exported function.
 pub(super) const PARAMETER: &str = "parameter";
@@ -38,9 +37,12 @@ const TEXT_METHODS: [&str; 62] = [
     "last", "dup", "map", "filter", "forEach", "flat", "at", "normalize", "stream", "expandtabs",
 ];
 
+/// The kind of data from such a parameter that stands behind constant text.
+pub(super) const PLACED_PARAMETER: &str = "placed-parameter";
+
 /// Returns true for the kinds of parameters.
 pub(super) fn is_parameter_kind(kind: &str) -> bool {
-    matches!(kind, PARAMETER | BUILT_PARAMETER)
+    matches!(kind, PARAMETER | BUILT_PARAMETER | PLACED_PARAMETER)
 }
 
 /// Returns true if callers of the function are not known, and the parameter may hold any text.
@@ -65,10 +67,12 @@ pub(super) fn keep_text_of_receiver(name: &str, taints: Vec<Taint>) -> Vec<Taint
     }
 }
 
-/// Removes the data of parameters from an attribute. Only in JavaScript, options are often the
-/// attributes of a parameter.
-pub(super) fn keep_attribute(language: Language, taints: Vec<Taint>) -> Vec<Taint> {
-    if is_javascript(language) { taints } else { without_parameters(taints) }
+/// Returns the data of an attribute. The attributes of a parameter are parts of an object; only
+/// those of a destructured parameter of JavaScript, which has no name, are parameters themselves.
+pub(super) fn attribute_taints(owner: &FlowValue) -> Vec<Taint> {
+    let is_destructured = owner.types.first().is_some_and(|name| name.starts_with('<'));
+    let taints = owner.taints.clone();
+    if is_destructured { taints } else { without_parameters(taints) }
 }
 
 fn without_parameters(mut taints: Vec<Taint>) -> Vec<Taint> {
@@ -76,29 +80,51 @@ fn without_parameters(mut taints: Vec<Taint>) -> Vec<Taint> {
     taints
 }
 
-/// Adds the kind of built text to data of parameters.
-pub(super) fn mark_built(taints: &mut Vec<Taint>) {
-    let built: Vec<Taint> = taints
-        .iter()
-        .filter(|taint| &*taint.kind == PARAMETER)
-        .map(|taint| Taint { kind: Rc::from(BUILT_PARAMETER), ..taint.clone() })
-        .collect();
-    add_taints(taints, &built);
+/// Adds the kinds of built text to data of parameters that stands behind other text.
+pub(super) fn mark_built(taints: &mut Vec<Taint>, front: &FlowValue) {
+    let kinds: &[&str] = match front_of(front) {
+        None => return,
+        Some(Front::Constant) => &[BUILT_PARAMETER, PLACED_PARAMETER],
+        Some(Front::Unknown) => &[BUILT_PARAMETER],
+    };
+    let parameters: Vec<Taint> =
+        taints.iter().filter(|taint| &*taint.kind == PARAMETER).cloned().collect();
+    for kind in kinds {
+        let built = parameters.iter().map(|taint| Taint { kind: Rc::from(*kind), ..taint.clone() });
+        add_taints(taints, &built.collect::<Vec<_>>());
+    }
 }
 
-/// Returns true if a value holds text in front of which data changes its meaning: constant text with
-/// a letter or a digit, or a value that is not known.
-pub(super) fn holds_text(value: &FlowValue) -> bool {
+/// The text in front of data.
+enum Front {
+    /// Constant text with a letter or a digit.
+    Constant,
+    /// A value that is not known.
+    Unknown,
+}
+
+/// Returns the kind of a value as text in front of data; `None` for a value that adds no word.
+fn front_of(value: &FlowValue) -> Option<Front> {
     let has_word = |constant: &Constant| match constant {
         Constant::Text(text) => text.chars().any(char::is_alphanumeric),
         _ => false,
     };
     match (&value.constants, &value.content) {
-        (Some(constants), _) => constants.iter().any(has_word),
-        (None, ValueParts::List(items)) => items.iter().any(|item| {
-            item.constants.as_ref().is_some_and(|constants| constants.iter().any(has_word))
-        }),
-        (None, ValueParts::Unknown) => true,
-        (None, _) => false,
+        (Some(constants), _) => constants.iter().any(has_word).then_some(Front::Constant),
+        (None, ValueParts::Unknown) => Some(Front::Unknown),
+        (None, _) => None,
     }
+}
+
+/// Returns the data of the parts of a list, as text that is built from the parts in their order.
+pub(super) fn joined_taints(items: &[FlowValue]) -> Vec<Taint> {
+    let mut taints = Vec::new();
+    for (at, item) in items.iter().enumerate() {
+        let mut own = item.all_taints();
+        if at > 0 {
+            mark_built(&mut own, &items[0]);
+        }
+        add_taints(&mut taints, &own);
+    }
+    taints
 }
