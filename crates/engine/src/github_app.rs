@@ -32,6 +32,9 @@ pub fn installation_token(
     environment: &Environment,
     request: &TokenRequest<'_>,
 ) -> anyhow::Result<InstallationToken> {
+    if !request.url.is_secure() {
+        bail!("`{}` would get the proof of the app unencrypted: use `https://…`", request.url);
+    }
     let owner = single_owner(request.repositories)?;
     let clock = Arc::new(SystemClock::new(environment.clock(), SHORT_WAIT, |_| ()));
     let proof = AppKey::from_pem(request.private_key)?.proof(request.app, clock.now())?;

@@ -16,6 +16,7 @@ mod date;
 #[cfg(unix)]
 pub mod devtools;
 pub mod github;
+pub mod github_app;
 pub mod gitlab;
 pub mod graphiti;
 mod http;

@@ -92,7 +92,7 @@ fn an_invalid_agent_file_is_reported_with_line_and_key() {
     check(
         "- id: qa\n  timeout: 0\n",
         &expect![
-            "cannot read `config/agents.yaml`, line 2 (`timeout`): invalid value: integer `0`, \
+            "cannot read `config/agents.yaml`, line 2 (`timeout`): invalid value: `0`, \
              expected a number from 1"
         ],
     );

@@ -17,6 +17,7 @@ mod eval;
 mod faults;
 mod gates;
 mod github;
+mod github_token;
 mod gitlab;
 mod hyperlinks;
 mod injection;

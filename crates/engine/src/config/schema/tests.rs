@@ -196,12 +196,12 @@ fn a_count_of_zero_is_refused_with_its_line_and_key() {
     let error = |text| parse(text).unwrap_err();
     assert_eq!(
         error("review:\n  at_a_time: 0\n"),
-        "cannot read `config/agent-framework.yaml`, line 2 (`at_a_time`): invalid value: integer `0`, \
+        "cannot read `config/agent-framework.yaml`, line 2 (`at_a_time`): invalid value: `0`, \
          expected a number from 1"
     );
     assert_eq!(
         error("review:\n  commands:\n  - name: ruff\n    seconds: 0\n"),
-        "cannot read `config/agent-framework.yaml`, line 4 (`seconds`): invalid value: integer `0`, \
+        "cannot read `config/agent-framework.yaml`, line 4 (`seconds`): invalid value: `0`, \
          expected a number from 1"
     );
     assert_eq!(
