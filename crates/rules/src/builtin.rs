@@ -378,6 +378,7 @@ rules![
     "python/xml-from-request",
     "python/xpath-from-parameter",
     "python/xpath-from-request",
+    "ruby/class-from-request",
     "ruby/code-from-request",
     "ruby/command-from-parameter",
     "ruby/command-from-request",

@@ -6,6 +6,12 @@
 /// The maximum number of lines in which a file is marked as generated.
 const MAX_HEAD: usize = 20;
 
+/// The minimum size of a minified file, in bytes.
+const MIN_MINIFIED_BYTES: usize = 4096;
+
+/// The minimum average line length of a minified file, in bytes.
+const MIN_MINIFIED_LINE: usize = 200;
+
 /// The folders of code from other projects, and of built files.
 const FOLDERS: [&str; 11] = [
     "vendor", "vendored", "_vendor", "third_party", "third-party", "thirdparty", "3rdparty",
@@ -43,9 +49,24 @@ pub(crate) fn reason(
     if folders.any(|folder| FOLDERS.contains(&folder)) {
         return Some("vendored or built code");
     }
-    let is_generated = ENDINGS.iter().any(|end| name.ends_with(end))
-        || (is_marked_generated(text) && !adds_mark());
-    is_generated.then_some("generated")
+    if ENDINGS.iter().any(|end| name.ends_with(end)) {
+        return Some("generated");
+    }
+    let mark = if is_marked_generated(text) { "generated" } else { "minified" };
+    (is_marked(path, text) && !adds_mark()).then_some(mark)
+}
+
+/// Returns true if the head or the form of a file shows that no person wrote the file.
+pub(crate) fn is_marked(path: &str, text: &str) -> bool {
+    is_marked_generated(text) || is_minified(path, text)
+}
+
+/// Returns true for a script whose lines are so long that a tool has joined the lines.
+fn is_minified(path: &str, text: &str) -> bool {
+    let is_script = [".js", ".mjs", ".cjs"].iter().any(|end| path.ends_with(end));
+    is_script
+        && text.len() > MIN_MINIFIED_BYTES
+        && text.len() > MIN_MINIFIED_LINE * text.lines().count().max(1)
 }
 
 /// Returns true if a comment in the first lines of a file marks it as generated.
@@ -66,6 +87,16 @@ pub(crate) fn is_marked_generated(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_script_with_joined_lines_is_minified() {
+        let joined = format!("{};\n{0};\n", "a();".repeat(2_000));
+        assert_eq!(reason("www/app.js", &joined, || false), Some("minified"));
+        assert_eq!(reason("www/app.js", &joined, || true), None);
+        assert_eq!(reason("www/app.py", &joined, || false), None);
+        assert_eq!(reason("www/app.js", &"a();\n".repeat(4_000), || false), None);
+        assert_eq!(reason("www/app.js", &"a();".repeat(500), || false), None);
+    }
 
     #[test]
     fn generated_and_vendored_files_are_known_by_their_head_or_place() {

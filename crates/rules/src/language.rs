@@ -232,7 +232,7 @@ pub fn is_test(path: &str) -> bool {
         || is_below_test_package(&path)
         || is_fixture(&path)
         || [".test.", ".spec.", ".cy.", ".e2e."].iter().any(|part| name.contains(part))
-        || stem.starts_with("test_")
+        || ["test_", "test-"].iter().any(|start| stem.starts_with(start))
         || ["_test", "_tests", "_spec"].iter().any(|end| stem.ends_with(end))
         || ["conftest", "test", "tests"].contains(&stem)
         || ([".java", ".cs", ".kt", ".swift"].iter().any(|end| path.ends_with(end))
@@ -286,6 +286,7 @@ mod tests {
             "tests/it/main.rs",
             "pkg/a_test.go",
             "test_shop.py",
+            "tools/test-login.sh",
             "src/test/java/CartTest.java",
             "spec/cart_spec.rb",
             "tests/conftest.py",

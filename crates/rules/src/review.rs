@@ -333,7 +333,8 @@ fn is_code(code: &str, text: &str, touched: &LineSet) -> bool {
 /// before the change cannot be read.
 fn adds_mark(change: &Change, file: &FileDiff) -> bool {
     let earlier = ChangedFile::new(change, file, None, None);
-    let had_no_mark = earlier.before().is_some_and(|text| !foreign_code::is_marked_generated(text));
+    let had_no_mark =
+        earlier.before().is_some_and(|text| !foreign_code::is_marked(file.path(), text));
     had_no_mark || earlier.before_error().is_some()
 }
 

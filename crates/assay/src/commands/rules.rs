@@ -135,6 +135,9 @@ fn describe(rule: &RuleDescription) -> String {
         text.push_str(&format!("  {name:<10} {}\n", escape::one_line(value)));
     };
     fact("severity", &rule.severity);
+    if let Some(tier) = rule.tier {
+        fact("tier", &format!("{}, unless its data is known", tier.as_str()));
+    }
     fact("category", &rule.category);
     fact("languages", &languages(rule));
     fact("kind", rule.kind.in_words());

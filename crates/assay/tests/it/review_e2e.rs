@@ -59,8 +59,8 @@ fn five_flaws_are_found_on_their_lines_and_the_safe_one_is_fixed_alone() {
     let flaws = [
         "rates.rs:2 change/conflict-marker",
         "settings.py:1 secret/leaked-credential",
-        "shop.py:3 python/sql-injection",
         "cart.test.js:1 javascript/focused-test",
+        "shop.py:3 python/sql-injection",
         "shop.py:2 python/debug-print",
     ];
     assert_eq!(list(&ran.json()["findings"]), flaws);

@@ -78,10 +78,14 @@ impl FlowInterpreter<'_> {
     ) -> FlowValue {
         let call = self.evaluate_call(receiver, name, arguments, state, frame);
         let facts = call.facts();
-        self.check_sinks(node, &facts, frame);
+        self.end_rules(&facts, state);
+        self.check_sinks(node, &facts, state, frame);
         self.fill_arguments(node, arguments, &facts, state, frame);
         let closure_result = self.run_closures(arguments, &facts, state, frame);
+        let outside = self.ended_rules.clone();
+        self.ended_rules.extend(&state.ended_rules);
         let mut result = self.result(node, receiver, &facts, state, frame);
+        self.ended_rules = outside;
         result.taint(&closure_result.all_taints());
         let named =
             self.rules.types().named(&call.name).find(|(pattern, _)| pattern.matches(&facts));
@@ -197,7 +201,7 @@ impl FlowInterpreter<'_> {
         let values = self.arguments(arguments, state, frame);
         let facts =
             CallFacts { is_new: true, receiver: None, name: type_name, arguments: Some(&values) };
-        self.check_sinks(node, &facts, frame);
+        self.check_sinks(node, &facts, state, frame);
         self.run_closures(arguments, &facts, state, frame);
         if let Some(mut value) = self.source(node, &facts, frame) {
             value.types = vec![Rc::from(type_name)];
@@ -265,11 +269,20 @@ impl FlowInterpreter<'_> {
 
     // ---- sinks and sources
 
-    fn check_sinks(&mut self, node: &Node, facts: &CallFacts<'_>, frame: &Frame) {
+    /// Ends the rules that report nothing from a call on, such as one that sets a type of the response
+    /// that is not HTML.
+    fn end_rules(&self, facts: &CallFacts<'_>, state: &mut State) {
+        let named = self.rules.unless().named(facts.name);
+        let matching = named.filter(|(pattern, _)| pattern.matches(facts));
+        state.ended_rules.extend(matching.map(|(_, rule)| *rule));
+    }
+
+    fn check_sinks(&mut self, node: &Node, facts: &CallFacts<'_>, state: &State, frame: &Frame) {
         let rules = self.rules;
         let values = facts.arguments.unwrap_or_default();
         for (pattern, at) in rules.sinks().named(facts.name) {
-            if !self.concerned[*at] || !pattern.matches(facts) {
+            let is_ended = state.ended_rules.contains(at) || self.ended_rules.contains(at);
+            if !self.concerned[*at] || is_ended || !pattern.matches(facts) {
                 continue;
             }
             let site = self.site(node, frame);
@@ -338,12 +351,18 @@ impl FlowInterpreter<'_> {
             keys.into_iter().chain([value.clone()]).map(|value| (None, value)).collect();
         let receiver = Some(&owner);
         let facts = CallFacts { is_new: false, receiver, name: &name, arguments: Some(&values) };
-        self.check_sinks(node, &facts, frame);
+        self.check_sinks(node, &facts, state, frame);
     }
 
     /// Checks the result of a function that answers a request as a call of `return` on the framework
     /// that the file imports. Of several results, the first one is the content.
-    pub(super) fn check_answer(&mut self, node: &Node, value: &FlowValue, frame: &Frame) {
+    pub(super) fn check_answer(
+        &mut self,
+        node: &Node,
+        value: &FlowValue,
+        state: &State,
+        frame: &Frame,
+    ) {
         let [entry] = self.running.as_slice() else { return };
         let rules = self.rules;
         if rules.sinks().by_own_name(ANSWER).is_none() || !rules.answers(&entry.decorators) {
@@ -364,7 +383,7 @@ impl FlowInterpreter<'_> {
         let values = [(None, content)];
         let receiver = Some(&owner);
         let facts = CallFacts { is_new: false, receiver, name: ANSWER, arguments: Some(&values) };
-        self.check_sinks(node, &facts, frame);
+        self.check_sinks(node, &facts, state, frame);
     }
 
     fn source(&self, node: &Node, facts: &CallFacts<'_>, frame: &Frame) -> Option<FlowValue> {

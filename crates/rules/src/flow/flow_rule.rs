@@ -25,6 +25,8 @@ pub(crate) struct FlowRule {
     pub(super) labels: Vec<String>,
     pub(super) own_sanitizers: Vec<CallPattern>,
     pub(super) own_propagators: Vec<CallPattern>,
+    /// The calls after which the rule reports nothing.
+    pub(super) unless: Vec<CallPattern>,
     /// The text that the code of the sink, or of a place on the way to it, must have.
     pub(super) text: Option<Regex>,
     /// The structural rules for the same defect. If one of them fires at the same place, its
@@ -82,6 +84,8 @@ struct FlowSection {
     sanitizers: Vec<String>,
     #[serde(default)]
     propagators: Vec<String>,
+    #[serde(default)]
+    unless: Vec<String>,
     text: Option<String>,
     #[serde(default)]
     covers: Vec<String>,
@@ -157,6 +161,7 @@ impl FlowRule {
             labels,
             own_sanitizers: patterns(&sanitizers)?,
             own_propagators: patterns(&flow.propagators)?,
+            unless: patterns(&flow.unless)?,
             text: text.map_err(|error| format!("`text`: {error}"))?,
             covers: flow.covers,
         };

@@ -13,6 +13,8 @@ pub(super) struct State {
     pub(super) this: FlowValue,
     /// The attributes whose values were checked, such as `req.query.sort`.
     pub(super) trusted: BTreeSet<String>,
+    /// The indices of the rules that report nothing after a call on the way here.
+    pub(super) ended_rules: BTreeSet<usize>,
 }
 
 /// A variable, and whether its type carries no text.
@@ -129,7 +131,8 @@ pub(super) fn join_states(a: Option<State>, b: Option<State>) -> Option<State> {
         }
     }
     let trusted = a.trusted.intersection(&b.trusted).cloned().collect();
-    Some(State { variables, this: a.this.join(&b.this), trusted })
+    let ended_rules = a.ended_rules.intersection(&b.ended_rules).copied().collect();
+    Some(State { variables, this: a.this.join(&b.this), trusted, ended_rules })
 }
 
 fn starts_part(rest: &str) -> bool {

@@ -4,7 +4,7 @@
 //! Calls of functions whose code is known are run with their arguments. Every run has a budget of
 //! steps and of nested calls, so that it ends.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -63,6 +63,8 @@ pub(super) struct FlowInterpreter<'a> {
     pub(super) depth: usize,
     pub(super) calls: Vec<CodeSite>,
     pub(super) running: Vec<Rc<FlowFunction>>,
+    /// The indices of the rules that report nothing in the functions that are called now.
+    pub(super) ended_rules: BTreeSet<usize>,
 }
 
 /// Returns true for the types of requests and of other objects that a framework makes.
@@ -96,6 +98,7 @@ impl<'a> FlowInterpreter<'a> {
             depth: 0,
             calls: Vec::new(),
             running: Vec::new(),
+            ended_rules: BTreeSet::new(),
         }
     }
 

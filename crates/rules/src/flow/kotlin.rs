@@ -6,7 +6,7 @@ mod statements;
 use std::rc::Rc;
 
 use self::expressions::{lower_expr, simple_type};
-use self::statements::steps_of;
+use self::statements::{lower_jump, steps_of, value_of};
 use super::form::{Expr, FlowClass, FlowField, FlowFunction, FlowParameter, Step};
 use super::lowering::{MAX_LOWERING_DEPTH, line_of, named_children, node, text_of};
 use crate::syntax::{Syntax, SyntaxNode, lines_of};

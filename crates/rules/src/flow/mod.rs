@@ -284,17 +284,17 @@ fn rule_match(
     interpreter: &FlowInterpreter<'_>,
     touched: &LineSet,
 ) -> Option<RuleMatch> {
-    if let Some(site) = site_of(hit, interpreter, touched) {
+    let places = places(hit.data.as_ref());
+    if let Some(site) = site_of(hit, &places, interpreter, touched) {
         return match_at(&site, hit, interpreter);
     }
-    let places = places(hit.data.as_ref());
     let is_touched = |file: usize, line: u32| {
         file == 0 && LineRange::at(line).is_some_and(|lines| touched.overlaps(lines))
     };
     let place = places.iter().rev().find(|place| is_touched(place.file, place.line))?;
     let mut found = RuleMatch::on_line(place.line, &place.code)?;
     found.trace = trace(hit, &places, interpreter);
-    found.tier = hit.tier;
+    found.tier = hit.tier.or(interpreter.rules.rules[hit.rule].about.tier);
     Some(found)
 }
 
@@ -314,13 +314,17 @@ fn match_at(
     found.code = text.get(span.clone()).map(str::to_owned);
     found.before = copies_before(text, &span);
     found.trace = trace(hit, &places(hit.data.as_ref()), interpreter);
-    found.tier = hit.tier;
+    found.tier = hit.tier.or(interpreter.rules.rules[hit.rule].about.tier);
     Some(found)
 }
 
 /// Returns the touched site of a hit in the reviewed file: the sink, or a call that leads to it.
+///
+/// Data that a called function reads itself does not pass the call: the defect is that of the
+/// called function.
 fn site_of(
     hit: &SinkHit,
+    places: &[Rc<TaintPlace>],
     interpreter: &FlowInterpreter<'_>,
     touched: &LineSet,
 ) -> Option<CodeSite> {
@@ -332,8 +336,27 @@ fn site_of(
         };
         site.file == 0 && lines().is_some_and(|lines| touched.overlaps(lines))
     };
-    let sites = hit.calls.iter().chain(std::iter::once(&hit.site));
-    sites.rev().find(is_touched).cloned()
+    if is_touched(&&hit.site) {
+        return Some(hit.site.clone());
+    }
+    let mut calls = hit.calls.iter().rev().filter(is_touched);
+    calls.find(|call| passes_caller(call, places, interpreter)).cloned()
+}
+
+/// Returns true if data passes the function around a call in the reviewed file. Always true for a
+/// rule that needs no source.
+fn passes_caller(
+    call: &CodeSite,
+    places: &[Rc<TaintPlace>],
+    interpreter: &FlowInterpreter<'_>,
+) -> bool {
+    let contains = |(start, end): (u32, u32), line: u32| start <= line && line <= end;
+    let functions = interpreter.program.files[0].functions().map(|(_, function)| function.lines);
+    let around = functions.filter(|lines| contains(*lines, call.line)).min_by_key(|(a, b)| b - a);
+    let is_inside = |place: &Rc<TaintPlace>| {
+        place.file == 0 && around.is_none_or(|lines| contains(lines, place.line))
+    };
+    places.is_empty() || places.iter().any(is_inside)
 }
 
 fn copies_before(text: &str, span: &Range<usize>) -> usize {

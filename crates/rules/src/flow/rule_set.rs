@@ -15,6 +15,8 @@ pub(crate) struct FlowRules {
     sanitizers: PatternIndex<String>,
     validators: PatternIndex<()>,
     propagators: PatternIndex<()>,
+    /// The calls after which a rule, by its index, reports nothing.
+    unless: PatternIndex<usize>,
     types: PatternIndex<String>,
     /// The kinds of sources by the annotation of a parameter.
     annotations: BTreeMap<String, Vec<String>>,
@@ -96,6 +98,7 @@ impl FlowRules {
         rule.own_sanitizers.iter().for_each(|pattern| self.sanitizers.add(pattern, id));
         rule.own_propagators.iter().for_each(|pattern| self.propagators.add(pattern, &()));
         rule.sinks.iter().for_each(|pattern| self.sinks.add(pattern, &at));
+        rule.unless.iter().for_each(|pattern| self.unless.add(pattern, &at));
     }
 
     fn add_source(&mut self, kind: &String, source: &SourcePattern) {
@@ -114,6 +117,10 @@ impl FlowRules {
 
     pub(super) fn sinks(&self) -> &PatternIndex<usize> {
         &self.sinks
+    }
+
+    pub(super) fn unless(&self) -> &PatternIndex<usize> {
+        &self.unless
     }
 
     pub(super) fn sources(&self) -> &PatternIndex<String> {

@@ -55,7 +55,7 @@ impl FlowInterpreter<'_> {
                 let place = value.as_ref();
                 let value = place.map(|node| self.returned(node, &mut state, frame));
                 if let Some((place, value)) = place.zip(value.as_ref()) {
-                    self.check_answer(place, value, frame);
+                    self.check_answer(place, value, &state, frame);
                 }
                 frame.returns(value.unwrap_or_default(), &state.this);
                 return None;

@@ -11,7 +11,7 @@ use super::form::FlowFunction;
 use super::interpreter::{FlowInterpreter, SinkHit};
 use super::program::{FileLookup, Program, ProgramFile};
 use super::rule_set::FlowRules;
-use super::{FollowedFile, match_at, places};
+use super::{FollowedFile, match_at, passes_caller, places};
 use crate::rule_match::RuleMatch;
 use crate::syntax::Syntax;
 
@@ -76,8 +76,12 @@ impl EarlierFlows {
 /// Creates the match of an uncovered flow, at the sink or at the call of the reviewed file that leads
 /// to the sink.
 pub(super) fn rule_match(hit: &SinkHit, interpreter: &FlowInterpreter<'_>) -> Option<RuleMatch> {
-    let sites = hit.calls.iter().chain(std::iter::once(&hit.site));
-    let site = sites.rev().find(|site| site.file == 0)?;
+    let places = places(hit.data.as_ref());
+    let mut calls = hit.calls.iter().rev();
+    let site = match hit.site.file {
+        0 => &hit.site,
+        _ => calls.find(|call| call.file == 0 && passes_caller(call, &places, interpreter))?,
+    };
     Some(match_at(site, hit, interpreter)?.with_note(NOTE.to_owned()))
 }
 

@@ -11,6 +11,7 @@ use std::cell::OnceCell;
 
 use assay_findings::vote::LineRange;
 
+use crate::code_lines::{CodeLines, is_program};
 use crate::credentials::{Credential, scan};
 use crate::language;
 use crate::rule_match::RuleMatch;
@@ -27,6 +28,7 @@ pub(crate) struct AddedLines<'t> {
     pub(crate) all: Vec<&'t str>,
     credentials: OnceCell<Vec<Credential>>,
     test_modules: OnceCell<Vec<LineRange>>,
+    comments: OnceCell<Vec<String>>,
 }
 
 impl<'t> AddedLines<'t> {
@@ -41,7 +43,8 @@ impl<'t> AddedLines<'t> {
         let lines = numbers.filter_map(|number| Some((number, *all.get(number as usize - 1)?)));
         let lines = lines.collect();
         let (credentials, test_modules) = (OnceCell::new(), OnceCell::new());
-        AddedLines { path, text, lines, all, credentials, test_modules }
+        let comments = OnceCell::new();
+        AddedLines { path, text, lines, all, credentials, test_modules, comments }
     }
 
     /// Returns the credentials of the whole file.
@@ -49,6 +52,16 @@ impl<'t> AddedLines<'t> {
         self.credentials.get_or_init(|| match self.lines.is_empty() {
             true => Vec::new(),
             false => scan(self.text),
+        })
+    }
+
+    /// Returns the comment on each line of a program; nothing for data and configuration, whose
+    /// comments hold values that were in use.
+    fn comments(&self) -> &[String] {
+        self.comments.get_or_init(|| {
+            let is_program = is_program(self.path) || self.path.ends_with(".rb");
+            let lines = CodeLines::of(self.path, self.text).filter(|_| is_program);
+            lines.map(|lines| lines.comments).unwrap_or_default()
         })
     }
 

@@ -3,6 +3,8 @@
 //! A finding about a credential has no evidence, and its code is stored as a hash, so that no
 //! output repeats the credential.
 
+use std::ops::Range;
+
 use super::AddedLines;
 use crate::credentials::{Certainty, Credential};
 use crate::language;
@@ -23,17 +25,26 @@ pub(crate) fn likely(added: &AddedLines<'_>) -> Vec<RuleMatch> {
     if is_document(added.path) {
         return Vec::new();
     }
-    hits(added, Certainty::Likely, |_| true)
+    hits(added, Certainty::Likely, |one| !is_in_comment(added, one))
 }
 
 /// Finds values with the name of a credential that a person may have chosen.
 pub(crate) fn possible(added: &AddedLines<'_>) -> Vec<RuleMatch> {
     let mut found = hits(added, Certainty::Possible, |_| true);
-    // The commands in a document have example values.
-    if is_document(added.path) {
-        found.extend(hits(added, Certainty::Likely, |_| true));
-    }
+    // The commands in a document, and the code in a comment, have example values.
+    let is_document = is_document(added.path);
+    found.extend(hits(added, Certainty::Likely, |one| is_document || is_in_comment(added, one)));
     found
+}
+
+/// Returns true if all parts of a credential are in comments of a program.
+fn is_in_comment(added: &AddedLines<'_>, credential: &Credential) -> bool {
+    let is_commented = |piece: &Range<usize>| {
+        let line = added.line_of(piece.start);
+        let comment = line.checked_sub(1).and_then(|at| added.comments().get(at as usize));
+        comment.is_some_and(|comment| comment.contains(&added.text[piece.clone()]))
+    };
+    credential.pieces.iter().all(is_commented)
 }
 
 fn is_test_key(path: &str, credential: &Credential) -> bool {
@@ -107,6 +118,20 @@ mod tests {
     fn passwords_in_test_files_are_not_reported() {
         let text = "password = \"kT9vQ2mX7pLw\"";
         assert_eq!(lines_hit("tests/a.py", text, likely), Vec::<u32>::new());
+    }
+
+    #[test]
+    fn a_password_in_a_comment_is_a_possible_password() {
+        let text = "# user.password = 'kT9vQ2mX7pLw'\nuser.password = 'pR7xW2kL9mQ4' # 'pR7'\n";
+        assert_eq!(lines_hit("app/user.rb", text, likely), [2]);
+        assert_eq!(lines_hit("app/user.rb", text, possible), [1]);
+    }
+
+    #[test]
+    fn a_password_in_the_comment_of_a_configuration_is_reported() {
+        let text = "# DB_PASSWORD=kT9vQ2mX7pLw\n";
+        assert_eq!(lines_hit("deploy/.env", text, likely), [1]);
+        assert_eq!(lines_hit("deploy/a.yml", &text.replace('=', ": "), likely), [1]);
     }
 
     #[test]

@@ -195,8 +195,8 @@ fn statements(text: &str) -> Vec<SqlStatement> {
             let end = rest[1..].find('\'').map_or(rest.len(), |at| at + 2);
             code.push_str("''");
             end
-        } else if rest.starts_with("$$") {
-            let end = rest[2..].find("$$").map_or(rest.len(), |at| at + 4);
+        } else if let Some(body) = rest.strip_prefix("$$") {
+            let end = body.find("$$").map_or(rest.len(), |at| at + 4);
             code.push_str("''");
             end
         } else if c == ';' {

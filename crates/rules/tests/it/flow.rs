@@ -478,3 +478,16 @@ fn a_private_function_has_the_parameters_of_its_exported_caller() {
     );
     assert_eq!(evidence("python/sql-injection", &code).0, Some("parameter"));
 }
+
+#[test]
+fn a_call_of_code_that_reads_and_uses_data_itself_is_not_reported() {
+    let page = "<?php\nclass Page {\n    public function show() {\n        echo $_GET['name'];\n    }\n}\n";
+    let before = "<?php\nfunction run($page) {\n    return 1;\n}\n";
+    let calls = "<?php\nfunction run($page) {\n    $page = new Page();\n    $page->show();\n    return 1;\n}\n";
+    let files = |page, run| [("src/Page.php", page), ("src/run.php", run)];
+    assert_eq!(fired(&files(page, before), &files(page, calls)), Vec::<String>::new());
+    let page =
+        "<?php\nclass Page {\n    public function show($name) {\n        echo $name;\n    }\n}\n";
+    let calls = "<?php\nfunction run($page) {\n    $page = new Page();\n    $page->show($_GET['name']);\n    return 1;\n}\n";
+    assert_eq!(fired(&files(page, before), &files(page, calls)), ["php/html-from-request 4"]);
+}

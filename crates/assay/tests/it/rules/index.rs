@@ -39,10 +39,14 @@ fn section(rule: &Value) -> String {
         Some(_) => " The rule offers a rewrite.",
         None => "",
     };
+    let lead = match rule["tier"].as_str() {
+        Some("lead") => " A match without known data is a [lead](rules.md#tiers).",
+        _ => "",
+    };
     let [title, message, advice] =
         ["title", "message", "advice"].map(|key| escape::escape_markdown(text(rule, key)));
     format!(
-        "\n### {}\n\n{}, {}, {languages}. **{}.** {message} Fix: {advice}{fix}\n",
+        "\n### {}\n\n{}, {}, {languages}. **{}.** {message} Fix: {advice}{fix}{lead}\n",
         text(rule, "id"),
         text(rule, "severity"),
         text(rule, "category"),

@@ -6,7 +6,7 @@ use crate::flow::form::{
 use crate::flow::lowering::{MAX_LOWERING_DEPTH, named_children, node, text_of};
 use crate::syntax::SyntaxNode;
 
-use super::statements::lower_body;
+use super::lower_body;
 
 /// Returns the simple name of a type, without namespaces, type arguments and marks.
 pub(super) fn simple_type(text: &str) -> String {

@@ -1,7 +1,6 @@
 //! Lowering of the expressions of Kotlin.
 
-use super::statements::{lower_jump, value_of};
-use super::{child_of_kind, lower_body, lower_parameters, name_of, type_of};
+use super::{child_of_kind, lower_body, lower_jump, lower_parameters, name_of, type_of, value_of};
 use crate::flow::form::{
     Argument, BinaryOperator, ClosureParameter, Constant, Expr, Node, SelectArm, Step,
 };

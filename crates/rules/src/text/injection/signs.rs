@@ -296,7 +296,9 @@ pub(super) const SIGNS: &[Sign] = &[
             r"\bno (?:further |security |new )*findings? (?:should|must|may|shall|are to|need to|needs to|is to|can) (?:ever )?be (?:reported|raised|returned|listed|made|emitted|output|produced)\b",
             r"\b{say} (?:with |back |only |just |exactly |nothing but |the |a |an |simply |always |your )*empty (?:list of |array of |set of |json |security |review )*findings?\b",
             r"\b(?:report|answer|respond|reply|say) (?:with |back |only |just |that there are )*(?:zero|no) (?:security )?findings? (?:in|for|on|about) (?:this|these|the following)\b",
-            r"\b(?:reviewers?|validators?|you|models?|assistants?|llms?) (?:must |should |shall |will |are to |is to |please |always |have to |need to )+{say} (?:with |back |only |just |exactly |the |a |an |simply |always |your )*(?:empty|zero|no) (?:list|array|report|review|issues|problems|comments|findings)\b",
+            r"\b(?:reviewers?|you|assistants?|llms?) (?:must |should |shall |will |are to |is to |please |always |have to |need to )+{say} (?:with |back |only |just |exactly |the |a |an |simply |always |your )*(?:empty|zero|no) (?:list|array|report|review|issues|problems|comments|findings)\b",
+            // Code has validators and models, which return empty lists.
+            r"\b(?:validators?|models?) (?:must |should |shall |will |are to |is to |please |always |have to |need to )+{say} (?:with |back |only |just |exactly |the |a |an |simply |always |your )*(?:empty|zero|no) (?:report|review|issues|problems|comments|findings)\b",
             r"\bfindings? (?:list|array|field) (?:must|should|shall|has to|needs to|is to) (?:always )?(?:be|stay|remain|left|be left|be kept) empty\b",
             r"\b(?:leave|keep) (?:the |your )?(?:list of )?findings (?:list |array |field )?empty\b",
         ],
