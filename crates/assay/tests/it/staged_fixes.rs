@@ -183,7 +183,7 @@ fn a_hook_of_an_earlier_version_is_replaced_and_another_hook_is_not() {
     let earlier = "#!/bin/sh\n# Reviews what is staged; a change that is not ready is not \
                    committed.\n# `git commit --no-verify` goes past it.\nexec assay review ";
     for arguments in ["--staged --mode report-only", "--hook"] {
-        repository.write(".git/hooks/pre-commit", &format!("{earlier}{arguments}\n"));
+        repository.write(".git/hooks/pre-commit", format!("{earlier}{arguments}\n"));
         let ran = assay_in(repository.path(), &["init", "--hook"], b"");
         assert_eq!(ran.code, 0, "{}", ran.stderr);
         let hook = fs::read_to_string(repository.file(".git/hooks/pre-commit")).unwrap();

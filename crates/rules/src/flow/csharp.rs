@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use self::expressions::{lower_expr, simple_type};
 use self::statements::{lower_body, lower_step};
-use super::form::{FlowClass, FlowField, FlowFunction, FlowParameter};
+use super::form::{FlowClass, FlowField, FlowFunction, FlowParameter, Step};
 use super::lowering::{MAX_LOWERING_DEPTH, calls_in, line_of, named_children, text_of};
 use crate::syntax::{Syntax, SyntaxNode, lines_of};
 
@@ -294,6 +294,12 @@ fn lower_function(function: &SyntaxNode<'_>, class: &str) -> FlowFunction {
         body: body.map(|body| lower_body(&body, 0)).unwrap_or_default(),
         lines: (lines.start(), lines.end()),
     }
+}
+
+/// Lowers the body of a closure. Statements contain expressions, so expressions reach statements
+/// through this module.
+fn closure_body(body: &SyntaxNode<'_>, level: usize) -> Vec<Step> {
+    lower_body(body, level)
 }
 
 /// Returns true if code of other projects can call a function.

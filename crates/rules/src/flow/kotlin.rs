@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use self::expressions::{lower_expr, simple_type};
 use self::statements::{lower_jump, steps_of, value_of};
-use super::form::{Expr, FlowClass, FlowField, FlowFunction, FlowParameter, Step};
+use super::form::{Expr, FlowClass, FlowField, FlowFunction, FlowParameter, Node, Step};
 use super::lowering::{MAX_LOWERING_DEPTH, line_of, named_children, node, text_of};
 use crate::syntax::{Syntax, SyntaxNode, lines_of};
 
@@ -258,6 +258,17 @@ fn calls(body: &SyntaxNode<'_>) -> Vec<String> {
     names.sort();
     names.dedup();
     names
+}
+
+/// Lowers the statements of an expression whose last one is its value. Statements contain
+/// expressions, so expressions reach statements through this module.
+fn nested_value(parent: &SyntaxNode<'_>, level: usize) -> (Vec<Step>, Option<Box<Node>>) {
+    value_of(parent, level)
+}
+
+/// Lowers an expression that leaves a function or a loop.
+fn nested_jump(jump: &SyntaxNode<'_>, level: usize) -> Vec<Step> {
+    lower_jump(jump, level)
 }
 
 /// Lowers the body of a function: statements, or the value behind `=`.

@@ -246,8 +246,7 @@ fn a_fix_is_verified_from_the_tree_and_not_from_the_claim_of_the_agent() {
     let case = Case::new("");
     let folder = case.repository.path();
     let text = fs::read_to_string(folder.join("shop.py")).unwrap();
-    let query =
-        "\n\ndef find(db, name):\n    return db.execute(f\"SELECT * FROM t WHERE a = {name}\")\n";
+    let query = "\n\ndef find(db, request):\n    return db.execute(f\"SELECT * FROM t WHERE a = {request.GET['a']}\")\n";
     case.repository.write("shop.py", format!("{text}{query}"));
     let (review, started) = start(folder);
     answer_all(folder, &review, &json!([started["tasks"][0]]));
@@ -284,8 +283,7 @@ fn a_fix_is_verified_from_the_tree_and_not_from_the_claim_of_the_agent() {
 fn the_outcome_uses_current_dismissals_and_refuses_a_forged_recording() {
     let case = Case::new("");
     let folder = case.repository.path();
-    let query =
-        "def find(db, name):\n    return db.execute(f\"SELECT * FROM t WHERE a = {name}\")\n";
+    let query = "def find(db, request):\n    return db.execute(f\"SELECT * FROM t WHERE a = {request.GET['a']}\")\n";
     case.repository.write("shop.py", query);
     let run = |args: &[&str]| assay_with(folder, args, b"", &[]);
     run(&["review"]);

@@ -184,8 +184,7 @@ fn values_of(value: &Value, name: &str, found: &mut Vec<String>) {
 fn all_tools_use_one_severity_scale_and_one_finding_id() {
     let case = Case::new("");
     let folder = case.repository.path();
-    let query =
-        "def find(db, name):\n    return db.execute(f\"SELECT * FROM t WHERE a = {name}\")\n";
+    let query = "def find(db, request):\n    return db.execute(f\"SELECT * FROM t WHERE a = {request.GET['a']}\")\n";
     let text = fs::read_to_string(folder.join("shop.py")).unwrap();
     case.repository.write("shop.py", format!("{text}\n\n{query}"));
     let (review, started) = start(folder);

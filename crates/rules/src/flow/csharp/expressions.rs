@@ -6,7 +6,7 @@ use crate::flow::form::{
 use crate::flow::lowering::{MAX_LOWERING_DEPTH, named_children, node, text_of};
 use crate::syntax::SyntaxNode;
 
-use super::lower_body;
+use super::closure_body;
 
 /// Returns the simple name of a type, without namespaces, type arguments and marks.
 pub(super) fn simple_type(text: &str) -> String {
@@ -379,7 +379,7 @@ fn lower_lambda(expr: &SyntaxNode<'_>, level: usize) -> Expr {
         }
         _ => vec![ClosureParameter::untyped(text_of(&list))],
     });
-    let body = expr.field("body").map(|body| lower_body(&body, level + 1));
+    let body = expr.field("body").map(|body| closure_body(&body, level + 1));
     Expr::Lambda(parameters.unwrap_or_default(), body.unwrap_or_default())
 }
 

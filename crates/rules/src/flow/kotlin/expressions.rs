@@ -1,6 +1,8 @@
 //! Lowering of the expressions of Kotlin.
 
-use super::{child_of_kind, lower_body, lower_jump, lower_parameters, name_of, type_of, value_of};
+use super::{
+    child_of_kind, lower_body, lower_parameters, name_of, nested_jump, nested_value, type_of,
+};
 use crate::flow::form::{
     Argument, BinaryOperator, ClosureParameter, Constant, Expr, Node, SelectArm, Step,
 };
@@ -73,7 +75,7 @@ pub(super) fn lower_expr(expr: &SyntaxNode<'_>, level: usize) -> Node {
         "if_expression" => lower_if(expr, level),
         "when_expression" => Some(lower_when(expr, level)),
         "try_expression" => Some(lower_try(expr, level)),
-        "jump_expression" => Some(Expr::Block(lower_jump(expr, level), None)),
+        "jump_expression" => Some(Expr::Block(nested_jump(expr, level), None)),
         "lambda_literal" | "anonymous_function" => return closure(expr, level),
         "object_literal" => Some(Expr::Opaque(Vec::new())),
         "collection_literal" => Some(Expr::List(lower_all(expr, level))),
@@ -263,7 +265,7 @@ fn lower_infix(expr: &SyntaxNode<'_>, level: usize) -> Expr {
 
 fn block_value(body: Option<SyntaxNode<'_>>, place: &SyntaxNode<'_>, level: usize) -> Node {
     let Some(body) = body else { return node(place, Expr::Opaque(Vec::new())) };
-    match value_of(&body, level) {
+    match nested_value(&body, level) {
         (steps, Some(value)) if steps.is_empty() => *value,
         (steps, value) => node(&body, Expr::Block(steps, value)),
     }
@@ -325,10 +327,10 @@ fn lower_when(expr: &SyntaxNode<'_>, level: usize) -> Expr {
 
 /// Lowers `try` as a value: that of its body or of a handler.
 fn lower_try(expr: &SyntaxNode<'_>, level: usize) -> Expr {
-    let (steps, value) = value_of(expr, level + 1);
+    let (steps, value) = nested_value(expr, level + 1);
     let mut values = vec![node(expr, Expr::Block(steps, value))];
     for handler in named_children(expr).iter().filter(|own| &*own.kind() == "catch_block") {
-        let (steps, value) = value_of(handler, level + 1);
+        let (steps, value) = nested_value(handler, level + 1);
         values.push(node(handler, Expr::Block(steps, value)));
     }
     let first = values.remove(0);
@@ -362,7 +364,7 @@ pub(super) fn closure(expr: &SyntaxNode<'_>, level: usize) -> Node {
         names.filter_map(of).collect::<Vec<_>>()
     });
     let implicit = || vec![ClosureParameter::untyped(IMPLICIT_PARAMETER.to_owned())];
-    let (mut steps, value) = value_of(expr, level + 1);
+    let (mut steps, value) = nested_value(expr, level + 1);
     steps.extend(value.map(|value| Step::Return(Some(*value))));
     node(expr, Expr::Lambda(named.unwrap_or_else(implicit), steps))
 }
