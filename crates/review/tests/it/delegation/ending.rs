@@ -93,7 +93,7 @@ fn a_refutation_holds_back_only_findings_of_personas_alone() {
     );
     let refute = |finding: usize, quote: &str| json!({ "finding": finding, "answer": "refute", "why": "no", "quote": quote, "file": "shop.py" });
     let looks = json!({ "looks": [
-        refute(1, "    return db.execute(f\"SELECT * FROM users WHERE name = '{name}'\")"),
+        refute(1, "    return db.execute(f\"SELECT * FROM users WHERE name = {request.GET['name']}\")"),
         refute(2, "    return sum(prices) / len(prices)"),
     ] });
     let taken = case.report(VALIDATOR, 1, &looks.to_string()).unwrap();

@@ -51,8 +51,8 @@ fn findings_in_unchanged_code_are_still_there() {
 
 #[test]
 fn a_rule_finding_is_fixed_once_the_rules_no_longer_report_it() {
-    let safe = "return db.execute(\"SELECT * FROM users WHERE name = ?\", (name,))";
-    let unsafe_line = "return db.execute(f\"SELECT * FROM users WHERE name = '{name}'\")";
+    let safe = "return db.execute(\"SELECT * FROM users WHERE name = ?\", (request.GET['name'],))";
+    let unsafe_line = "return db.execute(f\"SELECT * FROM users WHERE name = {request.GET['name']}\")";
     check_fix(
         &AFTER.replace(unsafe_line, safe),
         expect![[r#"
@@ -66,8 +66,8 @@ fn a_rule_finding_is_fixed_once_the_rules_no_longer_report_it() {
 #[test]
 fn a_finding_of_a_rule_and_a_persona_is_not_verified_by_the_rules_alone() {
     let too = finding(5).replace("line 5 breaks on an empty list", "SQL built from strings");
-    let safe = "return db.execute(\"SELECT * FROM users WHERE name = ?\", (name,))";
-    let unsafe_line = "return db.execute(f\"SELECT * FROM users WHERE name = '{name}'\")";
+    let safe = "return db.execute(\"SELECT * FROM users WHERE name = ?\", (request.GET['name'],))";
+    let unsafe_line = "return db.execute(f\"SELECT * FROM users WHERE name = {request.GET['name']}\")";
     check_fix_of(
         &too,
         &AFTER.replace(unsafe_line, safe),

@@ -27,14 +27,14 @@ use assay_testkit::Repository;
 use expect_test::Expect;
 use serde_json::json;
 
-const BEFORE: &str = "def find(db, name):\n    return None\n";
+const BEFORE: &str = "def find(db, request):\n    return None\n";
 
 const AFTER: &str = "\
 import hashlib
 
 
-def find(db, name):
-    return db.execute(f\"SELECT * FROM users WHERE name = '{name}'\")
+def find(db, request):
+    return db.execute(f\"SELECT * FROM users WHERE name = {request.GET['name']}\")
 
 
 def mean(prices):
