@@ -255,15 +255,15 @@ fn a_fix_is_verified_from_the_tree_and_not_from_the_claim_of_the_agent() {
     done(folder, "finish_review", &json!({ "review": review }));
 
     let next = done(folder, "next_fix", &json!({ "review": review }));
-    assert_eq!(next["fix"]["title"], "SQL built from strings", "{next}");
+    assert_eq!(next["fix"]["title"], "SQL query built from a request", "{next}");
     let finding = next["fix"]["finding"].clone();
     let verify = |finding: &Value| {
         done(folder, "verify_fix", &json!({ "review": review, "finding": finding }))
     };
     assert_eq!(verify(&finding)["standing"], "still_there");
     let safe = query.replace(
-        "f\"SELECT * FROM t WHERE a = {name}\"",
-        "\"SELECT * FROM t WHERE a = ?\", (name,)",
+        "f\"SELECT * FROM t WHERE a = {request.GET['a']}\"",
+        "\"SELECT * FROM t WHERE a = ?\", (request.GET['a'],)",
     );
     case.repository.write("shop.py", format!("{text}{safe}"));
     let verified = verify(&finding);
@@ -309,7 +309,7 @@ fn the_outcome_uses_current_dismissals_and_refuses_a_forged_recording() {
 
     let outcome = finish(folder, &review);
     assert_eq!(outcome["verdict"], "not ready", "{outcome}");
-    assert_eq!(outcome["findings"][0]["title"], "SQL built from strings", "{outcome}");
+    assert_eq!(outcome["findings"][0]["title"], "SQL query built from a request", "{outcome}");
 }
 
 #[test]

@@ -46,9 +46,9 @@ fn a_review_changed_by_another_program_is_refused() {
     assert!(error.starts_with(&refused), "{error}");
     fs::write(&file, whole).unwrap();
     expect![[r#"
-        CRITICAL shop.py:5 SQL built from strings ["rules"]
+        CRITICAL shop.py:5 SQL query built from a request ["rules"]
         not ready
-          1 finding must be fixed: SQL built from strings (shop.py:5)
+          1 finding must be fixed: SQL query built from a request (shop.py:5)
     "#]]
     .assert_eq(&synthesis_text(&case.close()));
 }
@@ -102,7 +102,7 @@ fn a_refutation_holds_back_only_findings_of_personas_alone() {
     assert!(matches!(again, DelegationError::Repeated { .. }), "{again}");
     let synthesis = case.close();
     let open: Vec<&str> = synthesis.findings.iter().map(|f| f.title.as_str()).collect();
-    assert_eq!(open, ["SQL built from strings"]);
+    assert_eq!(open, ["SQL query built from a request"]);
     assert_eq!(synthesis.held_back.len(), 1);
 }
 

@@ -42,9 +42,9 @@ fn findings_in_unchanged_code_are_still_there() {
     check_fix(
         AFTER,
         expect![[r#"
-        SQL built from strings: StillThere, the finding is reported again at shop.py:5
+        SQL query built from a request: StillThere, the finding is reported again at shop.py:5
         line 9 breaks on an empty list: StillThere, the quoted code is still in `shop.py`
-        next: Some("SQL built from strings")
+        next: Some("SQL query built from a request")
         new: []"#]],
     );
 }
@@ -52,11 +52,12 @@ fn findings_in_unchanged_code_are_still_there() {
 #[test]
 fn a_rule_finding_is_fixed_once_the_rules_no_longer_report_it() {
     let safe = "return db.execute(\"SELECT * FROM users WHERE name = ?\", (request.GET['name'],))";
-    let unsafe_line = "return db.execute(f\"SELECT * FROM users WHERE name = {request.GET['name']}\")";
+    let unsafe_line =
+        "return db.execute(f\"SELECT * FROM users WHERE name = {request.GET['name']}\")";
     check_fix(
         &AFTER.replace(unsafe_line, safe),
         expect![[r#"
-            SQL built from strings: Fixed, `shop.py` was reviewed again by rules, and the finding is no longer reported
+            SQL query built from a request: Fixed, `shop.py` was reviewed again by rules, and the finding is no longer reported
             line 9 breaks on an empty list: StillThere, the quoted code is still in `shop.py`
             next: Some("line 9 breaks on an empty list")
             new: []"#]],
@@ -65,14 +66,16 @@ fn a_rule_finding_is_fixed_once_the_rules_no_longer_report_it() {
 
 #[test]
 fn a_finding_of_a_rule_and_a_persona_is_not_verified_by_the_rules_alone() {
-    let too = finding(5).replace("line 5 breaks on an empty list", "SQL built from strings");
+    let too =
+        finding(5).replace("line 5 breaks on an empty list", "SQL query built from a request");
     let safe = "return db.execute(\"SELECT * FROM users WHERE name = ?\", (request.GET['name'],))";
-    let unsafe_line = "return db.execute(f\"SELECT * FROM users WHERE name = {request.GET['name']}\")";
+    let unsafe_line =
+        "return db.execute(f\"SELECT * FROM users WHERE name = {request.GET['name']}\")";
     check_fix_of(
         &too,
         &AFTER.replace(unsafe_line, safe),
         expect![[r#"
-        SQL built from strings: NotVerified, rules no longer reports the finding, but correctness reported it too and was not run again; start a new review
+        SQL query built from a request: NotVerified, rules no longer reports the finding, but correctness reported it too and was not run again; start a new review
         next: None
         new: []"#]],
     );
@@ -83,7 +86,7 @@ fn a_fix_in_a_file_that_does_not_parse_is_not_verified() {
     check_fix(
         BROKEN,
         expect![[r#"
-        SQL built from strings: NotVerified, `shop.py` was not reviewed again: does not parse
+        SQL query built from a request: NotVerified, `shop.py` was not reviewed again: does not parse
         line 9 breaks on an empty list: NotVerified, the quoted code is no longer in `shop.py`; start a new review
         next: None
         new: []"#]],
@@ -95,7 +98,7 @@ fn a_rule_finding_in_a_reverted_file_is_fixed() {
     check_fix(
         BEFORE,
         expect![[r#"
-        SQL built from strings: Fixed, `shop.py` is the same as before the change
+        SQL query built from a request: Fixed, `shop.py` is the same as before the change
         line 9 breaks on an empty list: NotVerified, the quoted code is no longer in `shop.py`; start a new review
         next: None
         new: []"#]],
@@ -107,9 +110,9 @@ fn a_persona_finding_is_not_verified_by_changing_its_code() {
     check_fix(
         &AFTER.replace("len(prices)", "max(1, len(prices))"),
         expect![[r#"
-        SQL built from strings: StillThere, the finding is reported again at shop.py:5
+        SQL query built from a request: StillThere, the finding is reported again at shop.py:5
         line 9 breaks on an empty list: NotVerified, the quoted code is no longer in `shop.py`; start a new review
-        next: Some("SQL built from strings")
+        next: Some("SQL query built from a request")
         new: []"#]],
     );
 }
@@ -119,9 +122,9 @@ fn a_rule_finding_in_rewritten_code_is_still_there() {
     check_fix(
         &AFTER.replace("{name}", "{name.strip()}"),
         expect![[r#"
-            SQL built from strings: StillThere, the finding is reported again at shop.py:5
+            SQL query built from a request: StillThere, the finding is reported again at shop.py:5
             line 9 breaks on an empty list: StillThere, the quoted code is still in `shop.py`
-            next: Some("SQL built from strings")
+            next: Some("SQL query built from a request")
             new: []"#]],
     );
 }
@@ -130,14 +133,14 @@ fn a_rule_finding_in_rewritten_code_is_still_there() {
 fn a_suppression_comment_does_not_fix_a_finding() {
     let hidden = AFTER.replace(
         "    return db.execute(",
-        "    # assay: ignore python/sql-injection it is fine\n    return db.execute(",
+        "    # assay: ignore python/sql-from-request it is fine\n    return db.execute(",
     );
     check_fix(
         &hidden,
         expect![[r#"
-        SQL built from strings: StillThere, the finding is reported again at shop.py:6, and suppressed: it is fine (a comment)
+        SQL query built from a request: StillThere, the finding is reported again at shop.py:6, and suppressed: it is fine (a comment)
         line 9 breaks on an empty list: StillThere, the quoted code is still in `shop.py`
-        next: Some("SQL built from strings")
+        next: Some("SQL query built from a request")
         new: []"#]],
     );
 }

@@ -159,7 +159,7 @@ fn the_receipt_of_a_second_look_states_the_effect_of_each_answer() {
         format!("{number} {answer} {title}: quote {}, {consequence}, {}\n", look.quote, look.effect)
     });
     expect![[r#"
-        1 refute SQL built from strings: quote found, ignore, the finding stays and is marked as disputed
+        1 refute SQL query built from a request: quote found, ignore, the finding stays and is marked as disputed
         2 refute line 9 breaks on an empty list: quote not_found, -, counts as unsure: the quote was not found
         3 missing line 13 breaks on an empty list: quote none, -, the finding is unchanged: the answer does not mention this finding
     "#]]

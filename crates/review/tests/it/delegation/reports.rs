@@ -34,10 +34,10 @@ fn a_review_with_all_reports_gets_a_verdict() {
     assert!(case.open().briefs().is_empty());
     let synthesis = case.close();
     expect![[r#"
-        CRITICAL shop.py:5 SQL built from strings ["rules"]
+        CRITICAL shop.py:5 SQL query built from a request ["rules"]
         P1 shop.py:9 line 9 breaks on an empty list ["correctness"]
         not ready
-          1 finding must be fixed: SQL built from strings (shop.py:5)
+          1 finding must be fixed: SQL query built from a request (shop.py:5)
           1 finding MAJOR, P1 or worse: line 9 breaks on an empty list (shop.py:9)
     "#]]
     .assert_eq(&synthesis_text(&synthesis));
