@@ -40,12 +40,12 @@ fn a_go_module_is_rejected_fixed_and_approved() {
         return;
     }
     let tests = "package cart\n\nimport \"testing\"\n\nfunc TestAddsPrices(t *testing.T) {\n\tif got := Total(1, 2); got != 3 {\n\t\tt.Fatalf(\"1 and 2 are %d\", got)\n\t}\n}\n";
-    let head = "// Package cart adds up.\npackage cart\n\nimport \"os/exec\"\n\n";
+    let head = "// Package cart adds up.\npackage cart\n\nimport \"crypto/tls\"\n\n";
     let bad = format!(
-        "{head}// Print prints a bill.\nfunc Print(name string) error {{\n\treturn exec.Command(\"sh\", \"-c\", \"lpr \"+name).Run()\n}}\n\n// Total adds up.\nfunc Total(prices ...int) int {{\n\tlast := 0\n\tfor _, price := range prices {{\n\t\tlast = price\n\t}}\n\treturn last\n}}\n"
+        "{head}// Settings are for the printer.\nfunc Settings() *tls.Config {{\n\treturn &tls.Config{{InsecureSkipVerify: true}}\n}}\n\n// Total adds up.\nfunc Total(prices ...int) int {{\n\tlast := 0\n\tfor _, price := range prices {{\n\t\tlast = price\n\t}}\n\treturn last\n}}\n"
     );
     let good = format!(
-        "{head}// Print prints a bill.\nfunc Print(name string) error {{\n\treturn exec.Command(\"lpr\", \"--\", name).Run()\n}}\n\n// Total adds up.\nfunc Total(prices ...int) int {{\n\tsum := 0\n\tfor _, price := range prices {{\n\t\tsum += price\n\t}}\n\treturn sum\n}}\n\n// Discount takes something off.\nfunc Discount(price int) int {{\n\treturn price - price/10\n}}\n"
+        "{head}// Settings are for the printer.\nfunc Settings() *tls.Config {{\n\treturn &tls.Config{{MinVersion: tls.VersionTLS12}}\n}}\n\n// Total adds up.\nfunc Total(prices ...int) int {{\n\tsum := 0\n\tfor _, price := range prices {{\n\t\tsum += price\n\t}}\n\treturn sum\n}}\n\n// Discount takes something off.\nfunc Discount(price int) int {{\n\treturn price - price/10\n}}\n"
     );
     Project {
         before: &[("go.mod", "module example.com/cart\n\ngo 1.19\n")],
@@ -54,7 +54,7 @@ fn a_go_module_is_rejected_fixed_and_approved() {
         wrong: [
             ("acceptance_criteria", "Not met: Prices are added up (`TestAddsPrices`)"),
             ("acceptance_criteria", "Not met: The function `Discount` exists in `cart.go`"),
-            ("security", "Shell command built from strings"),
+            ("security", "TLS certificate check switched off"),
             ("unit_test", "Test fails: example.com/cart > TestAddsPrices"),
         ],
         fixed: vec![("cart.go", &good)],
