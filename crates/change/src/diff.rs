@@ -123,12 +123,12 @@ pub struct Span {
     pub count: u32,
 }
 
-impl Hunk {
-    /// Returns the lines after the change, with the line before them and the line behind them. A hunk
-    /// that only removes lines has such neighbours, too.
+impl Span {
+    /// Returns the lines with the line before them and the line behind them. An empty range, such as
+    /// that of removed lines, has such neighbours, too.
     pub fn surroundings(&self) -> Option<LineRange> {
-        let first = self.new.start.saturating_sub(u32::from(self.new.count > 0));
-        LineRange::range(first.max(1), self.new.start.saturating_add(self.new.count).max(1))
+        let first = self.start.saturating_sub(u32::from(self.count > 0));
+        LineRange::range(first.max(1), self.start.saturating_add(self.count).max(1))
     }
 }
 

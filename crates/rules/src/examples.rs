@@ -124,7 +124,7 @@ fn hits(
     let concerned = vec![true; rules.rules.len()];
     let (found, _) = scan("an example", &syntax, code, rules, &concerned, &touched);
     let path = RepoPath::exact("src/example").map_err(|error| error.to_string())?;
-    let before = || None;
+    let before = || Ok(None);
     let file = FollowedFile {
         path: &path,
         text: code,

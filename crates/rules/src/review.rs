@@ -5,7 +5,7 @@ use std::thread;
 
 use assay_base::nearest::{did_you_mean, nearest};
 use assay_base::text::first_chars;
-use assay_change::diff::{Content, FileDiff, Hunk, Origin, Unread};
+use assay_change::diff::{Content, FileDiff, Origin, Unread};
 use assay_change::{Change, Exclusion};
 use assay_findings::coverage::HunkOutcome;
 use assay_findings::identity::Suppression;
@@ -16,7 +16,7 @@ use assay_findings::vote::{LineRange, Vote};
 
 use crate::change_checks::{ChangeFacts, ChangedFile, FileFacts, TEXT_CHECKS};
 use crate::embedded_code;
-use crate::flow::{FlowRule, FollowedFile, follow};
+use crate::flow::{EarlierFile, FlowRule, FollowedFile, follow};
 use crate::foreign_code;
 use crate::language::{self, CodeContainer, Language};
 use crate::rule::{Rule, RuleScope};
@@ -226,6 +226,7 @@ impl Rulebook {
         };
         let mut is_concerned = false;
         let mut not_covered = Vec::new();
+        let mut before_error = None;
         let tree_facts = syntax.as_ref().map(|syntax| {
             let rules = self.rules(syntax.language());
             let concerned: Vec<bool> = rules
@@ -242,8 +243,8 @@ impl Rulebook {
             is_concerned = concerned.contains(&true) || flow_concerned.contains(&true);
             let (mut hits, tree_facts) =
                 scan(path.as_str(), syntax, text, rules, &concerned, &touched);
-            let changed = LineSet::new(file.hunks.iter().filter_map(Hunk::surroundings));
-            let before = || ChangedFile::new(change, file, None, None).before().map(str::to_owned);
+            let changed = LineSet::new(file.hunks.iter().filter_map(|it| it.new.surroundings()));
+            let before = || earlier_file(change, file);
             let file = FollowedFile {
                 path,
                 text,
@@ -260,6 +261,7 @@ impl Rulebook {
                 !rules.flow.covers(&rule.about.id) || !hit.span.as_ref().is_some_and(is_constant)
             });
             not_covered = followed.not_covered;
+            before_error = followed.before_error;
             let left = add_traces(path, &mut hits, followed.matches);
             votes.extend(hits.into_iter().map(|(rule, hit)| hit.vote(&rule.about, path)));
             votes.extend(left.into_iter().map(|(rule, hit)| hit.vote(&rule.about, path)));
@@ -311,12 +313,25 @@ impl Rulebook {
             votes.extend(new.map(|hit| hit.vote(&about, path)));
         }
         let facts = Some(FileFacts::of(&view));
-        let looks = match view.before_error() {
-            Some(error) => vec![HunkOutcome::Failed(error.to_string()); looks.len()],
+        let before_error = view.before_error().map(ToString::to_string).or(before_error);
+        let looks = match before_error {
+            Some(error) => vec![HunkOutcome::Failed(error); looks.len()],
             None => looks,
         };
         FileResult { votes, looks, suppressions: asked.suppressions, facts, not_covered }
     }
+}
+
+/// Returns a file before the change.
+fn earlier_file(change: &Change, file: &FileDiff) -> Result<Option<EarlierFile>, String> {
+    let view = ChangedFile::new(change, file, None, None);
+    let text = view.before().map(str::to_owned);
+    if let Some(error) = view.before_error() {
+        return Err(error.to_string());
+    }
+    let Some(text) = text else { return Ok(None) };
+    let changed = LineSet::new(file.hunks.iter().filter_map(|hunk| hunk.old.surroundings()));
+    Ok(Some(EarlierFile { text, changed }))
 }
 
 /// Returns true if all lines with content among the touched ones hold code, which is the rest of a

@@ -80,6 +80,8 @@ pub(crate) struct FollowedData<'r> {
     pub(crate) matches: Vec<(&'r FlowRule, RuleMatch)>,
     /// The functions that were not followed to their ends, and why.
     pub(crate) not_covered: Vec<String>,
+    /// The error of reading the file before the change.
+    pub(crate) before_error: Option<String>,
     /// The expressions that build text, and whether the text is always constant.
     built_texts: Vec<(Range<usize>, bool)>,
     /// The calls and element accesses: text inside of one of them is not the value of the code
@@ -128,8 +130,15 @@ pub(crate) struct FollowedFile<'a> {
     pub(crate) touched: &'a LineSet,
     /// The places of all hunks: functions there are run.
     pub(crate) changed: &'a LineSet,
-    /// Returns the text before the change; `None` if there is none.
-    pub(crate) before: &'a (dyn Fn() -> Option<String> + Sync),
+    /// Returns the file before the change; `None` if there is none.
+    pub(crate) before: &'a (dyn Fn() -> Result<Option<EarlierFile>, String> + Sync),
+}
+
+/// A file before the change.
+pub(crate) struct EarlierFile {
+    pub(crate) text: String,
+    /// The places of all hunks, by their lines before the change.
+    pub(crate) changed: LineSet,
 }
 
 impl FlowRules {
@@ -238,8 +247,13 @@ fn follow_here<'r>(
     }
     // A function that was not followed to its end may lack a flow by chance.
     if is_complete && !untouched.is_empty() {
-        let earlier = uncovered_flows::earlier_flows(file, rules, concerned, lookup, &entries);
-        let new = earlier.map_or_else(Vec::new, |earlier| earlier.absent(untouched, &interpreter));
+        let new = match uncovered_flows::earlier_flows(file, rules, concerned, lookup) {
+            Ok(earlier) => earlier.map_or_else(Vec::new, |own| own.absent(untouched, &interpreter)),
+            Err(error) => {
+                followed.before_error = Some(error);
+                Vec::new()
+            }
+        };
         for hit in new {
             if let Some(found) = uncovered_flows::rule_match(&hit, &interpreter) {
                 followed.add(&rules.rules[hit.rule], found);

@@ -1,22 +1,21 @@
 //! Flows that a change uncovers: data that reaches a sink although the change touches no line on its
-//! way, because the change removed a check or a conversion.
+//! way, such as after a check was removed.
 //!
-//! The functions of the text before the change are followed too: [`EarlierFlows`]. A flow is new if
-//! the text before the change has no flow from the same source to the same sink.
+//! The functions around the hunks are followed in the text before the change, too: [`EarlierFlows`].
+//! A flow is new if the text before the change has no flow from the same source to the same sink.
 
-use std::collections::{HashMap, HashSet};
-use std::rc::Rc;
+use std::collections::HashMap;
 
-use super::form::FlowFunction;
 use super::interpreter::{FlowInterpreter, SinkHit};
 use super::program::{FileLookup, Program, ProgramFile};
 use super::rule_set::FlowRules;
-use super::{FollowedFile, match_at, passes_caller, places};
+use super::{EarlierFile, FollowedFile, entries, match_at, passes_caller, places};
 use crate::rule_match::RuleMatch;
 use crate::syntax::Syntax;
 
 /// The text that precedes the message of a rule.
-const NOTE: &str = "The change removes a check or a conversion that this value passed before.";
+const NOTE: &str = "Before the change, this value did not get here: the change removes a check or a \
+                    conversion, or makes the value one of a request.";
 
 /// A flow, independent of line numbers: its rule, and the code of its source and its sink.
 type FlowKey = (usize, String, String);
@@ -26,30 +25,31 @@ pub(super) struct EarlierFlows {
     counts: HashMap<FlowKey, usize>,
 }
 
-/// Follows the data of functions before the change, by the names of functions after the change.
-/// Returns `None` if there is no earlier text, or if a function was not followed to its end.
+/// Follows the data of the functions around the hunks, before the change. Returns `None` if nothing
+/// is known about them: there is no earlier text, the text has more syntax errors than after the
+/// change, or a function was not followed to its end. Fails if the text cannot be read.
 pub(super) fn earlier_flows(
     file: &FollowedFile<'_>,
     rules: &FlowRules,
     concerned: &[bool],
     lookup: &FileLookup<'_>,
-    functions: &[Rc<FlowFunction>],
-) -> Option<EarlierFlows> {
-    let text = (file.before)()?;
-    let syntax = Syntax::parse(file.syntax.language(), &text)?;
+) -> Result<Option<EarlierFlows>, String> {
+    let Some(EarlierFile { text, changed }) = (file.before)()? else { return Ok(None) };
+    let syntax = Syntax::of(file.path.as_str(), &text);
+    let is_comparable = |own: &Syntax| {
+        own.language() == file.syntax.language() && own.errors() <= file.syntax.errors()
+    };
+    let Some(syntax) = syntax.filter(is_comparable) else { return Ok(None) };
     let own = ProgramFile::new(file.path.clone(), text, &syntax);
-    let names: HashSet<&str> = functions.iter().map(|function| &*function.name).collect();
-    let named = own.functions().map(|(_, function)| function);
-    let entries: Vec<Rc<FlowFunction>> =
-        named.filter(|function| names.contains(&*function.name)).cloned().collect();
-    let program = Program::new(file.syntax.language(), own, lookup);
+    let entries = entries(&own, &changed);
+    let program = Program::new(syntax.language(), own, lookup);
     let mut interpreter = FlowInterpreter::new(rules, concerned, program);
     let is_complete = entries.iter().all(|function| interpreter.run_entry(function));
     let mut counts = HashMap::new();
     for key in interpreter.hits.iter().filter_map(|hit| key(hit, &interpreter)) {
         *counts.entry(key).or_default() += 1;
     }
-    is_complete.then_some(EarlierFlows { counts })
+    Ok(is_complete.then_some(EarlierFlows { counts }))
 }
 
 impl EarlierFlows {

@@ -330,7 +330,7 @@ fn a_flow_is_new_if_the_change_removes_the_check_on_its_way() {
     let vote = result.report.votes.iter().find(|vote| !vote.trace.is_empty()).unwrap();
     assert_eq!(vote.rule.as_deref(), Some("python/file-from-request"));
     assert_eq!(vote.lines.map(|lines| lines.start()), Some(10));
-    assert!(vote.description.starts_with("The change removes a check"), "{}", vote.description);
+    assert!(vote.description.starts_with("Before the change, "), "{}", vote.description);
 }
 
 #[test]
@@ -339,6 +339,28 @@ fn a_flow_is_new_if_the_change_removes_a_conversion() {
     let after =
         before.replace("    $n = (int)$_GET['n'];\n    $n = $n;\n", "    $n = $_GET['n'];\n");
     assert_eq!(fired(&[("a.php", before)], &[("a.php", &after)]), ["php/html-from-request 3"]);
+}
+
+/// Code whose values are not checked before the change, too, in several shapes of a change.
+#[test]
+fn a_flow_of_a_renamed_function_or_of_a_component_is_not_new() {
+    let unchecked =
+        CHECKED.replace("    if name not in (\"day\", \"month\"):\n", "    if not name:\n");
+    let renamed = unchecked.replace("def report():", "def daily_report():");
+    assert_eq!(fired(&[("a.py", &unchecked)], &[("a.py", &renamed)]), [""; 0]);
+    let page = "<template>\n  <p>{{ title }}</p>\n</template>\n<script>\nexport function show() {\n  const name = location.hash;\n  const unused = 1;\n  document.body.innerHTML = \"<b>\" + name;\n}\n</script>\n";
+    let before = [("a.vue", page)];
+    assert_eq!(fired(&[], &before), ["javascript/html-from-page-address 8"]);
+    let after = page.replace("  const unused = 1;\n", "");
+    assert_eq!(fired(&before, &[("a.vue", &after)]), [""; 0]);
+}
+
+#[test]
+fn a_function_that_becomes_the_answer_to_a_request_has_new_flows() {
+    let helper = "from flask import Flask\n\napp = Flask(__name__)\n\n\ndef _report(name):\n    return open(\"reports/\" + name).read()\n";
+    let routed = helper.replace("def _report", "@app.route(\"/reports/<name>\")\ndef _report");
+    let found = fired(&[("a.py", helper)], &[("a.py", &routed)]);
+    assert_eq!(found, ["python/file-from-request 8"]);
 }
 
 #[test]
