@@ -35,7 +35,7 @@ pub struct DismissalInput {
 /// The decision of a person on a loop: on the whole tree, or on one issue.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-#[schemars(extend("if" = given("because"), "then" = given("for")))]
+#[schemars(extend("allOf" = [requires("because", "for"), requires("for", "because")]))]
 pub struct LoopSignOffInput {
     /// The name of the person; absent for the user of the server.
     pub by: Option<String>,
@@ -50,13 +50,15 @@ pub struct LoopSignOffInput {
     pub tree: Option<String>,
 }
 
-/// Returns the schema of an object in which a text is given.
-fn given(name: &str) -> serde_json::Value {
-    serde_json::json!({ "required": [name], "properties": { name: { "type": "string" } } })
+/// Returns the schema of an object in which the first text is given only with the second.
+fn requires(first: &str, second: &str) -> serde_json::Value {
+    let given = |name: &str| serde_json::json!({ "required": [name], "properties": { name: { "type": "string" } } });
+    serde_json::json!({ "if": given(first), "then": given(second) })
 }
 
 impl LoopSignOffInput {
-    /// Fails if an issue without a name, or a reason without an issue, would sign off the whole tree.
+    /// Fails if an issue without a name, or a reason without an issue, would sign off the whole tree,
+    /// and if a decision on an issue has no reason.
     fn check(&self) -> Result<(), &'static str> {
         match (&self.about, &self.because) {
             (Some(about), _) if about.trim().is_empty() => Err(
@@ -66,7 +68,11 @@ impl LoopSignOffInput {
             (None, Some(_)) => {
                 Err("invalid `because`: a reason belongs to a decision on one issue; add `for`")
             }
-            (Some(_), _) | (None, None) => Ok(()),
+            (Some(_), None) => Err(
+                "missing `because`: a decision on one issue needs a reason, for the readers of the \
+                 report",
+            ),
+            (Some(_), Some(_)) | (None, None) => Ok(()),
         }
     }
 }

@@ -120,7 +120,14 @@ fn a_decision_without_the_name_of_an_issue_does_not_sign_off_the_whole_tree() {
     let schema = &description["components"]["schemas"]["LoopSignOffInput"];
     let is_described =
         |body: &str| jsonschema::is_valid(schema, &serde_json::from_str(body).unwrap());
-    for body in [r#"{"for": "", "because": ""}"#, r#"{"for": " "}"#, r#"{"because": ""}"#] {
+    let refused = [
+        r#"{"for": "", "because": ""}"#,
+        r#"{"for": " "}"#,
+        r#"{"because": ""}"#,
+        r#"{"for": "x"}"#,
+        r#"{"for": "x", "because": null}"#,
+    ];
+    for body in refused {
         let (status, answer) = server.call("POST", &format!("{path}/sign-off"), body);
         assert_eq!((status, &answer["error"]), (400, &json!("invalid")), "{body}: {answer}");
         assert!(!is_described(body), "{body} is valid by {schema}");
