@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// A claim of a reviewer, with the facts that scoring needs.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Comment {
-    /// The claim in words: title and description.
+    /// The claim in words: title, description, and the fix if there is one.
     pub text: String,
     /// The file, relative to the repository; `None` if the comment names none.
     #[serde(default, skip_serializing_if = "Option::is_none")]

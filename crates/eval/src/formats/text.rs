@@ -47,13 +47,21 @@ impl From<&Synthesis> for CaseResult {
 fn finding_comment(finding: &Finding) -> Comment {
     let line = finding.line;
     Comment {
-        text: format!("{}\n{}", finding.title, finding.description),
+        text: claim(&finding.title, &finding.description, finding.suggested_fix.as_deref()),
         path: finding.file.as_ref().map(ToString::to_string),
         lines: line.map(|line| (line, finding.end_line.unwrap_or(line))),
         severity: Some(finding.severity.clone()),
         confidence: Some(f64::from(finding.confidence.percent()) / 100.0),
         blocks: finding.grade.blocks(),
     }
+}
+
+/// Returns the words of a claim as a person reads them in a comment. A label often says what to do,
+/// so the fix is part of them.
+fn claim(title: &str, description: &str, fix: Option<&str>) -> String {
+    let parts = [Some(title), Some(description), fix];
+    let known: Vec<&str> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
+    known.join("\n")
 }
 
 /// Parses a reviewer's text.
@@ -73,7 +81,7 @@ pub(super) fn parse(text: &str) -> Result<CaseResult, FormatError> {
 
 fn vote_comment(vote: &Vote) -> Comment {
     Comment {
-        text: format!("{}\n{}", vote.title, vote.description),
+        text: claim(&vote.title, &vote.description, vote.suggested_fix.as_deref()),
         path: vote.file.as_ref().map(ToString::to_string),
         lines: vote.lines.map(|lines: LineRange| (lines.start(), lines.end())),
         severity: Some(vote.grade.word().to_owned()),

@@ -46,6 +46,18 @@ fn sarif_results_are_comments_unless_suppressed_or_passed() {
 }
 
 #[test]
+fn the_fix_is_part_of_the_words_of_a_comment() {
+    check(
+        r#"{"findings": [{"file": "a.py", "line": 3, "severity": "HIGH", "title": "Wrong sign",
+            "description": "The total grows.", "suggested_fix": "Subtract the discount."}]}"#,
+        expect![[r#"
+            blocks: true
+            a.py:3-3 HIGH - true: Wrong sign | The total grows. | Subtract the discount.
+        "#]],
+    );
+}
+
+#[test]
 fn rdjson_is_read_as_a_document_and_as_lines() {
     check(
         r#"{"source": {"name": "x"}, "severity": "WARNING", "diagnostics": [
