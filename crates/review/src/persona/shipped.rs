@@ -15,7 +15,7 @@ pub(super) fn personas() -> &'static [Persona] {
 }
 
 /// The name and the text of each file.
-const FILES: [(&str, &str); 25] = [
+const FILES: [(&str, &str); 24] = [
     ("adversarial.md", include_str!("../../personas/adversarial.md")),
     ("agent-surface.md", include_str!("../../personas/agent-surface.md")),
     ("concurrency.md", include_str!("../../personas/concurrency.md")),
@@ -39,6 +39,5 @@ const FILES: [(&str, &str); 25] = [
     ("test-honesty.md", include_str!("../../personas/test-honesty.md")),
     ("testing.md", include_str!("../../personas/testing.md")),
     ("ui-state.md", include_str!("../../personas/ui-state.md")),
-    ("upkeep.md", include_str!("../../personas/upkeep.md")),
     ("validator.md", include_str!("../../personas/validator.md")),
 ];

@@ -34,8 +34,8 @@ fn every_persona_brief_has_the_required_sections() {
     let personas = shipped();
     let headings =
         ["## Who you are", "## What you hunt", "## How sure you are", "## What you leave alone"];
-    // Twenty-two, and three readings that carry their concerns.
-    assert_eq!(personas.iter().count(), 25);
+    // Twenty-two, and two readings that carry their concerns.
+    assert_eq!(personas.iter().count(), 24);
     for persona in personas.iter() {
         let missing: Vec<&&str> =
             headings.iter().filter(|h| !persona.brief.contains(**h)).collect();
@@ -204,8 +204,8 @@ fn a_repository_persona_replaces_the_shipped_one() {
     let own = "---\nname: security\ntrigger: {paths: ['*.rs']}\n---\nOurs.\n";
     let personas = Personas::with_repository_personas([("a.md".into(), own.into())]).unwrap();
     assert_eq!(personas.get("security").unwrap().brief, "Ours.");
-    // Twenty-two, and three readings that carry their concerns.
-    assert_eq!(personas.iter().count(), 25);
+    // Twenty-two, and two readings that carry their concerns.
+    assert_eq!(personas.iter().count(), 24);
 }
 
 #[test]
