@@ -7,7 +7,7 @@ use super::fault::Fault;
 use super::limits::PeakLoad;
 use super::log::LoggedRequest;
 use super::random::sha;
-use super::state::{Access, BranchHead, Pull, PullState, Repo, Token};
+use super::state::{Access, BranchHead, IssueComment, Pull, PullState, Repo, Token};
 use super::{GitHub, state::State};
 
 /// A pull request to open.
@@ -65,6 +65,31 @@ impl GitHub {
     /// Removes a user from all repositories; all other users are members of all repositories.
     pub fn add_stranger(&self, login: &str) {
         self.state().strangers.insert(login.to_owned());
+    }
+
+    /// Sets the role of a user in all repositories, such as `triage` or `maintain`.
+    pub fn set_role(&self, login: &str, role: &str) {
+        let mut state = self.state();
+        state.add_user(login);
+        state.roles.insert(login.to_owned(), role.to_owned());
+    }
+
+    /// Adds a comment of a user to the conversation of a pull request, and returns its id.
+    pub fn add_comment(&self, repo: &str, number: u64, author: &str, body: &str) -> u64 {
+        let now = self.clock.now();
+        let mut state = self.state();
+        state.add_user(author);
+        let id = state.next_id();
+        let comment = IssueComment {
+            id,
+            author: author.to_owned(),
+            body: body.to_owned(),
+            at: now,
+            updated: now,
+            reactions: Vec::new(),
+        };
+        state.pull_mut(repo, number).unwrap().comments.push(comment);
+        id
     }
 
     /// Revokes a token, which is unknown from now on.

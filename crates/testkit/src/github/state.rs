@@ -20,6 +20,8 @@ pub(super) struct State {
     pub(super) users: BTreeMap<String, u64>,
     /// The users who are members of no repository.
     pub(super) strangers: BTreeSet<String>,
+    /// The roles of users in all repositories; all other members may write.
+    pub(super) roles: BTreeMap<String, String>,
     pub(super) tokens: BTreeMap<String, Token>,
     pub(super) repositories: BTreeMap<String, Repo>,
     pub(super) limits: Limits,
@@ -178,6 +180,16 @@ pub(super) struct IssueComment {
     pub(super) body: String,
     pub(super) at: Duration,
     pub(super) updated: Duration,
+    pub(super) reactions: Vec<Reaction>,
+}
+
+/// The reaction of a user to a comment.
+#[derive(Debug, Clone)]
+pub(super) struct Reaction {
+    pub(super) id: u64,
+    pub(super) author: String,
+    pub(super) content: String,
+    pub(super) at: Duration,
 }
 
 /// A check run, with its fields as they were sent.
@@ -229,6 +241,7 @@ impl State {
             root: "https://api.github.com".to_owned(),
             users: BTreeMap::new(),
             strangers: BTreeSet::new(),
+            roles: BTreeMap::new(),
             tokens: BTreeMap::new(),
             repositories: BTreeMap::new(),
             limits: Limits::new(),

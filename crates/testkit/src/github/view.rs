@@ -90,6 +90,16 @@ impl GitHub {
         })
     }
 
+    /// Returns the reactions to a comment in the conversation of a pull request, each as
+    /// `login: content`.
+    pub fn reactions(&self, repo: &str, number: u64, comment: u64) -> Vec<String> {
+        self.with_pull(repo, number, |pull| {
+            let comment = pull.comments.iter().find(|known| known.id == comment).unwrap();
+            let reactions = comment.reactions.iter();
+            reactions.map(|it| format!("{}: {}", it.author, it.content)).collect()
+        })
+    }
+
     /// Returns the visible reviews of a pull request.
     pub fn reviews(&self, repo: &str, number: u64) -> Vec<ReviewView> {
         let is_seen = |review: &&Review| review.state != ReviewState::Pending;

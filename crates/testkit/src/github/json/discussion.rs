@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use super::{WEB, association, user};
 use crate::date::iso;
 use crate::github::state::{
-    IssueComment, Pull, Repo, Review, ReviewComment, ReviewState, State, Thread, ThreadPosition,
+    IssueComment, Pull, Reaction, Repo, Review, ReviewComment, ReviewState, State, Thread,
+    ThreadPosition,
 };
 
 /// Renders a review.
@@ -87,6 +88,15 @@ pub(in crate::github) fn issue_comment(
         "user": user(state, &comment.author), "created_at": iso(comment.at),
         "updated_at": iso(comment.updated),
         "author_association": association(state, repo, &comment.author),
+    })
+}
+
+/// Renders a reaction to a comment.
+pub(in crate::github) fn reaction(state: &State, reaction: &Reaction) -> Value {
+    json!({
+        "id": reaction.id, "node_id": format!("REA_{}", reaction.id),
+        "user": user(state, &reaction.author), "content": reaction.content,
+        "created_at": iso(reaction.at),
     })
 }
 

@@ -6,7 +6,7 @@ mod pull;
 mod repository;
 
 pub(super) use check::check_run;
-pub(super) use discussion::{issue_comment, review, review_comment};
+pub(super) use discussion::{issue_comment, reaction, review, review_comment};
 pub(super) use pull::{file, pull, pull_in_list};
 pub(super) use repository::{reference, repository};
 

@@ -141,6 +141,7 @@ pub(super) fn create_on_issue(call: &mut Call<'_>, name: &str, number: u64) -> O
         body: body.to_owned(),
         at: call.now,
         updated: call.now,
+        reactions: Vec::new(),
     };
     let now = call.now;
     let pull = call.state.pull_mut(name, number)?;

@@ -1,9 +1,11 @@
 //! The endpoints of the REST API: [`route`].
 
 mod checks;
+mod collaborators;
 mod comments;
 mod position;
 mod pulls;
+mod reactions;
 mod refs;
 mod reviews;
 mod sarif;
@@ -56,6 +58,13 @@ fn below(call: &mut Call<'_>, method: &str, repo: &str, path: &[&str]) -> Outcom
             comments::create_on_issue(call, repo, parse(number)?)
         }
         ("PATCH", ["issues", "comments", id]) => comments::edit(call, repo, parse(id)?),
+        ("GET", ["issues", "comments", id, "reactions"]) => reactions::list(call, repo, parse(id)?),
+        ("POST", ["issues", "comments", id, "reactions"]) => {
+            reactions::create(call, repo, parse(id)?)
+        }
+        ("GET", ["collaborators", login, "permission"]) => {
+            collaborators::permission(call, repo, login)
+        }
         ("GET", ["commits", reference @ .., "check-runs"]) => {
             checks::list(call, repo, &reference.join("/"))
         }

@@ -105,3 +105,53 @@ fn comments_come_in_pages() {
     assert!(!link.unwrap().contains("next"));
     assert_eq!(page(&format!("{path}&page=9")).0, "");
 }
+
+#[test]
+fn a_reaction_is_added_once_by_each_user() {
+    let github = github();
+    let id = github.add_comment(REPO, 1, "ann", "/assay help");
+    let path = format!("/issues/comments/{id}/reactions");
+    let react = |content: Value| ask(&github, "POST", &path, json!({ "content": content }));
+    let (status, first) = react(json!("confused"));
+    assert_eq!((status, &first["user"]["login"]), (201, &json!("rev")));
+    assert_eq!(react(json!("confused")), (200, first));
+    assert_eq!(react(json!("eyes")).0, 201);
+    assert_eq!(github.reactions(REPO, 1, id), ["rev: confused", "rev: eyes"]);
+    let (_, all) = ask(&github, "GET", &path, Value::Null);
+    assert_eq!(all.as_array().unwrap().len(), 2);
+    assert_eq!(react(json!("shrug")).0, 422);
+    assert_eq!(react(Value::Null).0, 422);
+    let nowhere =
+        ask(&github, "POST", "/issues/comments/1/reactions", json!({ "content": "eyes" }));
+    assert_eq!(nowhere.0, 404);
+}
+
+#[test]
+fn the_permission_of_a_user_is_the_base_role_and_the_role() {
+    let github = github();
+    github.add_stranger("mallory");
+    github.add_comment(REPO, 1, "mallory", "Hi.");
+    for (login, role) in [("cas", "maintain"), ("tim", "triage"), ("eve", "none"), ("ada", "admin")]
+    {
+        github.set_role(login, role);
+    }
+    let permission = |login: &str| {
+        let path = format!("/collaborators/{login}/permission");
+        let (status, answer) = ask(&github, "GET", &path, Value::Null);
+        format!("{status} {} {}", answer["permission"], answer["role_name"])
+    };
+    let logins = ["octo", "ann", "ANN", "mallory", "cas", "tim", "eve", "ada", "nobody"];
+    let lines: String = logins.iter().map(|it| format!("{it}: {}\n", permission(it))).collect();
+    expect![[r#"
+        octo: 200 "admin" "admin"
+        ann: 200 "write" "write"
+        ANN: 200 "write" "write"
+        mallory: 200 "read" "read"
+        cas: 200 "write" "maintain"
+        tim: 200 "read" "triage"
+        eve: 200 "none" "none"
+        ada: 200 "admin" "admin"
+        nobody: 404 null null
+    "#]]
+    .assert_eq(&lines);
+}
