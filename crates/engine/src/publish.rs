@@ -185,7 +185,7 @@ impl ReviewPost<'_> {
                 OutboundMessage::MergeRequestReview(MergeRequestMessage { project, number, draft })
             }
         };
-        match mail.deliver_review(review, Moment::now(self.environment.clock()))? {
+        match mail.deliver_now(review, Moment::now(self.environment.clock()))? {
             Delivery::Sent(done) => Ok(done),
             Delivery::Superseded(why) => bail!("{why}"),
             Delivery::Retrying(why) => {

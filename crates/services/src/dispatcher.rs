@@ -52,6 +52,21 @@ pub enum OutboundMessage {
     MergeRequestReview(MergeRequestMessage),
     /// A comment on a ticket, with an optional transition.
     Ticket(TicketMessage),
+    /// The answer to a comment with commands on a pull request.
+    Answer(AnswerMessage),
+}
+
+/// The answer to a comment with commands on a pull request, which is posted once.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct AnswerMessage {
+    /// The repository.
+    pub repository: RepositoryName,
+    /// The number of the pull request.
+    pub number: u64,
+    /// The id of the comment that is answered.
+    pub comment: u64,
+    /// The text of the answer, with its marker.
+    pub body: String,
 }
 
 /// A review to be posted on a pull request. A later one of the same commit replaces it.
@@ -146,8 +161,11 @@ impl OutboundMessage {
     fn recipient_and_name(&self) -> (TaskId, TaskId) {
         match self {
             OutboundMessage::Review(ReviewMessage { repository, number, draft, .. }) => {
-                let to = format!("pull-{}.{}-{number}", repository.owner(), repository.name());
-                (to_task_id(&to.to_ascii_lowercase()), review_name(draft))
+                (pull_recipient(repository, *number), review_name(draft))
+            }
+            OutboundMessage::Answer(AnswerMessage { repository, number, comment, .. }) => {
+                let name = to_task_id(&format!("answer-{comment}"));
+                (pull_recipient(repository, *number), name)
             }
             OutboundMessage::MergeRequestReview(message) => {
                 let MergeRequestMessage { project, number, draft } = message;
@@ -165,7 +183,7 @@ impl OutboundMessage {
     /// Returns the name of the service that receives the message.
     fn service(&self) -> &'static str {
         match self {
-            OutboundMessage::Review(_) => GITHUB,
+            OutboundMessage::Review(_) | OutboundMessage::Answer(_) => GITHUB,
             OutboundMessage::MergeRequestReview(_) => GITLAB,
             OutboundMessage::Ticket(_) => JIRA,
         }
@@ -182,6 +200,12 @@ fn review_name(draft: &ReviewDraft) -> TaskId {
 /// Returns true if an outbox contains messages to tickets.
 pub fn has_ticket_updates(outbox: &Outbox) -> Result<bool, DiskError> {
     Ok(outbox.recipients()?.iter().any(is_ticket_recipient))
+}
+
+/// Returns the recipient of messages to a pull request.
+fn pull_recipient(repository: &RepositoryName, number: u64) -> TaskId {
+    let to = format!("pull-{}.{}-{number}", repository.owner(), repository.name());
+    to_task_id(&to.to_ascii_lowercase())
 }
 
 /// Returns the recipient of messages to a ticket.
@@ -304,10 +328,10 @@ impl Dispatcher {
         }
     }
 
-    /// Stores a review in the outbox and delivers it at once, before other messages to its pull
-    /// request or merge request, of which at most one is about the last commit. Waits for another
-    /// process that delivers there.
-    pub fn deliver_review(
+    /// Stores a review or an answer in the outbox and delivers it at once, before other messages to
+    /// its pull request or merge request: of the reviews among them, at most one is about the last
+    /// commit. Waits for another process that delivers there.
+    pub fn deliver_now(
         &self,
         message: OutboundMessage,
         now: Moment,
@@ -402,6 +426,18 @@ impl Dispatcher {
                 let gitlab = self.gitlab.as_ref().ok_or(DeliveryError::NotConfigured(GITLAB))?;
                 let request = GitLabMergeRequest::new(gitlab, project, *number);
                 self.post_review(held, &request, draft, None)
+            }
+            OutboundMessage::Answer(AnswerMessage { repository, number, comment, body }) => {
+                let github = self.github.as_ref().ok_or(DeliveryError::NotConfigured(GITHUB))?;
+                let place = format!("{repository}#{number}");
+                Ok(Delivery::Sent(
+                    match github.answer_once(&repository, number, comment, &body)? {
+                        CommentOutcome::Created => format!("answered comment {comment} on {place}"),
+                        CommentOutcome::Existing | CommentOutcome::Updated => {
+                            format!("comment {comment} on {place} was answered before")
+                        }
+                    },
+                ))
             }
             OutboundMessage::Ticket(update) => {
                 let done = self.update_ticket(&update);
@@ -515,14 +551,19 @@ fn earlier_remainders<T>(
     messages.truncate(before.unwrap_or(messages.len()));
     messages.retain(|message| match parse_message(message) {
         Ok(OutboundMessage::Ticket(update)) => update.is_commented && step(&update).is_some(),
-        Ok(OutboundMessage::Review(_) | OutboundMessage::MergeRequestReview(_)) | Err(_) => false,
+        Ok(
+            OutboundMessage::Review(_)
+            | OutboundMessage::MergeRequestReview(_)
+            | OutboundMessage::Answer(_),
+        )
+        | Err(_) => false,
     });
     Ok(messages)
 }
 
 /// Returns the next due message to a recipient. Messages to a ticket are delivered in order, so a
-/// message that is backing off delays the others, unless its comment was created. Reviews do
-/// not delay each other: at most one is about the last commit.
+/// message that is backing off delays the others, unless its comment was created. Reviews and
+/// answers do not delay each other: at most one review is about the last commit.
 fn next_due(
     held: &RecipientLock<'_>,
     now: Moment,
@@ -530,7 +571,14 @@ fn next_due(
     for message in held.messages()? {
         match (message.is_delayed(now), parse_message(&message)) {
             (false, _) => return Ok(Some(message)),
-            (true, Ok(OutboundMessage::Review(_) | OutboundMessage::MergeRequestReview(_))) => {}
+            (
+                true,
+                Ok(
+                    OutboundMessage::Review(_)
+                    | OutboundMessage::MergeRequestReview(_)
+                    | OutboundMessage::Answer(_),
+                ),
+            ) => {}
             (true, Ok(OutboundMessage::Ticket(update))) if update.is_commented => {}
             (true, Ok(OutboundMessage::Ticket(_)) | Err(_)) => return Ok(None),
         }

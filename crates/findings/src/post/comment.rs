@@ -24,9 +24,15 @@ const MAX_TITLE_CHARS: usize = 200;
 const MAX_SHORT_TITLE_CHARS: usize = 120;
 /// The maximum length of the name of a file, a rule or a category, in characters.
 const MAX_NAME_CHARS: usize = 200;
+/// The maximum length of an id, in characters; a finding that was read from a file may have any
+/// text as its id.
+const MAX_ID_CHARS: usize = 40;
 /// The maximum number of quotes that are repeated, and the maximum characters of each.
 const MAX_QUOTES: usize = 2;
 const MAX_QUOTE_CHARS: usize = 200;
+/// The maximum number of quotes in an explanation, and the maximum characters of each.
+const MAX_EXPLAINED_QUOTES: usize = 5;
+const MAX_EXPLAINED_QUOTE_CHARS: usize = 1_000;
 /// The note at the end of a text that was cut.
 const CUT_NOTE: &str = "_The text exceeds the size limit of a comment and is truncated._";
 
@@ -69,11 +75,44 @@ pub(super) fn entry(finding: &Finding, placed: &Placement) -> String {
     )
 }
 
+/// Formats a finding with all of its evidence, for a person who asks for an explanation. `outcome`
+/// and `votes` are Markdown.
+pub(super) fn explanation(finding: &Finding, outcome: &str, votes: Option<String>) -> String {
+    let place = place(finding, MAX_NAME_CHARS);
+    let facts: Vec<String> = place.into_iter().chain([outcome.to_owned()]).collect();
+    let head = vec![format!("**{}**", heading(finding, MAX_TITLE_CHARS)), facts.join(" · ")];
+    let texts = FindingTexts { why: Vec::new(), ..finding_texts(finding, None, None) };
+    let mut foot: Vec<String> = quoted_evidence(finding).into_iter().collect();
+    foot.extend(trace_lines(finding).map(|lines| format!("**Data flow**\n\n{lines}")));
+    foot.extend(votes);
+    foot.extend(finding.template.as_ref().map(|template| {
+        let title = escape::escape_comment(&truncate(&template.title, MAX_TITLE_CHARS));
+        format!("**About {title}**: {}", shared_explanation(template))
+    }));
+    foot.push(metadata_line(finding));
+    assemble(head, texts, foot, MAX_ENTRY_BYTES)
+}
+
+/// Returns the quoted code as a block; `None` without evidence.
+fn quoted_evidence(finding: &Finding) -> Option<String> {
+    let quotes = finding.evidence.iter().map(|quote| quote.trim().trim_matches('`'));
+    let quotes = quotes.filter(|quote| !quote.is_empty()).take(MAX_EXPLAINED_QUOTES);
+    let quotes: Vec<String> =
+        quotes.map(|quote| truncate(quote, MAX_EXPLAINED_QUOTE_CHARS)).collect();
+    let code = quotes.join("\n");
+    (!code.is_empty()).then(|| format!("**Evidence**\n\n{}", escape::to_code_block(&code)))
+}
+
 /// Formats a finding on one line.
 pub(super) fn line(finding: &Finding) -> String {
     let place =
         place(finding, MAX_NAME_CHARS).map(|place| format!(" ({place})")).unwrap_or_default();
-    format!("{}{place}", heading(finding, MAX_SHORT_TITLE_CHARS))
+    format!("{}{place} · {}", heading(finding, MAX_SHORT_TITLE_CHARS), id(finding))
+}
+
+/// Returns the id, by which a command names the finding.
+fn id(finding: &Finding) -> String {
+    escape::to_code_span(&truncate(&finding.id, MAX_ID_CHARS))
 }
 
 /// Returns the level, of the seven, under which a finding is counted and grouped, whatever its
@@ -99,9 +138,10 @@ fn place(finding: &Finding, most: usize) -> Option<String> {
     Some(escape::to_code_span(&format!("{file}{lines}")))
 }
 
-/// Returns one small line with category, rule, reviewers and confidence.
+/// Returns one small line with id, category, rule, reviewers and confidence.
 fn metadata_line(finding: &Finding) -> String {
-    let mut words = vec![escape::escape_comment(&truncate(&finding.category, MAX_NAME_CHARS))];
+    let category = escape::escape_comment(&truncate(&finding.category, MAX_NAME_CHARS));
+    let mut words = vec![id(finding), category];
     words.extend(
         finding.rule.as_deref().map(|rule| escape::to_code_span(&truncate(rule, MAX_NAME_CHARS))),
     );
@@ -137,18 +177,28 @@ fn finding_texts(finding: &Finding, seen: Option<&str>, suggestion: Option<&str>
 
 /// Returns the way of a value through the code as a folded list; `None` without a trace.
 fn folded_trace(finding: &Finding) -> Option<String> {
+    let lines = trace_lines(finding)?;
+    Some(format!("<details><summary>Data flow</summary>\n\n{lines}\n\n</details>"))
+}
+
+/// Returns the steps of the trace as a list; `None` without a trace.
+fn trace_lines(finding: &Finding) -> Option<String> {
     let steps: Vec<String> = finding.trace.iter().take(MAX_TRACE_STEPS).map(trace_line).collect();
-    let has_steps = !steps.is_empty();
-    let lines = steps.join("\n");
-    has_steps.then(|| format!("<details><summary>Data flow</summary>\n\n{lines}\n\n</details>"))
+    (!steps.is_empty()).then(|| steps.join("\n"))
 }
 
 /// Returns the explanation that all findings of a kind share, folded.
 fn folded_kind(template: &TemplateText) -> String {
     let title = escape::escape_comment(&truncate(&template.title, MAX_TITLE_CHARS));
+    let explanation = shared_explanation(template);
+    format!("<details><summary>About {title}</summary>\n\n{explanation}\n\n</details>")
+}
+
+/// Returns the explanation that all findings of a kind share, with its link.
+fn shared_explanation(template: &TemplateText) -> String {
     let explanation = escape::escape_comment(template.explanation.trim());
     let link = template.link.as_deref().map(|link| format!("\n\n<{link}>")).unwrap_or_default();
-    format!("<details><summary>About {title}</summary>\n\n{explanation}{link}\n\n</details>")
+    format!("{explanation}{link}")
 }
 
 fn trace_line(step: &TraceStep) -> String {

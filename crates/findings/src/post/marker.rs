@@ -65,6 +65,8 @@ pub enum Marker {
     Summary(u32),
     /// The body of a review.
     Review(ReviewKey),
+    /// The answer to a comment with a command, by the id of that comment.
+    Answer(u64),
 }
 
 /// The error for a text that is no fingerprint or key.
@@ -205,6 +207,7 @@ impl fmt::Display for Marker {
             }
             Marker::Summary(part) => write!(f, "<!-- assay:summary {part} -->"),
             Marker::Review(key) => write!(f, "<!-- assay:review {key} -->"),
+            Marker::Answer(comment) => write!(f, "<!-- assay:answer {comment} -->"),
         }
     }
 }
@@ -237,6 +240,10 @@ fn read_line(line: &str) -> Option<Marker> {
             let part = key.parse().ok().filter(|part: &u32| *part > 0 && part.to_string() == key);
             part.map(Marker::Summary)
         }
+        "answer" => {
+            let comment = key.parse().ok().filter(|comment: &u64| comment.to_string() == key);
+            comment.map(Marker::Answer)
+        }
         _ => None,
     }
 }
@@ -260,6 +267,7 @@ mod tests {
             ),
             Marker::Summary(2),
             Marker::Review(KEY.parse().unwrap()),
+            Marker::Answer(u64::MAX),
         ] {
             assert_eq!(read(&format!("text\n\n{marker}\r\n\n")), Some(marker.clone()));
             assert_eq!(read(&format!("{marker}\ntext")), Some(marker.clone()));
@@ -277,6 +285,8 @@ mod tests {
             "<!-- assay:summary +1 -->",
             "<!-- assay:finding 12 -->",
             "<!-- assay:review  -->",
+            "<!-- assay:answer 07 -->",
+            "<!-- assay:answer -7 -->",
             "<!--assay:summary 1-->",
             "<!-- assay:summary 1 --><!-- assay:summary 2 -->",
             "",

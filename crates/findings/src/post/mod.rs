@@ -1,11 +1,13 @@
 //! The review of a pull request: [`compose()`] turns a synthesis into a [`ReviewDraft`] of comments
 //! and a summary, with every finding in exactly one of them.
 //!
+//! [`answer()`] is the reply to a comment with commands, and [`explain`] the explanation of a finding.
 //! This module sends nothing. The client that posts a draft finds out which comments exist and
 //! which are refused ([`PostedState`]), asks the draft for the rest, and decides no text. All text
 //! of findings is treated as hostile: it cannot forge a [`marker`], end a fence, load an image or
 //! mention a user.
 
+mod answer;
 mod approval;
 mod call;
 mod check_run;
@@ -32,6 +34,7 @@ use self::summary::SummaryPage;
 use crate::path::RepoPath;
 use crate::verdict::VerdictState;
 
+pub use self::answer::{ExplainedVote, answer, explain};
 pub use self::approval::{Approval, ReadyAction, WithheldReason, approval};
 pub use self::call::{FileComment, LineComment, ReviewCall};
 pub use self::check_run::{Annotation, AnnotationLevel, CheckRun, Conclusion, check_run};

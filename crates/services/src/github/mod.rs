@@ -4,6 +4,7 @@
 //! and is truncated. Writes are limited by a [`RateLimiter`]. If the response to a write was lost,
 //! the caller has to find out whether the write took effect.
 
+mod answers;
 mod app;
 mod branches;
 mod checks;
@@ -21,6 +22,7 @@ use assay_sandbox::Keys;
 use assay_store::pulls::RepositoryName;
 use serde::de::DeserializeOwned;
 
+pub use self::answers::Reaction;
 pub use self::app::{AppKey, AppKeyError, InstallationToken};
 pub use self::checks::CheckRun;
 pub use self::comments::{IssueComment, ReviewComment};

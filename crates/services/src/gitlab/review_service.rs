@@ -197,7 +197,7 @@ fn own_reviews(discussions: &[Discussion], user: u64) -> impl Iterator<Item = (&
     let own = conversation(discussions).filter(move |note| note.author.id == user);
     own.filter_map(|note| match marker::read(&note.body) {
         Some(Marker::Review(key)) => Some((note, key)),
-        Some(Marker::Finding(..) | Marker::Summary(_)) | None => None,
+        Some(Marker::Finding(..) | Marker::Summary(_) | Marker::Answer(_)) | None => None,
     })
 }
 

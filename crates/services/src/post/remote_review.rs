@@ -84,7 +84,7 @@ impl RemoteReview {
         for review in state.reviews.iter().filter(|review| review.is_ours) {
             let key = match marker::read(&review.body) {
                 Some(Marker::Review(key)) => Some(key),
-                Some(Marker::Finding(..) | Marker::Summary(_)) | None => None,
+                Some(Marker::Finding(..) | Marker::Summary(_) | Marker::Answer(_)) | None => None,
             };
             remote.reviews.add(review, key);
         }

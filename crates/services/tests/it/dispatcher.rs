@@ -6,9 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use assay_base::clock::Clock;
+use assay_findings::post::answer;
 use assay_sandbox::{KeySource, Keys};
 use assay_services::dispatcher::{
-    Delivery, Dispatcher, OutboundMessage, ReviewMessage, StatusComment, TicketMessage,
+    AnswerMessage, Delivery, Dispatcher, OutboundMessage, ReviewMessage, StatusComment,
+    TicketMessage,
 };
 use assay_services::jira::{Flavour, Jira};
 use assay_store::outbox::Outbox;
@@ -570,7 +572,7 @@ fn a_directly_delivered_review_ignores_its_retry_delay_and_earlier_messages() {
     post.github.github.stop_failing();
     let delivery = post
         .dispatcher
-        .deliver_review(OutboundMessage::Review(post.review_of("head 1")), post.began)
+        .deliver_now(OutboundMessage::Review(post.review_of("head 1")), post.began)
         .unwrap();
     expect![[r#"
         posted the review on octo/demo#1: 1 new
@@ -581,7 +583,7 @@ fn a_directly_delivered_review_ignores_its_retry_delay_and_earlier_messages() {
     "#]]);
     let delivery = post
         .dispatcher
-        .deliver_review(OutboundMessage::Review(post.review_of("head 0")), post.began)
+        .deliver_now(OutboundMessage::Review(post.review_of("head 0")), post.began)
         .unwrap();
     expect![[r#"
         superseded: octo/demo#1 has the new head commit 0bd3c853b83a
@@ -611,4 +613,29 @@ fn messages_of_earlier_versions_are_delivered() {
     post.deliver(expect![[r#"
         posted the review on octo/demo#1: 1 new
     "#]]);
+}
+
+#[test]
+fn an_answer_whose_response_was_lost_is_not_posted_again() {
+    let post = DispatcherFixture::new();
+    let comment = post.github.github.add_comment("octo/demo", 1, "ann", "/assay help");
+    let message = || {
+        OutboundMessage::Answer(AnswerMessage {
+            repository: "octo/demo".parse().unwrap(),
+            number: 1,
+            comment,
+            body: answer(comment, &["Help.".to_owned()]),
+        })
+    };
+    let fault = Fault::Cut(FaultTiming::AfterEffect);
+    post.github.github.fail_next("POST /repos/octo/demo/issues/1/comments", fault);
+    let delivery = post.dispatcher.deliver_now(message(), post.began).unwrap();
+    assert!(matches!(delivery, Delivery::Retrying(_)), "{delivery:?}");
+    let delivery = post.dispatcher.deliver_now(message(), post.began).unwrap();
+    assert_eq!(
+        describe_delivery(&delivery),
+        format!("comment {comment} on octo/demo#1 was answered before\n")
+    );
+    assert_eq!(post.github.github.comments("octo/demo", 1).len(), 2);
+    post.check_waiting(expect![""]);
 }

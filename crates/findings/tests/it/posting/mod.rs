@@ -250,7 +250,7 @@ fn a_comment_has_the_description_the_reason_the_fix_and_the_origin() {
         rows = db.run(sql, args)
         ```
 
-        <sub>security · `py/sql` · found by rules · confidence 100 · the fix must be verified</sub>
+        <sub>`ad4cc3fb8923` · security · `py/sql` · found by rules · confidence 100 · the fix must be verified</sub>
 
         <!-- assay:finding 258fa7967c92baad134117117e8f558a-ad4cc3fb8923 51be9541 -->"#]]
     .assert_eq(&format!("{:?}\n{}\n----\n{}", call.event, call.body, call.comments[0].body));
@@ -280,11 +280,11 @@ fn the_summary_lists_findings_that_are_not_comments() {
         two
         ```
 
-        <sub>general · found by rules · confidence 100</sub>
+        <sub>`1c307720430c` · general · found by rules · confidence 100</sub>
 
         <details><summary>Existed before this change (1)</summary>
 
-        - ⚪ LOW: Old one (`src/a.py:1`)
+        - ⚪ LOW: Old one (`src/a.py:1`) · `355c5bf01953`
 
         </details>
 
@@ -518,11 +518,11 @@ fn a_check_run_annotates_lines_and_lists_other_findings_in_its_summary() {
         two
         ```
 
-        <sub>general · found by rules · confidence 100</sub>
+        <sub>`1c307720430c` · general · found by rules · confidence 100</sub>
 
         <details><summary>Existed before this change (1)</summary>
 
-        - ⚪ LOW: Old one (`src/a.py:1`)
+        - ⚪ LOW: Old one (`src/a.py:1`) · `355c5bf01953`
 
         </details>
 

@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
-use assay_findings::post::check_run;
-use assay_services::github::{LineComment, NewPull, OpenPulls, PullState, PullUpdate, Side};
+use assay_findings::post::{answer, check_run};
+use assay_services::github::{
+    LineComment, NewPull, OpenPulls, PullState, PullUpdate, Reaction, Side,
+};
+use assay_services::outcome::CommentOutcome;
 use assay_testkit::github::{Access, Fault, FaultTiming, NewPull as FakePull, sha};
 use expect_test::expect;
 use serde_json::{Value, json};
@@ -192,4 +195,43 @@ fn a_sarif_log_is_uploaded_for_code_scanning() {
     let sarif = json!({"version": "2.1.0", "runs": []}).to_string();
     github.upload_sarif(repo, &head, "refs/pull/1/head", &sarif).unwrap();
     assert_eq!(fixture.github.sarifs(REPO).len(), 1);
+}
+
+#[test]
+fn users_with_write_access_are_told_from_others() {
+    let fixture = GithubFixture::new(20);
+    let (github, repo) = (fixture.client(), &fixture.repository);
+    fixture.github.add_stranger("mallory");
+    for (login, role) in [("cas", "maintain"), ("tim", "triage"), ("eve", "none"), ("ada", "admin")]
+    {
+        fixture.github.set_role(login, role);
+    }
+    fixture.github.add_comment(REPO, fixture.number, "mallory", "Hi.");
+    let logins = ["ann", "cas", "ada", "tim", "eve", "mallory", "nobody"];
+    let may_write = logins.iter().filter(|login| github.may_write(repo, login).unwrap());
+    assert_eq!(may_write.collect::<Vec<_>>(), [&"ann", &"cas", &"ada"]);
+    // A login is no path.
+    assert!(!github.may_write(repo, "../../../user").unwrap());
+}
+
+#[test]
+fn a_comment_is_answered_once_and_has_one_reaction() {
+    let fixture = GithubFixture::new(21);
+    let (github, repo) = (fixture.client(), &fixture.repository);
+    let comment = fixture.github.add_comment(REPO, fixture.number, "ann", "/assay help");
+    // The marker of another user is no answer of ours.
+    let body = answer(comment, &["Help.".to_owned()]);
+    fixture.github.add_comment(REPO, fixture.number, "mallory", &body);
+    assert!(!github.has_answer(repo, fixture.number, comment).unwrap());
+    for expected in [CommentOutcome::Created, CommentOutcome::Existing] {
+        let outcome = github.answer_once(repo, fixture.number, comment, &body).unwrap();
+        assert_eq!(outcome, expected);
+    }
+    assert!(!github.has_answer(repo, fixture.number, comment + 1).unwrap());
+    for _ in 0..2 {
+        github.react(repo, comment, Reaction::Confused).unwrap();
+    }
+    let reactions = fixture.github.reactions(REPO, fixture.number, comment);
+    assert_eq!(reactions.len(), 1, "{reactions:?}");
+    assert_eq!(fixture.github.comments(REPO, fixture.number).len(), 3);
 }

@@ -69,12 +69,12 @@ fn a_finding_is_posted_on_its_line_on_its_file_or_in_the_summary() {
             src/a.rs:7
               assay-bot: **🔴 CRITICAL: An open door**
                 It breaks.
-                <sub>general · found by rules · confidence 100</sub>
+                <sub>`79c58fe7f216` · general · found by rules · confidence 100</sub>
             b.txt, file
               assay-bot: **🔵 MEDIUM: A long file**
                 _About line 900._
                 It breaks.
-                <sub>general · found by rules · confidence 100</sub>
+                <sub>`2037a480df86` · general · found by rules · confidence 100</sub>
             comment
               assay-bot: ## Not ready
                 - 1 finding must be fixed
@@ -86,7 +86,7 @@ fn a_finding_is_posted_on_its_line_on_its_file_or_in_the_summary() {
                 `elsewhere.rs:3`
                 _Not posted as a separate comment: the file is not in the diff._
                 It breaks.
-                <sub>general · found by rules · confidence 100</sub>
+                <sub>`efe29e2e8c60` · general · found by rules · confidence 100</sub>
             review, changes requested at 0bd3c85
               assay-bot: **Not ready**: 1 finding must be fixed; 1 finding should be fixed.
         "#]],
