@@ -127,6 +127,9 @@ enum Command {
     Serve(commands::serve::Args),
     /// Poll for open pull requests, and queue their reviews
     WatchPrs(commands::watch_prs::Args),
+    /// Carry out the commands in a comment on a pull request, in a workflow of GitHub
+    #[command(name = "github-command")]
+    GithubComment(commands::github_command::Args),
     /// Print a token of a GitHub App, for `github.token_command`
     GithubToken(commands::github_token::Args),
     /// Print the JSON Schema of the configuration, or of a command for scripts
@@ -204,6 +207,7 @@ fn main() -> ExitCode {
         Command::Queue(args) => commands::queue::run(args),
         Command::Serve(args) => commands::serve::run(&args, &diagnostics),
         Command::WatchPrs(args) => commands::watch_prs::run(&args),
+        Command::GithubComment(args) => commands::github_command::run(&args),
         Command::GithubToken(args) => commands::github_token::run(&args),
         Command::Schema(args) => commands::schema::run(&args),
         Command::Completions(args) => commands::shell::completions(&args),

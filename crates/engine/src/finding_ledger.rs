@@ -96,6 +96,24 @@ impl FindingLedger {
     /// creates none.
     pub fn open(environment: &Environment, root: &Path) -> anyhow::Result<FindingLedger> {
         drop(FindingLedger::open_to_read(environment, root)?);
+        FindingLedger::open_existing(environment, root)
+    }
+
+    /// Opens the ledger of the work tree at `root` to write; `None` if there is no ledger.
+    pub(crate) fn open_if_any(
+        environment: &Environment,
+        root: &Path,
+    ) -> anyhow::Result<Option<FindingLedger>> {
+        match ledger::open_read_only(&environment.state_of(root))? {
+            None => Ok(None),
+            Some(found) => {
+                drop(found);
+                FindingLedger::open_existing(environment, root).map(Some)
+            }
+        }
+    }
+
+    fn open_existing(environment: &Environment, root: &Path) -> anyhow::Result<FindingLedger> {
         let ledger = ledger::open(&environment.state_of(root))?;
         Ok(FindingLedger { ledger, environment: environment.clone() })
     }
@@ -127,10 +145,30 @@ impl FindingLedger {
         dismissal: &DismissRequest<'_>,
     ) -> anyhow::Result<Vec<FindingEntry>> {
         let keys = find_keys(&self.ledger, ids)?;
+        self.dismiss_keys(&keys, by, dismissal)?;
+        self.entries(&keys)
+    }
+
+    /// Dismisses findings by their keys, so that later reviews do not report them.
+    pub(crate) fn dismiss_keys(
+        &mut self,
+        keys: &[FindingKey],
+        by: &str,
+        dismissal: &DismissRequest<'_>,
+    ) -> anyhow::Result<()> {
         let reason = &assay_rules::redact(dismissal.reason);
         let terms = DismissalTerms { by, reason, until: dismissal.until.map(Day::as_str) };
-        self.ledger.dismiss(&keys, terms, Moment::now(self.environment.clock()))?;
-        self.entries(&keys)
+        Ok(self.ledger.dismiss(keys, terms, Moment::now(self.environment.clock()))?)
+    }
+
+    /// Looks a finding of a branch or pull request up by an id or a prefix of an id.
+    pub(crate) fn find_in_branch(&self, id: &str, branch: &str) -> anyhow::Result<IdMatch> {
+        Ok(self.ledger.find_in_branch(id, branch)?)
+    }
+
+    /// Returns the history of a finding by its key.
+    pub(crate) fn history_of(&self, key: FindingKey) -> anyhow::Result<History> {
+        Ok(self.ledger.history(key, &self.day()?)?)
     }
 
     /// Reopens findings, so that later reviews report them again. Fails if a finding was not

@@ -21,6 +21,7 @@
 //!   [`agent_status`]: the workers, and their status. [`queues`], [`new_tasks`]: the configured
 //!   queue, and tasks for it.
 //! - [`publish`], [`notify`]: reviews on pull requests, and notifications of agents.
+//!   [`comment_commands`]: commands that people write in comments on pull requests.
 //!   `ticket_update`: the text and the transition of each event on a ticket.
 //! - `purpose`, `memory`: the purpose of a change, and memories of earlier runs.
 //!   [`finding_ledger`]: decisions of users on findings. [`finding_statistics`]: statistics of the
@@ -41,6 +42,7 @@
 
 pub mod agent_status;
 pub mod agent_team;
+pub mod comment_commands;
 pub mod config;
 pub mod dashboard;
 pub mod dates;
@@ -56,6 +58,7 @@ pub mod gate_outcome;
 pub mod gate_run;
 pub mod gate_session;
 pub mod github_app;
+mod handler_error;
 pub mod imports;
 pub mod interactive_review;
 pub mod ledger_transfer;

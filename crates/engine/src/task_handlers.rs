@@ -1,7 +1,6 @@
 //! The task handlers of agents: `handlers` registers each kind of task, with reviews, fixes and
 //! validation done by the same sessions that the commands use.
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -16,7 +15,7 @@ use assay_agents::workflow::{
     self, ChangeFixer, ChangePublisher, ChangeReviewer, Runner, SpecValidator, ValidationOutcome,
     WorkflowContext,
 };
-use assay_change::{GitError, Scope, Selection};
+use assay_change::{Scope, Selection};
 use assay_findings::gate::ReviewMode;
 use assay_findings::path::RepoPath;
 use assay_findings::post::CommentDialect;
@@ -27,10 +26,12 @@ use assay_validate::ending::Ending;
 use assay_validate::file_names::ESCALATION;
 use serde_json::Value;
 
+use crate::comment_commands::{self, CommentCommandHandler};
 use crate::config::Configuration;
 use crate::config::agents::AgentSettings;
 use crate::config::service::SHORT_WAIT;
 use crate::environment::Environment;
+use crate::handler_error::task_error;
 use crate::loop_session::{self, Host, LoopOutcome, NullObserver, SpecLocation};
 use crate::models::{self, CachePolicy, ModelOptions, ModelSession, ReviewOptions};
 use crate::notify::GithubPublisher;
@@ -85,7 +86,16 @@ pub fn handlers(root: &Path, settings: &AgentSettings) -> anyhow::Result<Handler
                 validator: local_services.clone(),
             },
         )
-        .with("fix", FixHandler { workflow_context, fixer: local_services, runner });
+        .with("fix", FixHandler { workflow_context, fixer: local_services, runner })
+        .with(
+            comment_commands::TASK_KIND,
+            CommentCommandHandler {
+                environment: environment.clone(),
+                root,
+                services: settings.configuration.services(),
+                reviewer: settings.configuration.workflow.reviewer.clone(),
+            },
+        );
     Ok(works)
 }
 
@@ -297,17 +307,6 @@ fn files_of(job: &Job<'_>) -> Vec<RepoPath> {
     files
 }
 
-/// Converts an error into a task failure, and decides if a retry may help.
-fn task_error(error: &anyhow::Error) -> HandlerError {
-    if let Some(error) = error.downcast_ref::<GitError>() {
-        return workflow::git_error(error);
-    }
-    // A full disk, or a limit of processes, may be gone at the next attempt.
-    let mut causes = error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>());
-    let is_transient = causes.any(workflow::is_transient_io);
-    HandlerError { error: format!("{error:#}"), is_transient }
-}
-
 /// Returns the host name of this machine.
 pub fn host() -> anyhow::Result<String> {
     let name = std::fs::read_to_string("/proc/sys/kernel/hostname");
@@ -317,20 +316,7 @@ pub fn host() -> anyhow::Result<String> {
 
 #[cfg(test)]
 mod tests {
-    use anyhow::anyhow;
-
     use super::*;
-
-    #[test]
-    fn only_recoverable_errors_are_transient() {
-        let is_transient = |error: anyhow::Error| task_error(&error).is_transient;
-        assert!(!is_transient(anyhow!("the configuration cannot be read")));
-        let disk = |kind: io::ErrorKind| anyhow::Error::from(io::Error::from(kind));
-        assert!(is_transient(disk(io::ErrorKind::StorageFull).context("could not write")));
-        assert!(!is_transient(disk(io::ErrorKind::NotFound).context("could not read")));
-        let unknown = GitError::NotARepository { folder: PathBuf::from("/nowhere") };
-        assert!(!is_transient(unknown.into()));
-    }
 
     #[test]
     fn a_change_without_a_known_base_is_refused() {

@@ -23,19 +23,25 @@ pub fn commit(number: usize) -> String {
     format!("{number:040x}")
 }
 
-/// Returns the body of GitHub's delivery about a pull request, with fields that assay does not use.
-pub fn pull_request(action: &str, repository: &str, number: u64, head: &str) -> Value {
+/// Returns a user as it is in deliveries.
+fn user(login: &str) -> Value {
+    json!({
+        "login": login, "id": 1, "node_id": "MDQ6VXNlcjE=", "site_admin": false,
+        "type": if login.ends_with("[bot]") { "Bot" } else { "User" },
+        "url": format!("https://api.github.com/users/{login}"),
+    })
+}
+
+/// Returns a repository as it is in deliveries.
+fn repository_object(repository: &str) -> Value {
     let (owner, name) = repository.split_once('/').unwrap_or((repository, ""));
-    let user = json!({
-        "login": "octocat", "id": 1, "node_id": "MDQ6VXNlcjE=", "type": "User",
-        "url": "https://api.github.com/users/octocat", "site_admin": false,
-    });
     let links = [
         "archive", "assignees", "blobs", "branches", "commits", "compare", "contents",
         "deployments", "events", "forks", "git_refs", "git_tags", "hooks", "issues", "keys",
     ];
     let mut repo = json!({
-        "id": 1_296_269, "full_name": repository, "name": name, "private": true, "owner": user,
+        "id": 1_296_269, "full_name": repository, "name": name, "private": true,
+        "owner": user("octocat"),
         "default_branch": "main", "topics": ["octocat", "api"], "license": null,
         "html_url": format!("https://github.com/{repository}"),
     });
@@ -43,6 +49,47 @@ pub fn pull_request(action: &str, repository: &str, number: u64, head: &str) -> 
         let url = format!("https://api.github.com/repos/{owner}/{name}/{link}{{/sha}}");
         repo[format!("{link}_url")] = json!(url);
     }
+    repo
+}
+
+/// Returns the body of GitHub's delivery about a comment on a pull request, with fields that assay
+/// does not use.
+pub fn issue_comment(
+    action: &str,
+    repository: &str,
+    number: u64,
+    (id, author, body): (u64, &str, &str),
+) -> Value {
+    let api = format!("https://api.github.com/repos/{repository}");
+    let page = format!("https://github.com/{repository}/pull/{number}");
+    json!({
+        "action": action,
+        "issue": {
+            "url": format!("{api}/issues/{number}"), "html_url": page, "id": 279_147_437,
+            "number": number, "title": "Add a login", "user": user("octocat"), "labels": [],
+            "state": "open", "locked": false, "draft": false, "comments": 1,
+            "author_association": "OWNER", "body": "What it is for.",
+            "pull_request": {
+                "url": format!("{api}/pulls/{number}"), "html_url": page,
+                "diff_url": format!("{page}.diff"), "patch_url": format!("{page}.patch"),
+                "merged_at": null,
+            },
+        },
+        "comment": {
+            "id": id, "node_id": format!("IC_{id}"), "url": format!("{api}/issues/comments/{id}"),
+            "html_url": format!("{page}#issuecomment-{id}"), "user": user(author), "body": body,
+            "issue_url": format!("{api}/issues/{number}"), "author_association": "NONE",
+            "created_at": "2026-02-03T10:00:00Z", "updated_at": "2026-02-03T10:00:00Z",
+            "performed_via_github_app": null, "reactions": { "total_count": 0 },
+        },
+        "repository": repository_object(repository),
+        "sender": user(author),
+    })
+}
+
+/// Returns the body of GitHub's delivery about a pull request, with fields that assay does not use.
+pub fn pull_request(action: &str, repository: &str, number: u64, head: &str) -> Value {
+    let (user, repo) = (user("octocat"), repository_object(repository));
     json!({
         "action": action,
         "number": number,

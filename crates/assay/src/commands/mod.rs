@@ -9,6 +9,7 @@ pub(crate) mod eval;
 pub(crate) mod findings;
 pub(crate) mod fix;
 pub(crate) mod gate;
+pub(crate) mod github_command;
 pub(crate) mod github_token;
 pub(crate) mod init;
 mod ledger;

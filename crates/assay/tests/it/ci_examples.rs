@@ -130,4 +130,31 @@ fn each_example_installs_the_wheel_of_this_version() {
     assert_eq!(gitlab["assay"]["variables"]["ASSAY_VERSION"], env!("CARGO_PKG_VERSION"));
     let installation = joined(&gitlab["assay"]["before_script"]);
     assert!(installation.contains("\"assay-gate==$ASSAY_VERSION\""), "{installation}");
+    let commands = example("github-commands.yml");
+    assert_eq!(commands["jobs"]["command"]["env"]["ASSAY_VERSION"], env!("CARGO_PKG_VERSION"));
+}
+
+#[test]
+fn the_workflow_for_commands_reads_the_event_that_started_it() {
+    let example = example("github-commands.yml");
+    assert_eq!(example["on"]["issue_comment"]["types"], serde_json::json!(["created"]));
+    let steps = example["jobs"]["command"]["steps"].as_array().unwrap();
+    let scripts: Vec<&str> = steps.iter().filter_map(|step| step["run"].as_str()).collect();
+    let pipeline = Pipeline::new("y = 2\n");
+    pipeline.repository.write(
+        ".git/event.json",
+        r#"{"action": "created", "issue": {"number": 7, "pull_request": {}}, "comment": {"id": 1,
+            "body": "> /assay review", "user": {"login": "ann"}},
+            "repository": {"full_name": "o/r"}}"#,
+    );
+    let event = pipeline.repository.file(".git/event.json").display().to_string();
+    let temporary = pipeline.repository.file(".git/temp").display().to_string();
+    let variables = [
+        ("GITHUB_EVENT_PATH", event.as_str()),
+        ("RUNNER_TEMP", &temporary),
+        ("ASSAY_VERSION", env!("CARGO_PKG_VERSION")),
+    ];
+    let (said, code) = pipeline.run(&scripts.join("\n"), &variables);
+    assert!(said.ends_with("nothing to do: the comment has no command\n"), "{said}");
+    assert_eq!(code, 0, "{said}");
 }

@@ -334,7 +334,7 @@ impl Configuration {
     }
 
     /// Returns the services that are configured.
-    pub(crate) fn services(&self) -> Services {
+    pub fn services(&self) -> Services {
         Services {
             github: self.github.clone(),
             gitlab: self.gitlab.clone(),

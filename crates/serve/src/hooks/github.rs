@@ -1,10 +1,11 @@
-//! `POST /webhooks/github`: events of pull requests.
+//! `POST /webhooks/github`: events of pull requests, and comments with commands on them.
 //!
 //! The signature is checked over the raw bytes, before the body is parsed. Only the required fields
 //! of the body are read; unknown fields are ignored.
 
 use std::sync::Arc;
 
+use assay_engine::comment_commands::{CommentRejection, CommentRequest};
 use assay_services::github::{Association, origin};
 use assay_store::pulls::{Pull, RepositoryName};
 use assay_store::task::Moment;
@@ -133,11 +134,16 @@ impl Hooks {
             Err(answer) => return answer,
         };
         let until = Instant::now() + ANSWER_TIMEOUT;
+        let (queue, now) = (&self.context.reviewer, Moment::now(&self.context.clock));
         let ReviewRequest { pull, moved } = match read(headers, &body, &self.context.github) {
-            Ok(wanted) => wanted,
+            Ok(GithubEvent::Review(wanted)) => wanted,
+            // The commands take requests to GitHub, so an agent carries them out.
+            Ok(GithubEvent::Commands(request)) => {
+                let task = request.task(queue, CREATED_BY, now);
+                return self.batcher.push_task(task, delivery, until).await;
+            }
             Err(answer) => return answer,
         };
-        let (queue, now) = (&self.context.reviewer, Moment::now(&self.context.clock));
         let answer = self
             .batcher
             .push_task(pull.review(queue, CREATED_BY, now), delivery.clone(), until)
@@ -173,6 +179,12 @@ impl Hooks {
     }
 }
 
+/// An event that creates a task.
+enum GithubEvent {
+    Review(ReviewRequest),
+    Commands(CommentRequest),
+}
+
 /// A pull request to review.
 struct ReviewRequest {
     pull: Pull,
@@ -180,12 +192,12 @@ struct ReviewRequest {
     moved: Option<String>,
 }
 
-/// Returns the pull request to review, or an answer with the reason that there is none.
+/// Returns the event, or an answer with the reason that the event creates no task.
 fn read(
     headers: &HeaderMap,
     body: &[u8],
     github: &GithubHookSettings,
-) -> Result<ReviewRequest, HookAnswer> {
+) -> Result<GithubEvent, HookAnswer> {
     let kind = header_text(headers, header::CONTENT_TYPE.as_str()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();
     if !kind.eq_ignore_ascii_case("application/json") {
@@ -194,11 +206,22 @@ fn read(
         ));
     }
     match header_text(headers, EVENT_HEADER) {
-        None => return Err(HookAnswer::bad_request("missing header `X-GitHub-Event`")),
-        Some("pull_request") => {}
-        Some("ping") => return Err(HookAnswer::ignored("pong: the webhook is set up")),
-        Some(_) => return Err(HookAnswer::ignored("only `pull_request` events create tasks")),
+        None => Err(HookAnswer::bad_request("missing header `X-GitHub-Event`")),
+        Some("pull_request") => read_pull_request(body, github).map(GithubEvent::Review),
+        Some("issue_comment") => read_comment(body, github).map(GithubEvent::Commands),
+        Some("ping") => Err(HookAnswer::ignored("pong: the webhook is set up")),
+        Some(_) => {
+            let why = "only `pull_request` and `issue_comment` events create tasks";
+            Err(HookAnswer::ignored(why))
+        }
     }
+}
+
+/// Returns the pull request to review, or an answer with the reason that there is none.
+fn read_pull_request(
+    body: &[u8],
+    github: &GithubHookSettings,
+) -> Result<ReviewRequest, HookAnswer> {
     let delivery: GithubDelivery = serde_json::from_slice(body).map_err(|error| {
         HookAnswer::bad_request(format!("the body is not a `pull_request` event: {error}"))
     })?;
@@ -208,15 +231,33 @@ fn read(
     Ok(ReviewRequest { pull: delivery.pull()?, moved })
 }
 
+/// Returns the comment with its commands, or an answer with the reason that there are none.
+fn read_comment(body: &[u8], github: &GithubHookSettings) -> Result<CommentRequest, HookAnswer> {
+    let request = CommentRequest::parse(body).map_err(|rejection| match &rejection {
+        CommentRejection::Ignored(why) => HookAnswer::ignored(*why),
+        CommentRejection::Invalid(_) => HookAnswer::bad_request(rejection.to_string()),
+    })?;
+    check_repository(&request.repository, github)?;
+    Ok(request)
+}
+
+/// Fails with an answer if a repository is not configured.
+fn check_repository(
+    repository: &RepositoryName,
+    github: &GithubHookSettings,
+) -> Result<(), HookAnswer> {
+    match github.repositories.iter().any(|own| own.is(repository)) {
+        true => Ok(()),
+        false => {
+            Err(HookAnswer::ignored(format!("`{repository}` is not among `github.repositories`")))
+        }
+    }
+}
+
 impl GithubDelivery {
     /// Fails with an answer that has the reason if no review is wanted.
     fn check_wanted(&self, github: &GithubHookSettings) -> Result<(), HookAnswer> {
-        let repository = self.repository()?;
-        if !github.repositories.iter().any(|own| own.is(&repository)) {
-            return Err(HookAnswer::ignored(format!(
-                "`{repository}` is not among `github.repositories`"
-            )));
-        }
+        check_repository(&self.repository()?, github)?;
         let is_asked_for =
             |label: &Label| github.labels.iter().any(|own| own.eq_ignore_ascii_case(&label.name));
         let by_label = self.action == LABELED && self.label.as_ref().is_some_and(is_asked_for);

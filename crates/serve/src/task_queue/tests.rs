@@ -441,8 +441,12 @@ fn a_task_of_an_unknown_type_is_refused() {
     let fixture = TaskQueueFixture::new();
     let mut call_arguments = review();
     call_arguments["task_type"] = json!("dancing");
-    let refusal = fixture.refusal("queue_task_for_agent", call_arguments);
+    let refusal = fixture.refusal("queue_task_for_agent", call_arguments.clone());
     assert!(refusal.contains("unknown task type `dancing`; known types: "), "{refusal}");
+    // Such a task states the person who commands, so only a signed webhook creates it.
+    call_arguments["task_type"] = json!("comment_command");
+    let refusal = fixture.refusal("queue_task_for_agent", call_arguments);
+    assert!(refusal.contains("unknown task type `comment_command`"), "{refusal}");
 }
 
 #[test]

@@ -228,18 +228,36 @@ impl Ledger {
     /// Looks a finding up by the id that the newest run gave it, or else by an id that an earlier
     /// run gave it. The beginning of an id is enough if it is unambiguous.
     pub fn find_by_id(&self, id: &str) -> Result<IdMatch, LedgerError> {
+        self.find_among(id, None)
+    }
+
+    /// Looks a finding up as [`Ledger::find_by_id`] does, among the findings of the runs of one
+    /// branch or pull request; letter case of its name is ignored, as GitHub does.
+    pub fn find_in_branch(&self, id: &str, branch: &str) -> Result<IdMatch, LedgerError> {
+        self.find_among(id, Some(branch))
+    }
+
+    fn find_among(&self, id: &str, branch: Option<&str>) -> Result<IdMatch, LedgerError> {
         let is_id = !id.is_empty() && id.chars().all(|c| matches!(c, '0'..='9' | 'a'..='f'));
         if !is_id {
             return Ok(IdMatch::None);
         }
-        let now = "SELECT DISTINCT key, id FROM findings WHERE id >= ?1 AND id < ?1 || 'g'
-                   ORDER BY id";
-        let once = "SELECT DISTINCT key, id FROM looks JOIN findings ON key = looks.finding
-                    WHERE called >= ?1 AND called < ?1 || 'g' ORDER BY id";
+        let now = "SELECT DISTINCT key, id FROM findings
+                   WHERE id >= :id AND id < :id || 'g'
+                     AND (CAST(:branch AS TEXT) IS NULL OR EXISTS (
+                         SELECT 1 FROM looks JOIN runs ON runs.id = looks.run
+                         WHERE looks.finding = key AND lower(runs.branch) = lower(:branch)))
+                   ORDER BY findings.id";
+        let once = "SELECT DISTINCT key, findings.id FROM looks
+                    JOIN findings ON key = looks.finding JOIN runs ON runs.id = looks.run
+                    WHERE called >= :id AND called < :id || 'g'
+                      AND (CAST(:branch AS TEXT) IS NULL OR lower(runs.branch) = lower(:branch))
+                    ORDER BY findings.id";
         for sql in [now, once] {
             let mut found: Vec<(FindingKey, String)> = self.query(|connection| {
                 let mut statement = connection.prepare(sql)?;
-                let rows = statement.query_map([id], |row| Ok((row.get(0)?, row.get(1)?)))?;
+                let values = named_params! { ":id": id, ":branch": branch };
+                let rows = statement.query_map(values, |row| Ok((row.get(0)?, row.get(1)?)))?;
                 rows.collect()
             })?;
             match (found.len(), found.pop()) {

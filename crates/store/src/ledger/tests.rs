@@ -309,6 +309,13 @@ fn a_finding_is_found_by_a_prefix_of_its_id_and_a_current_id_wins_over_an_earlie
     for unknown in ["", "zz", "%", "0123456789abcdef"] {
         assert_eq!(ledger.find_by_id(unknown).unwrap(), IdMatch::None, "{unknown}");
     }
+    for (place, key) in [("y.rs", moved), ("x.rs", other)] {
+        for branch in ["topic", "Topic"] {
+            let found = ledger.find_in_branch(&id(place)[..6], branch).unwrap();
+            assert_eq!(found, IdMatch::One(key), "{place} on {branch}");
+        }
+        assert_eq!(ledger.find_in_branch(&id(place), "main").unwrap(), IdMatch::None, "{place}");
+    }
     let story: String = (10..40).map(|n| format!("{n}: saw f{n}@x.rs\n")).collect();
     play(&mut ledger, &story);
     let shared = (0..16).map(|digit| ledger.find_by_id(&format!("{digit:x}")).unwrap());

@@ -43,7 +43,7 @@ const FILES: [(&str, &str); 5] = [
 type Example = (&'static str, &'static str);
 
 /// The examples by the start of the page's name. The longest start applies.
-const EXAMPLES: [(&str, &[Example]); 28] = [
+const EXAMPLES: [(&str, &[Example]); 29] = [
     (
         "assay",
         &[
@@ -144,6 +144,13 @@ const EXAMPLES: [(&str, &[Example]); 28] = [
     ),
     ("assay-serve", &[("assay serve", "Serve the dashboard and the HTTP API.")]),
     ("assay-watch-prs", &[("assay watch-prs --repo OWNER/REPO", "Poll a repository.")]),
+    (
+        "assay-github-command",
+        &[(
+            "assay github-command --event \"$GITHUB_EVENT_PATH\"",
+            "Carry out the commands of the comment that started a workflow.",
+        )],
+    ),
     (
         "assay-github-token",
         &[(

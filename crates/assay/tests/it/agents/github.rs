@@ -15,7 +15,7 @@ pub(super) const REPO: &str = "octo/demo";
 const TOKEN: &str = "t-github-very-secret";
 /// The key of a model, if one is configured.
 pub(super) const MODEL_KEY: &str = "sk-test-5d0f8a7c61e94b23";
-const SECRET: &str = "It's a Secret to Everybody";
+pub(super) const SECRET: &str = "It's a Secret to Everybody";
 
 /// An agent that implements with a defect, and fixes it.
 const ENGINEER: &str = r#"
@@ -121,7 +121,7 @@ impl AgentFixture {
         self.with_variables(|variables| assay_with(self.repository.path(), args, b"", variables))
     }
 
-    fn serve(&self) -> storm::Server {
+    pub(super) fn serve(&self) -> storm::Server {
         let args = ["--listen", "127.0.0.1:0"];
         let program = std::path::Path::new(env!("CARGO_BIN_EXE_assay"));
         self.with_variables(|variables| {
@@ -251,7 +251,7 @@ fn a_task_becomes_a_pull_request_that_is_reviewed_fixed_and_approved() {
                 **Fix**: Take the breakpoint out.
                 ```suggestion
                 ```
-                <sub>best\_practices · `python/debugger` · found by rules · confidence 100</sub>
+                <sub>`de4ad9d35a88` · best\_practices · `python/debugger` · found by rules · confidence 100</sub>
             comment
               assay-bot: ## Ready (rules only)
                 - no open finding, and every reviewer answered
@@ -337,7 +337,7 @@ fn a_pull_request_of_a_person_is_queued_once_reviewed_fixed_and_approved() {
                 **Fix**: Take the breakpoint out.
                 ```suggestion
                 ```
-                <sub>best\_practices · `python/debugger` · found by rules · confidence 100</sub>
+                <sub>`de4ad9d35a88` · best\_practices · `python/debugger` · found by rules · confidence 100</sub>
             comment
               assay-bot: ## Ready (rules only)
                 - no open finding, and every reviewer answered

@@ -1,6 +1,7 @@
 //! Agents that run: `assay agent start` and its effect on tasks, as seen on disk.
 
 mod approvals;
+mod comment_commands;
 mod cycle;
 mod folded;
 mod github;

@@ -90,7 +90,7 @@ fn events_that_start_no_review_create_no_task() {
         ],
         expect![[r#"
             ping -> 200 ignored: pong: the webhook is set up
-            push -> 200 ignored: only `pull_request` events create tasks
+            push -> 200 ignored: only `pull_request` and `issue_comment` events create tasks
             closed -> 200 ignored: the action `closed` starts no review
             edited -> 200 ignored: the action `edited` starts no review
             labeled -> 200 ignored: the action `labeled` starts no review

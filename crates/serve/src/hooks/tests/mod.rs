@@ -4,6 +4,7 @@
 mod auth;
 mod bodies;
 mod github;
+mod github_comments;
 mod jira;
 mod limits;
 mod queue_endpoint;
