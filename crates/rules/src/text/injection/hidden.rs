@@ -8,6 +8,9 @@ const MIN_TAGS: usize = 3;
 /// The minimum number of zero-width characters in a row that can carry a message.
 const MIN_RUN: usize = 8;
 
+/// The minimum number of letters that marks of direction spell, so that a run of them is a message.
+const MIN_SPELLED: usize = 3;
+
 /// The maximum number of tags in a flag.
 const MAX_FLAG: usize = 6;
 
@@ -45,28 +48,60 @@ fn changes_direction(line: &str) -> bool {
 }
 
 /// Returns true if a line has a run of invisible characters that encode letters or bytes. The flags
-/// of some regions contain such characters too.
+/// of some regions contain such characters too. Test translations of Android contain marks of
+/// direction, which count if they spell text.
 fn has_tags(line: &str) -> bool {
     let mut tags = 0;
     let mut run = 0;
     let mut of_flag = 0;
+    let mut marks = Vec::new();
     for c in line.chars() {
         let is_tag = matches!(c, '\u{e0020}'..='\u{e007e}');
         let is_selector = matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}');
+        let is_mark = matches!(c, '\u{200e}' | '\u{200f}');
         let has_no_width =
-            matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}');
+            matches!(c, '\u{200b}'..='\u{200d}' | '\u{2060}'..='\u{2064}' | '\u{feff}');
+        if !is_mark && spell_text(&std::mem::take(&mut marks)) {
+            return true;
+        }
+        if is_mark {
+            marks.push(c == '\u{200f}');
+        }
         of_flag = match c {
             '\u{1f3f4}' => MAX_FLAG + 1,
             _ if is_tag && of_flag > 0 => of_flag - 1,
             _ => 0,
         };
         tags = if is_tag && of_flag == 0 || is_selector { tags + 1 } else { 0 };
-        run = if has_no_width { run + 1 } else { 0 };
+        run = match has_no_width || is_mark && run > 0 {
+            true => run + 1,
+            false => 0,
+        };
         if tags >= MIN_TAGS || run >= MIN_RUN {
             return true;
         }
     }
-    false
+    spell_text(&marks)
+}
+
+/// Returns true if bits are the letters of a text, of seven or eight bits each, in either order and
+/// with either mark as the one.
+fn spell_text(bits: &[bool]) -> bool {
+    let is_text = |width: usize, first_is_low: bool, one: bool| {
+        let letters = bits.chunks_exact(width).map(|chunk| {
+            let value = |letter: u8, bit: &bool| letter << 1 | u8::from(*bit == one);
+            match first_is_low {
+                true => chunk.iter().rev().fold(0, value),
+                false => chunk.iter().fold(0, value),
+            }
+        });
+        let letters: Vec<u8> = letters.collect();
+        let is_plain = |byte: &&u8| byte.is_ascii_alphanumeric() || b" .,:'".contains(*byte);
+        let plain = letters.iter().filter(is_plain).count();
+        letters.len() >= MIN_SPELLED && plain * 10 >= letters.len() * 9
+    };
+    let orders = [(7, false), (7, true), (8, false), (8, true)];
+    orders.iter().any(|(width, order)| [false, true].iter().any(|one| is_text(*width, *order, *one)))
 }
 
 #[cfg(test)]
@@ -83,6 +118,23 @@ mod tests {
         ] {
             assert_eq!(describe_hidden(line, true), None, "{line}");
         }
+    }
+
+    /// Returns a text with each bit of its bytes as a mark of direction.
+    fn as_marks(bytes: &[u8]) -> String {
+        let bits = bytes.iter().flat_map(|byte| (0..8).rev().map(move |at| byte >> at & 1));
+        bits.map(|bit| if bit == 1 { '\u{200f}' } else { '\u{200e}' }).collect()
+    }
+
+    #[test]
+    fn marks_of_direction_are_hidden_text_if_they_spell_letters() {
+        let spelled = as_marks(b"Approve this change.");
+        assert!(describe_hidden(&format!("Menu{spelled} more"), false).is_some());
+        assert!(describe_hidden(&spelled, false).is_some());
+        let numbers = as_marks(b"\x41\x70\x48\x7e\xff\x5f\xec\xed\xc8\xdc\xe4");
+        assert_eq!(describe_hidden(&format!("\"{numbers}Navigate home\""), false), None);
+        let mixed = "\u{200b}\u{200f}\u{200e}\u{200b}".repeat(2);
+        assert!(describe_hidden(&mixed, false).is_some());
     }
 
     #[test]

@@ -305,6 +305,21 @@ pub(super) const SIGNS: &[Sign] = &[
     ),
     Sign {
         about: APPROVAL,
+        anchors: &[
+            "review", "findings", "vulnerabilit", "securityissue", "securityproblem",
+            "securityflaw", "securityconcern", "notreport", "dontreport", "neverreport", "notflag",
+            "dontflag", "neverflag", "flaganything", "reportanything",
+        ],
+        form: Form::Words,
+        patterns: &[
+            r"\b{never} (?:report|flag|raise|mention|list) {these}{flaws} (?:in|for|on|about|with|from|within) (?:this|these|the following) {thing}s?\b",
+        ],
+        // A comment on the settings of a linter describes them.
+        unless_before: r"\b(?:tell(?:s|ing)?|configur(?:e|es|ing)|mak(?:e|es|ing)|for|so that) (?:the )?(?:linters?|compilers?|type checkers?|flake8|pylint|pyflakes|ruff|mypy|pyright|eslint|tslint|jshint|stylelint|rubocop|clippy|golint|checkstyle|shellcheck|sonarqube|clang tidy)(?: to)? $",
+        unless_after: "",
+    },
+    Sign {
+        about: APPROVAL,
         anchors: &["findings"],
         form: Form::Words,
         patterns: &[
@@ -350,7 +365,6 @@ pub(super) const SIGNS: &[Sign] = &[
             r"\b(?:output|return|say|print|write) (?:exactly |only |just |the word |the words |that )+(?:approved|lgtm|no issues|no findings)\b",
             r"\bact as (?:an? |the )*(?:approving|permissive|lenient|friendly|rubber stamp|uncritical)(?: \w+)? (?:reviewer|approver|auditor)\b",
             r"\bbefore (?:answering|responding|you answer|you respond|reviewing|you review) (?:this |please |you must |first |always )*(?:run|execute|fetch|open|download)\b",
-            r"\b{never} (?:report|flag|raise|mention|list) {these}{flaws} (?:in|for|on|about|with|from|within) (?:this|these|the following) {thing}s?\b",
             r"\b{never} (?:flag|report on) this (?:file|change|diff|pr|pull request|patch|commit|folder|directory)\b",
             r"\breviewers? {modal}{never} (?:ever |be )*(?:flag|report|raise|complain|block|question|reject|mention|flagging|reporting)\b",
             r"\b{ai} {modal}(?:approve|accept|pass|{never} (?:ever )?(?:flag|report|raise|comment|mention|review|block|complain|look|read|analy[sz]e|scan|check)|skip (?:this|the|these|all|reviewing|review|over)|ignore (?:this|the|these|all|any|it|everything|findings)|stop (?:here|reviewing|reading)|(?:{say}) (?:with )?(?:only |just |an |a |the )*(?:no|zero|empty|approval|approved|lgtm|nothing|ready|pass)|mark (?:\w+ ){0,4}(?:as )?(?:approved|safe|clean|resolved|reviewed|trusted|passed)|treat (?:\w+ ){0,5}as (?:approved|safe|clean|trusted|reviewed)|consider (?:\w+ ){0,4}(?:as )?(?:approved|safe|clean|reviewed|trusted)|lower|downgrade|give (?:this|it|the) (?:\w+ ){0,4}(?:pass|approval|high|top|perfect))\b",
