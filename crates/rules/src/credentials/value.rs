@@ -289,13 +289,34 @@ pub(super) fn is_placeholder(value: &str) -> bool {
     if value.len() < MIN_LONG && SEQUENCES.iter().any(|sequence| folded.contains(sequence)) {
         return true;
     }
-    let mut rest = folded;
+    let rest = count_besides_common(&folded);
+    rest < MIN_REMAINDER.min(value.len()) || count_besides_common(&with_letters(&folded)) == 0
+}
+
+/// Returns the number of letters and digits of a value besides words that carry no information.
+fn count_besides_common(folded: &str) -> usize {
+    let mut rest = folded.to_owned();
     for word in COMMON {
         if rest.contains(word) {
             rest = rest.replace(word, "");
         }
     }
-    rest.bytes().filter(u8::is_ascii_alphanumeric).count() < MIN_REMAINDER.min(value.len())
+    rest.bytes().filter(u8::is_ascii_alphanumeric).count()
+}
+
+/// Returns a value with letters for the digits and signs that look like them, such as `secret` for
+/// `53cr3t`.
+fn with_letters(folded: &str) -> String {
+    let letter = |c: char| match c {
+        '0' => 'o',
+        '1' => 'i',
+        '3' => 'e',
+        '4' | '@' => 'a',
+        '5' | '$' => 's',
+        '7' => 't',
+        other => other,
+    };
+    folded.chars().map(letter).collect()
 }
 
 /// Returns true if at least half of the characters are the successor of the one before, which no
@@ -462,6 +483,7 @@ mod tests {
             "aaaaaaaaaaaa1",
             "vault:secret/app1",
             "password123",
+            "53cr3t",
             "<your-key>",
             "xxxx",
             "Passwort",
