@@ -77,8 +77,17 @@ pub(crate) fn has_grammar(language: Language) -> bool {
 }
 
 /// Returns the language of a file by its name or its first line; `None` if no grammar supports it.
+/// Translations of Qt have the extension of TypeScript, and are XML.
 pub(crate) fn of(path: &str, text: &str) -> Option<Language> {
-    by_name(path).or_else(|| by_first_line(text))
+    let named = by_name(path);
+    let is_markup = named == Some(Language::TypeScript) && is_xml(text);
+    if is_markup { None } else { named.or_else(|| by_first_line(text)) }
+}
+
+/// Returns true if a text begins as a document of XML.
+fn is_xml(text: &str) -> bool {
+    let text = text.trim_start_matches('\u{feff}').trim_start();
+    text.starts_with("<?xml") || text.starts_with("<!DOCTYPE")
 }
 
 /// Returns the language of a file by its name.
@@ -276,6 +285,7 @@ mod tests {
         assert_eq!(of("web/a.vue", ""), Some(Language::TypeScript));
         assert_eq!(of("build/Dockerfile.dev", ""), Some(Language::Bash));
         assert_eq!(of("README", "hello"), None);
+        assert_eq!(of("po/shop_de.ts", "<?xml version=\"1.0\"?>\n<!DOCTYPE TS>\n"), None);
     }
 
     #[test]
