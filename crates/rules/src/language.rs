@@ -187,9 +187,9 @@ pub(crate) fn is_code(path: &str) -> bool {
 const FIXTURE_FOLDERS: [&str; 5] =
     ["fixtures", "__fixtures__", "testdata", "snapshots", "__snapshots__"];
 
-/// The folders of tests.
-const TEST_FOLDERS: [&str; 11] = [
-    "test", "tests", "_tests", "__tests__", "testing", "spec", "specs", "e2e", "cypress",
+/// The folders of tests; `t` is that of Perl, Git and nginx.
+const TEST_FOLDERS: [&str; 12] = [
+    "t", "test", "tests", "_tests", "__tests__", "testing", "spec", "specs", "e2e", "cypress",
     "__mocks__", "integration-tests",
 ];
 
@@ -305,6 +305,7 @@ mod tests {
             "Shop.Tests/Cart.cs",
             "src/CartTests.cs",
             "core/commonTest/kotlin/Cart.kt",
+            "common/t/tls/node_key.pem",
         ] {
             assert!(is_test(path), "{path}");
         }

@@ -2,7 +2,7 @@
 //! the condition checks.
 
 use super::form::{Argument, BinaryOperator as Op, Constant, Expr, Node};
-use super::frame::{Frame, State};
+use super::frame::{Frame, State, join_states};
 use super::interpreter::FlowInterpreter;
 
 impl FlowInterpreter<'_> {
@@ -23,6 +23,17 @@ impl FlowInterpreter<'_> {
             Expr::Binary(Op::Or, left, right) if !outcome => {
                 self.refine(left, false, state, frame);
                 self.refine(right, false, state, frame);
+            }
+            // Either side may decide, so that a value is checked if both sides check it.
+            Expr::Binary(Op::And, left, right) | Expr::Binary(Op::Or, left, right) => {
+                let mut first = state.clone();
+                self.refine(left, outcome, &mut first, frame);
+                let mut second = state.clone();
+                self.refine(left, !outcome, &mut second, frame);
+                self.refine(right, outcome, &mut second, frame);
+                if let Some(joined) = join_states(Some(first), Some(second)) {
+                    *state = joined;
+                }
             }
             Expr::Binary(Op::Equal, left, right) if outcome => {
                 self.refine_equal(left, right, state, frame);

@@ -101,7 +101,9 @@ fn spell_text(bits: &[bool]) -> bool {
         letters.len() >= MIN_SPELLED && plain * 10 >= letters.len() * 9
     };
     let orders = [(7, false), (7, true), (8, false), (8, true)];
-    orders.iter().any(|(width, order)| [false, true].iter().any(|one| is_text(*width, *order, *one)))
+    orders
+        .iter()
+        .any(|(width, order)| [false, true].iter().any(|one| is_text(*width, *order, *one)))
 }
 
 #[cfg(test)]
