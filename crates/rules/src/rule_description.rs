@@ -321,6 +321,11 @@ const CODE_EXAMPLES: &[(&str, &[&str], &[&str])] = &[
         &["f(x)  # assay: ignore python/no-eval the text is a constant of this module"],
     ),
     (
+        "change/check-removed",
+        &["a change that removes `if \"..\" in name: raise ValueError` and leaves `open(name)`"],
+        &["a change that replaces the condition by another one on `name`"],
+    ),
+    (
         "test/weakened",
         &["a change that removes an assertion from a test"],
         &["a change that replaces an assertion by a stricter one"],

@@ -12,6 +12,7 @@ mod generated;
 mod lock_file;
 mod migration;
 mod prompt_injection;
+mod removed_guards;
 mod removed_tests;
 mod untested;
 mod weakened_tests;
@@ -35,8 +36,13 @@ struct FileCheck {
     find: fn(&ChangedFile<'_>) -> Vec<CheckMatch>,
 }
 
-const FILE_CHECKS: &[FileCheck] =
-    &[weakened_tests::CHECK, migration::CHECK, complexity::TOO_LONG, complexity::TOO_DEEP];
+const FILE_CHECKS: &[FileCheck] = &[
+    weakened_tests::CHECK,
+    removed_guards::CHECK,
+    migration::CHECK,
+    complexity::TOO_LONG,
+    complexity::TOO_DEEP,
+];
 
 /// A check of all files of a change.
 struct ChangeCheck {

@@ -301,3 +301,42 @@ fn a_skipped_test_is_not_reported_as_removed() {
     let findings = format_findings(&review(&[("a.test.js", plain)], &[("a.test.js", &skipped)]));
     assert!(!findings.contains("test/removed"), "{findings}");
 }
+
+#[test]
+fn a_removed_check_or_escape_of_a_value_that_is_still_used_is_reported() {
+    let path = "def read(name):\n    if \"..\" in name:\n        raise ValueError(name)\n    return load(name)\n";
+    let loose = "def read(name):\n    return load(name)\n";
+    check(&[("a.py", path)], &[("a.py", loose)], expect!["a.py:1 change/check-removed"]);
+    let call = "def add(self, alias):\n    self.check_alias(alias)\n    self.all.append(alias)\n";
+    let after = call.replace("    self.check_alias(alias)\n", "");
+    check(&[("a.py", call)], &[("a.py", &after)], expect!["a.py:1 change/check-removed"]);
+    let escape = "def start(args, command):\n    args.append('EXEC:%s' % shlex.quote(command))\n";
+    let after = escape.replace("shlex.quote(command)", "command");
+    check(&[("a.py", escape)], &[("a.py", &after)], expect!["a.py:2 change/check-removed"]);
+    let go = "package a\n\nfunc Put(v string) error {\n\tif strings.Contains(v, \"\\n\") {\n\t\treturn errors.New(\"line break\")\n\t}\n\treturn write(v)\n}\n";
+    let after = "package a\n\nfunc Put(v string) error {\n\treturn write(v)\n}\n";
+    check(&[("a.go", go)], &[("a.go", after)], expect!["a.go:3 change/check-removed"]);
+    let js =
+        "function set(key, value) {\n  if (key === '__proto__') return;\n  all[key] = value;\n}\n";
+    let after = "function set(key, value) {\n  all[key] = value;\n}\n";
+    check(&[("a.js", js)], &[("a.js", after)], expect!["a.js:1 change/check-removed"]);
+}
+
+#[test]
+fn a_check_that_is_replaced_moved_or_of_no_value_is_no_removed_check() {
+    let path = "def read(name):\n    if \"..\" in name:\n        raise ValueError(name)\n    return load(name)\n";
+    for after in [
+        "def read(name):\n    if name not in NAMES:\n        raise ValueError(name)\n    return load(name)\n",
+        "def read(name):\n    checked(name)\n    return load(name)\n\n\ndef checked(name):\n    if \"..\" in name:\n        raise ValueError(name)\n",
+        "def read(name):\n    return load(verify_name(name))\n",
+        "def read(other):\n    return load(other)\n",
+        "def write(name):\n    return load(name)\n",
+    ] {
+        check(&[("a.py", path)], &[("a.py", after)], expect![""]);
+    }
+    let presence = "def read(name):\n    if name is None:\n        raise ValueError(name)\n    return load(name)\n";
+    let after = "def read(name):\n    return load(name)\n";
+    check(&[("a.py", presence)], &[("a.py", after)], expect![""]);
+    let branch = "def read(name):\n    if name.startswith('a'):\n        return first(name)\n    return load(name)\n";
+    check(&[("a.py", branch)], &[("a.py", after)], expect![""]);
+}
