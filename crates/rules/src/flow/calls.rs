@@ -87,6 +87,9 @@ impl FlowInterpreter<'_> {
         let mut result = self.result(node, receiver, &facts, state, frame);
         self.ended_rules = outside;
         result.taint(&closure_result.all_taints());
+        let checked: Vec<Taint> =
+            call.arguments.iter().flat_map(|(_, value)| value.all_taints()).collect();
+        self.clear_checked(name, &checked, state);
         let named =
             self.rules.types().named(&call.name).find(|(pattern, _)| pattern.matches(&facts));
         if let Some((_, name)) = named {

@@ -48,6 +48,20 @@ impl State {
         }
     }
 
+    /// Removes the data from all variables that has the same source as checked data.
+    pub(super) fn remove_same_data(&mut self, checked: &[Taint]) {
+        if checked.is_empty() {
+            return;
+        }
+        let is_other = |taint: &Taint| !checked.iter().any(|other| other.has_same_source(taint));
+        for variable in self.variables.values_mut() {
+            if !variable.value.all_taints().iter().all(is_other) {
+                variable.value.forget_parts();
+                variable.value.taints.retain(is_other);
+            }
+        }
+    }
+
     /// Removes the taint of a variable or an attribute whose value was checked.
     pub(super) fn trust(&mut self, place: &Node) {
         if let Expr::Name(name) = &place.expr {

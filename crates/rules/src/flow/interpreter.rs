@@ -65,6 +65,8 @@ pub(super) struct FlowInterpreter<'a> {
     pub(super) running: Vec<Rc<FlowFunction>>,
     /// The indices of the rules that report nothing in the functions that are called now.
     pub(super) ended_rules: BTreeSet<usize>,
+    /// True if data that passes a guard counts as safe.
+    pub(super) counts_guards: bool,
 }
 
 /// Returns true for the types of requests and of other objects that a framework makes.
@@ -99,6 +101,7 @@ impl<'a> FlowInterpreter<'a> {
             calls: Vec::new(),
             running: Vec::new(),
             ended_rules: BTreeSet::new(),
+            counts_guards: false,
         }
     }
 

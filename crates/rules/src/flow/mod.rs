@@ -9,7 +9,8 @@
 //! - `value`, `constants`, `address`: abstract values with their taint, the folding of constants, and
 //!   addresses that are built from text.
 //! - `parameters`: parameters of exported functions as sources.
-//! - `uncovered_flows`: data that reaches an untouched sink because the change removed a check.
+//! - `uncovered_flows`, `guards`: data that reaches an untouched sink because the change removed a
+//!   check.
 //! - `interpreter`: the abstract interpreter, with `statements`, `expressions`, `assignments`,
 //!   `conditions`, `loops` and `frame` (variables and exits); `calls`, `function_calls`, `package_calls`,
 //!   `text_calls` and `collection_calls` for calls.
@@ -33,6 +34,7 @@ mod form;
 mod frame;
 mod function_calls;
 mod go;
+mod guards;
 mod interpreter;
 mod java;
 mod javascript;
@@ -68,6 +70,7 @@ use self::interpreter::{CodeSite, FlowInterpreter, SinkHit};
 pub(crate) use self::program::FileLookup;
 use self::program::{Program, ProgramFile};
 pub(crate) use self::rule_set::FlowRules;
+use self::uncovered_flows::FlowComparison;
 use self::value::TaintPlace;
 use crate::language::{Language, is_javascript};
 use crate::rule_match::RuleMatch;
@@ -247,17 +250,16 @@ fn follow_here<'r>(
     }
     // A function that was not followed to its end may lack a flow by chance.
     if is_complete && !untouched.is_empty() {
-        let new = match uncovered_flows::earlier_flows(file, rules, concerned, lookup) {
-            Ok(earlier) => earlier.map_or_else(Vec::new, |own| own.absent(untouched, &interpreter)),
-            Err(error) => {
-                followed.before_error = Some(error);
-                Vec::new()
+        let comparison = FlowComparison { file, rules, concerned, lookup };
+        match uncovered_flows::new_flows(&comparison, untouched, &interpreter) {
+            Ok(new) => {
+                for (hit, note) in new {
+                    if let Some(found) = uncovered_flows::rule_match(&hit, &interpreter, note) {
+                        followed.add(&rules.rules[hit.rule], found);
+                    }
+                }
             }
-        };
-        for hit in new {
-            if let Some(found) = uncovered_flows::rule_match(&hit, &interpreter) {
-                followed.add(&rules.rules[hit.rule], found);
-            }
+            Err(error) => followed.before_error = Some(error),
         }
     }
     followed

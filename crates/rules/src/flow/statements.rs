@@ -145,7 +145,12 @@ impl FlowInterpreter<'_> {
             None => {
                 let then = run(self, then, true);
                 let otherwise = run(self, otherwise, false);
-                join_states(then, otherwise)
+                let is_left = then.is_none() != otherwise.is_none();
+                let mut after = join_states(then, otherwise);
+                if let Some(after) = after.as_mut().filter(|_| is_left && self.counts_guards) {
+                    self.clear_guarded(condition, after, frame);
+                }
+                after
             }
         }
     }

@@ -341,6 +341,34 @@ fn a_flow_is_new_if_the_change_removes_a_conversion() {
     assert_eq!(fired(&[("a.php", before)], &[("a.php", &after)]), ["php/html-from-request 3"]);
 }
 
+#[test]
+fn a_flow_is_new_if_the_change_removes_a_guard_of_the_value() {
+    let code = |guard: &str| {
+        format!(
+            "from flask import Flask, request\n\napp = Flask(__name__)\n\n\n@app.route(\"/report\")\ndef report():\n    name = request.args[\"name\"]\n{guard}    return open(\"reports/\" + name).read()\n"
+        )
+    };
+    let open = "python/file-from-request";
+    let unguarded = code("");
+    for guard in [
+        "    if name in reserved():\n        return \"unknown\"\n",
+        "    if name.find(\":\") >= 0:\n        raise ValueError(name)\n",
+        "    check_name(name)\n",
+    ] {
+        let found = fired(&[("a.py", &code(guard))], &[("a.py", &unguarded)]);
+        assert_eq!(found, [format!("{open} 9")], "{guard}");
+    }
+    for (guard, after) in [
+        ("    if not name:\n        return \"unknown\"\n", unguarded.clone()),
+        (
+            "    if name in reserved():\n        return \"unknown\"\n",
+            code("    if name in others():\n        return \"unknown\"\n"),
+        ),
+    ] {
+        assert_eq!(fired(&[("a.py", &code(guard))], &[("a.py", &after)]), [""; 0], "{guard}");
+    }
+}
+
 /// Code whose values are not checked before the change, too, in several shapes of a change.
 #[test]
 fn a_flow_of_a_renamed_function_or_of_a_component_is_not_new() {
