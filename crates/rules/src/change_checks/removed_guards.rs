@@ -56,16 +56,21 @@ static REJECTION: LazyLock<Regex> = LazyLock::new(|| {
 static DANGEROUS: LazyLock<Regex> =
     LazyLock::new(|| regex(r#"["'`](?:\.\.[/\\]?|__proto__|constructor|prototype)["'`]"#));
 
-/// A condition that asks for the presence, the type or the error of a value, or for a setting.
+/// A part of a condition that asks for the presence, the type or the error of a value, or for a
+/// setting.
 static PRESENCE: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r#"(?x)
         ^[(\s]*(?:!|not\s)?\s*[\w.$>\-@?\[\]'"]+[)\s]*$
-        | \b(?:is\s+(?:not\s+)?None|nil|null|NULL|undefined|isinstance|instanceof|typeof|issubclass|hasattr|isset|empty|is_null|is_none|is_some|is_err|is_ok|IsNull\w*|isEmpty|isBlank|is_empty|nil\?|blank\?|present\?|is_a\?|callable|StopIteration|version_info|VERSION|platform)\b
+        | ^[(\s]*[\w.$>\-@?\[\]'"]+\s*(?:is(?:\s+not)?|[=!]=+)\s*(?:None|nil|null|NULL|nullptr|undefined)[)\s]*$
+        | \b(?:isinstance|instanceof|typeof|issubclass|hasattr|isset|empty|is_null|is_none|is_some|is_err|is_ok|IsNull\w*|isEmpty|isBlank|is_empty|nil\?|blank\?|present\?|is_a\?|callable|StopIteration|version_info|VERSION|platform)\b
         | (?:[=!]=+)\s*(?:["']{2}|0|-1|true|false|True|False)[)\s]*$
         "#,
     )
 });
+
+/// The operators that join the parts of a condition.
+static JOINT: LazyLock<Regex> = LazyLock::new(|| regex(r"\band\b|\bor\b|&&|\|\|"));
 
 /// The name of a function that checks its arguments.
 static CHECKING_NAME: LazyLock<Regex> = LazyLock::new(|| {
@@ -191,7 +196,8 @@ fn condition_text(node: &SyntaxNode<'_>) -> Option<String> {
     let start = start.join("\n");
     let rejects = REJECTION.is_match(&start)
         || DANGEROUS.is_match(&condition) && regex_exit().is_match(&start);
-    (rejects && !PRESENCE.is_match(&condition)).then_some(condition)
+    let is_presence = JOINT.split(&condition).all(|part| PRESENCE.is_match(part));
+    (rejects && !is_presence).then_some(condition)
 }
 
 /// Returns the pattern of any exit.

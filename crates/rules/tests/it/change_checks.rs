@@ -337,6 +337,8 @@ fn a_check_that_is_replaced_moved_or_of_no_value_is_no_removed_check() {
     let presence = "def read(name):\n    if name is None:\n        raise ValueError(name)\n    return load(name)\n";
     let after = "def read(name):\n    return load(name)\n";
     check(&[("a.py", presence)], &[("a.py", after)], expect![""]);
+    let both = presence.replace("name is None", "name is None or not name");
+    check(&[("a.py", &both)], &[("a.py", after)], expect![""]);
     let branch = "def read(name):\n    if name.startswith('a'):\n        return first(name)\n    return load(name)\n";
     check(&[("a.py", branch)], &[("a.py", after)], expect![""]);
 }
