@@ -49,7 +49,8 @@ pub enum ReviewIssues {
 }
 
 /// Converts the findings of a review into issues, and those that block nothing into remarks. In a
-/// loop, debugging output and swallowed errors block at any grade. A finding whose category is in
+/// loop, debugging output, swallowed errors, and code that behaves differently under test block at
+/// any grade. A finding whose category is in
 /// `own_kinds`, the repository's own kinds of issues, gets that kind.
 pub fn from_review(synthesis: &Synthesis, own_kinds: &[String]) -> ReviewIssues {
     let because = synthesis.verdict.because.iter();
@@ -68,9 +69,9 @@ pub fn from_review(synthesis: &Synthesis, own_kinds: &[String]) -> ReviewIssues 
             });
             let blocking: BTreeSet<&String> = blocking.collect();
             let others = synthesis.findings.iter().filter(|it| !blocking.contains(&it.id));
-            let (left, remarks): (Vec<&Finding>, Vec<&Finding>) =
-                others.partition(|finding| is_left_over(finding));
-            issues.extend(left.into_iter().map(|finding| from_finding(finding, own_kinds)));
+            let (stopped, remarks): (Vec<&Finding>, Vec<&Finding>) =
+                others.partition(|finding| blocks_at_any_grade(finding));
+            issues.extend(stopped.into_iter().map(|finding| from_finding(finding, own_kinds)));
             let remarks = remarks.into_iter().map(|finding| from_finding(finding, own_kinds));
             ReviewIssues::Complete { issues, remarks: remarks.collect() }
         }
@@ -86,13 +87,14 @@ fn is_blocking(rule: VerdictRule) -> bool {
 }
 
 /// Returns true if a rule found something that an implementation must not contain: debugging
-/// output, or a swallowed error.
-fn is_left_over(finding: &Finding) -> bool {
+/// output, a swallowed error, or code that makes its tests prove nothing.
+fn blocks_at_any_grade(finding: &Finding) -> bool {
     let rule = finding.rule.as_deref().unwrap_or_default();
     let name = rule.rsplit('/').next().unwrap_or_default();
-    let mut words = name.split('-');
-    let left = ["debug", "debugger", "dbg", "swallowed", "dump"];
-    !finding.pre_existing && words.any(|word| left.contains(&word)) && !name.ends_with("-exposed")
+    let left_over = ["debug", "debugger", "dbg", "swallowed", "dump"];
+    let is_left_over = name.split('-').any(|word| left_over.contains(&word));
+    let is_stopped = is_left_over && !name.ends_with("-exposed") || name == "differs-under-test";
+    is_stopped && !finding.pre_existing
 }
 
 /// Returns the issues of a reason; empty if the reason does not block.
