@@ -245,9 +245,9 @@ impl CommandSession<'_> {
         let (id, place) = (escape::to_code_span(&entry.id), place.unwrap_or_default());
         let reason = escape::escape_comment(reason);
         Ok(format!(
-            "Dismissed {id} {title}{place}, by {by}: {reason}\n\nReviews of assay with this ledger \
-             do not report the finding any more, unless its code is edited. `assay findings reopen \
-             {}` reverts the dismissal.",
+            "Dismissed {id} {title}{place}, by {by}: {reason}\n\nThe dismissal holds for reviews \
+             with this ledger until the code of the finding is edited. `assay findings reopen {}` \
+             reverts the dismissal.",
             entry.id
         ))
     }

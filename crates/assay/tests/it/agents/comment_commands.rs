@@ -147,7 +147,7 @@ fn each_command_of_a_webhook_is_carried_out_once_and_answered() {
 
         Dismissed `ID` Command injection (`shop.py:5`), by ann: our @&#8203;own names
 
-        Reviews of assay with this ledger do not report the finding any more, unless its code is edited. `assay findings reopen ID` reverts the dismissal.
+        The dismissal holds for reviews with this ledger until the code of the finding is edited. `assay findings reopen ID` reverts the dismissal.
 
         A review of `COMMIT` is queued. It updates the comments, the summary and the verdict.
     "#]],
@@ -242,7 +242,7 @@ fn a_workflow_carries_out_the_commands_of_a_comment_once() {
 
         Dismissed `ID` Command injection (`shop.py:5`), by ann: our names
 
-        Reviews of assay with this ledger do not report the finding any more, unless its code is edited. `assay findings reopen ID` reverts the dismissal.
+        The dismissal holds for reviews with this ledger until the code of the finding is edited. `assay findings reopen ID` reverts the dismissal.
 
         > /assay explain 0
 
