@@ -6,7 +6,7 @@ use assay_testkit::Repository;
 
 use crate::{AssayRun, assay_in};
 
-const BEFORE: &str = "import os\n\n\ndef clean(name):\n    check(name)\n    return name\n";
+const BEFORE: &str = "import os\n\n\ndef clean(name):\n    greet(name)\n    return name\n";
 const AFTER: &str = "import os\n\n\ndef clean(name):\n    os.system(f\"rm -r {name}\")\n    print(\"DEBUG\", name)\n    return name\n";
 
 fn run(repository: &Repository, args: &[&str]) -> AssayRun {
@@ -43,7 +43,7 @@ fn the_page_has_the_verdict_and_each_finding_beside_its_code() {
         "<span class=\"badge high\">HIGH</span>",
         "<code>python/shell-injection</code>",
         "<span class=\"l add hit\"><span class=\"n\">5</span><span class=\"s\">+</span><mark>    os.system(",
-        "<span class=\"l del\"><span class=\"n\">5</span><span class=\"s\">-</span>    check(name)",
+        "<span class=\"l del\"><span class=\"n\">5</span><span class=\"s\">-</span>    greet(name)",
         "<figcaption>fix of clean.py</figcaption>",
         "<span class=\"l del\"><span class=\"n\">6</span><span class=\"s\">-</span>    print(&quot;DEBUG&quot;, name)",
         "safe: applied by assay fix",
@@ -113,7 +113,7 @@ fn the_page_refers_to_nothing_outside_of_it_and_runs_no_other_script() {
 
 #[test]
 fn a_clean_change_has_a_page_without_findings() {
-    let repository = reviewed(&BEFORE.replace("check", "verify"));
+    let repository = reviewed(&BEFORE.replace("greet", "welcome"));
     let page = page(&repository);
     assert!(page.contains("Ready <small>"), "{page}");
     assert!(page.contains("No open finding."), "{page}");
@@ -125,7 +125,7 @@ fn an_older_run_can_be_named() {
     let repository = reviewed(AFTER);
     let first = run(&repository, &["report", "--html", "page.html"]).stdout;
     let id = first.strip_prefix("run ").unwrap().split(':').next().unwrap();
-    repository.write("clean.py", BEFORE.replace("check", "verify"));
+    repository.write("clean.py", BEFORE.replace("greet", "welcome"));
     repository.git(&["add", "--all"]);
     run(&repository, &["review", "--staged"]);
     assert!(run(&repository, &["report", "--html", "p.html"]).stdout.contains(": ready, 0 open"));

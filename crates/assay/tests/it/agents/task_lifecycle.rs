@@ -92,7 +92,10 @@ fn tasks_of_unknown_or_forbidden_types_fail_with_the_reason() {
     let repository = Repository::new();
     let mut agents = Agents::start(&repository, &["qa"]);
     for (kind, why) in [
-        ("dancing", "unknown task type `dancing`; known types: architecture, fix, "),
+        (
+            "dancing",
+            "unknown task type `dancing`; known types: architecture, comment_command, fix, ",
+        ),
         ("fix", "agent `qa` may not do tasks of type `fix`: missing permission `edit`"),
         ("planning", "agent `qa` has no program for tasks of type `planning`"),
         ("review", "the task names no change"),
