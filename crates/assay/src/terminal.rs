@@ -1,5 +1,6 @@
 //! A review as text in a terminal.
 
+mod explanations;
 pub(crate) mod ledger;
 mod roster;
 mod snippet;
@@ -22,6 +23,7 @@ use assay_findings::verdict::{VerdictState, list_reviewers};
 use assay_findings::write::escape;
 use assay_review::fix::FixPlan;
 
+use self::explanations::Explanations;
 pub(crate) use self::roster::print_roster;
 pub(crate) use self::snippet::Source;
 pub(crate) use self::table::{TableWidth, table};
@@ -97,12 +99,13 @@ pub(crate) fn render(
     let files = count(change.files.len(), "file");
     writeln!(out, "{BOLD}Review of {}{BOLD:#} ({files})\n", escape::one_line(&change.title))?;
     let shown = synthesis.findings.iter().filter(|finding| finding.shown || options.all_findings);
+    let mut explanations = Explanations::default();
     for (file, findings) in by_file(shown) {
         let source = Source::open(change, file);
         let first = findings.iter().find_map(|finding| finding.line);
         writeln!(out, "{BOLD}{}{BOLD:#}", heading(change, file, first))?;
         for finding in findings {
-            write_finding(&mut out, finding, &source)?;
+            write_finding(&mut out, finding, &source, explanations.earlier_place(finding))?;
         }
     }
     write_folded(&mut out, synthesis, options)?;
@@ -179,29 +182,37 @@ fn abbreviate_names(names: &[&str]) -> String {
     }
 }
 
-/// Prints one finding: title, place, impact and fix.
+/// Prints one finding: title, place, impact and fix. With the place of an earlier finding that has
+/// the same explanation, the place is printed instead of the explanation.
 pub(crate) fn write_finding(
     out: &mut impl Write,
     finding: &Finding,
     source: &Source,
+    earlier: Option<&str>,
 ) -> anyhow::Result<()> {
     let style = style_of(finding);
     write_title(out, finding)?;
     source.write(out, finding, style)?;
     let text =
         |text: &str, first| wrap(&escape::one_line(&assay_rules::redact(text)), first, "     ");
-    if let Some(below) = finding.text_below_heading() {
-        writeln!(out, "     {}", text(&below, 5))?;
+    match (earlier, finding.text_below_heading()) {
+        (Some(place), _) => {
+            let reference = format!("explained above, at {place}");
+            writeln!(out, "     {DIM}{}{DIM:#}", text(&reference, 5))?;
+        }
+        (None, Some(below)) => writeln!(out, "     {}", text(&below, 5))?,
+        (None, None) => (),
     }
     if let Some(doubt) = finding.doubt() {
         writeln!(out, "     {DIM}{}{DIM:#}", text(&doubt, 5))?;
     }
     write_trace(out, finding)?;
-    if let Some(fix) = finding.fix_or_form() {
+    if let Some(fix) = finding.fix_or_form().filter(|_| earlier.is_none()) {
         writeln!(out, "     {GREEN}fix:{GREEN:#} {}", text(fix, 10))?;
     }
     source.write_replacement(out, finding)?;
-    if let Some(link) = finding.template.as_ref().and_then(|template| template.link.as_deref()) {
+    let link = finding.template.as_ref().and_then(|template| template.link.as_deref());
+    if let Some(link) = link.filter(|_| earlier.is_none()) {
         writeln!(out, "     {DIM}see {}{DIM:#}", escape::one_line(link))?;
     }
     writeln!(out)?;

@@ -157,7 +157,7 @@ impl<I: InputSource, O: Write> Dialogue<I, O> {
         let file = finding.file.as_ref();
         let heading = terminal::heading(change, file, finding.line);
         writeln!(self.out, "\n{DIM}{number} of {total}{DIM:#}  {BOLD}{heading}{BOLD:#}")?;
-        terminal::write_finding(&mut self.out, finding, &Source::open(change, file))?;
+        terminal::write_finding(&mut self.out, finding, &Source::open(change, file), None)?;
         match offer {
             FixOffer::Safe => writeln!(self.out, "{GREEN}The fix is safe.{GREEN:#}")?,
             FixOffer::NotSafe => writeln!(

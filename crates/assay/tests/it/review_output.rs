@@ -56,6 +56,19 @@ fn a_format_with_a_file_leaves_the_terminal_output_on_stdout() {
 }
 
 #[test]
+fn an_explanation_that_findings_share_is_printed_once() {
+    let repository = flawed();
+    repository.write("src/b.py", FLAWED);
+    repository.commit("third");
+    let ran = assay_in(repository.path(), &["review", "--commit", "HEAD~2..HEAD"], b"");
+    let text = &ran.stdout;
+    assert_eq!(text.matches("Breakpoint left in the code (python/debugger)").count(), 2, "{text}");
+    assert_eq!(text.matches("waits for a command from a terminal").count(), 1, "{text}");
+    assert_eq!(text.matches("fix: Take the breakpoint out.").count(), 1, "{text}");
+    assert!(text.contains("explained above, at src/a.py:2\n"), "{text}");
+}
+
+#[test]
 fn output_goes_to_a_file_instead_of_stdout() {
     let repository = flawed();
     for (args, start) in [(&["-o", "out"][..], "Review of "), (&["-o", "out", "--json"], "{")] {
