@@ -239,7 +239,7 @@ fn is_lost(check: &RemovableCheck, old: &[&str], new: &[&str]) -> bool {
     let values: Vec<&str> = WORD.find_iter(arguments).map(|own| own.as_str()).collect();
     let values: Vec<&str> = values.into_iter().filter(|value| is_variable(value)).collect();
     let mentions = |line: &&str| values.iter().any(|value| has_word(line, value));
-    if !new.iter().any(|line| mentions(line)) {
+    if !new.iter().any(&mentions) {
         return false;
     }
     let old: BTreeSet<&str> = old.iter().map(|line| line.trim()).collect();
@@ -258,7 +258,7 @@ fn is_lost(check: &RemovableCheck, old: &[&str], new: &[&str]) -> bool {
     let is_replaced = added.iter().any(|line| mentions(line) && is_check(line))
         || added.iter().any(|line| REJECTION.is_match(line));
     // An escape is lost only where its value is written again.
-    let is_written = check.kind != CheckKind::Escape || added.iter().any(|line| mentions(line));
+    let is_written = check.kind != CheckKind::Escape || added.iter().any(mentions);
     is_written && !is_replaced
 }
 
