@@ -8,7 +8,7 @@
 //!   users. `rule_selection`: the rules that a review applies.
 //! - `syntax`, `node_kinds`, `tree_facts`, `scan`: the syntax tree of a file, the meaning of its
 //!   kinds of node, the facts of one walk over the touched part, and the structural rules, matched
-//!   on that walk.
+//!   on that walk. `tree_rules`: structural rules and `flow`, joined to one finding for each defect.
 //! - `embedded_code`: code inside of files of another format, such as components and notebooks.
 //! - `flow`: rules that follow data from its source to a sink, within functions and across calls.
 //! - `text`: rules on text, for conflict markers, credentials and orders to reviewers.
@@ -61,6 +61,7 @@ mod syntax;
 mod test_functions;
 mod text;
 mod tree_facts;
+mod tree_rules;
 
 pub use behaviours::{Behaviour, behaviours};
 pub use calls::calls;

@@ -11,22 +11,18 @@ use assay_findings::coverage::HunkOutcome;
 use assay_findings::identity::Suppression;
 use assay_findings::path::RepoPath;
 use assay_findings::report::{Report, Reviewer, ReviewerKind};
-use assay_findings::tier::EvidenceTier;
-use assay_findings::vote::{LineRange, Vote};
+use assay_findings::vote::Vote;
 
 use crate::change_checks::{ChangeFacts, ChangedFile, FileFacts, TEXT_CHECKS};
 use crate::embedded_code;
-use crate::flow::{EarlierFile, FlowRule, FollowedFile, follow};
 use crate::foreign_code;
 use crate::language::{self, CodeContainer, Language};
-use crate::rule::{Rule, RuleScope};
-use crate::rule_match::RuleMatch;
 use crate::rulebook::Rulebook;
-use crate::scan::scan;
 use crate::source_files::SourceFiles;
 use crate::suppression;
 use crate::syntax::{LineSet, Syntax};
 use crate::text::{self, AddedLines, injection};
+use crate::tree_rules::{TreeFile, apply_tree_rules};
 
 /// The name under which the rules report.
 pub const REVIEWER: &str = "rules";
@@ -221,57 +217,18 @@ impl Rulebook {
         let syntax = Syntax::of(path.as_str(), text);
         let touched = LineSet::new(file.added());
         let foreign = foreign_code::reason(path.as_str(), text, || adds_mark(change, file));
-        let is_concerned_by = |scope: &RuleScope, id: &str| {
-            foreign.is_none() && scope.applies_to(path.as_str()) && applies(id)
-        };
-        let mut is_concerned = false;
-        let mut not_covered = Vec::new();
-        let mut before_error = None;
-        let tree_facts = syntax.as_ref().map(|syntax| {
-            let rules = self.rules(syntax.language());
-            let concerned: Vec<bool> = rules
-                .rules
-                .iter()
-                .map(|rule| is_concerned_by(&rule.scope, &rule.about.id))
-                .collect();
-            let flow_concerned: Vec<bool> = rules
-                .flow
-                .rules
-                .iter()
-                .map(|rule| is_concerned_by(&rule.scope, &rule.about.id))
-                .collect();
-            is_concerned = concerned.contains(&true) || flow_concerned.contains(&true);
-            let (mut hits, tree_facts) =
-                scan(path.as_str(), syntax, text, rules, &concerned, &touched);
-            let changed = LineSet::new(file.hunks.iter().filter_map(|it| it.new.surroundings()));
-            let before = || earlier_file(change, file);
-            let file = FollowedFile {
-                path,
-                text,
-                syntax,
-                touched: &touched,
-                changed: &changed,
-                before: &before,
-            };
-            let find = |language, name: &str| sources.find(path, language, name);
-            let followed = follow(&file, &rules.flow, &flow_concerned, &find);
-            // The value that the pattern suspects is known to be constant.
-            hits.retain(|(rule, hit)| {
-                let is_constant = |span| followed.builds_constants_only(span);
-                !rules.flow.covers(&rule.about.id) || !hit.span.as_ref().is_some_and(is_constant)
-            });
-            not_covered = followed.not_covered;
-            before_error = followed.before_error;
-            let left = add_traces(path, &mut hits, followed.matches);
-            votes.extend(hits.into_iter().map(|(rule, hit)| hit.vote(&rule.about, path)));
-            votes.extend(left.into_iter().map(|(rule, hit)| hit.vote(&rule.about, path)));
-            tree_facts
+        let mut tree = syntax.as_ref().map(|syntax| {
+            let file = TreeFile { change, file, path, text, syntax, touched: &touched };
+            let is_applied = |id: &str| foreign.is_none() && applies(id);
+            apply_tree_rules(&file, self.rules(syntax.language()), &is_applied, sources)
         });
-        let view = ChangedFile::new(change, file, Some(text), tree_facts.as_ref());
+        votes.extend(tree.iter_mut().flat_map(|tree| std::mem::take(&mut tree.votes)));
+        let tree_facts = tree.as_ref().map(|tree| &tree.tree_facts);
+        let view = ChangedFile::new(change, file, Some(text), tree_facts);
         if foreign.is_none() {
             votes.extend(view.votes());
         }
-        let read = tree_facts.as_ref().filter(|_| is_concerned);
+        let read = tree.as_ref().filter(|tree| tree.is_concerned).map(|tree| &tree.tree_facts);
         let grammar = syntax
             .as_ref()
             .filter(|syntax| language::has_whole_grammar(syntax.language(), path.as_str(), text));
@@ -313,25 +270,15 @@ impl Rulebook {
             votes.extend(new.map(|hit| hit.vote(&about, path)));
         }
         let facts = Some(FileFacts::of(&view));
-        let before_error = view.before_error().map(ToString::to_string).or(before_error);
+        let before_error = view.before_error().map(ToString::to_string);
+        let before_error = before_error.or(tree.as_mut().and_then(|tree| tree.before_error.take()));
         let looks = match before_error {
             Some(error) => vec![HunkOutcome::Failed(error); looks.len()],
             None => looks,
         };
+        let not_covered = tree.map(|tree| tree.not_covered).unwrap_or_default();
         FileResult { votes, looks, suppressions: asked.suppressions, facts, not_covered }
     }
-}
-
-/// Returns a file before the change.
-fn earlier_file(change: &Change, file: &FileDiff) -> Result<Option<EarlierFile>, String> {
-    let view = ChangedFile::new(change, file, None, None);
-    let text = view.before().map(str::to_owned);
-    if let Some(error) = view.before_error() {
-        return Err(error.to_string());
-    }
-    let Some(text) = text else { return Ok(None) };
-    let changed = LineSet::new(file.hunks.iter().filter_map(|hunk| hunk.old.surroundings()));
-    Ok(Some(EarlierFile { text, changed }))
 }
 
 /// Returns true if all lines with content among the touched ones hold code, which is the rest of a
@@ -351,46 +298,6 @@ fn adds_mark(change: &Change, file: &FileDiff) -> bool {
     let had_no_mark =
         earlier.before().is_some_and(|text| !foreign_code::is_marked(file.path(), text));
     had_no_mark || earlier.before_error().is_some()
-}
-
-/// Adds the traces of matches to the structural matches for the same defect at the same place or
-/// on the way of the data. Returns the other matches.
-fn add_traces<'r>(
-    path: &RepoPath,
-    hits: &mut [(&Rule, RuleMatch)],
-    matches: Vec<(&'r FlowRule, RuleMatch)>,
-) -> Vec<(&'r FlowRule, RuleMatch)> {
-    let mut left = Vec::new();
-    for (rule, found) in matches {
-        let on_way = |lines: LineRange| {
-            let mut steps = found.trace.iter().filter(|step| &step.file == path);
-            steps.any(|step| (lines.start()..=lines.end()).contains(&step.line))
-        };
-        let is_same = |(other, hit): &&mut (&Rule, RuleMatch)| {
-            rule.covers.contains(&other.about.id)
-                && (LineSet::new([hit.lines]).overlaps(found.lines) || on_way(hit.lines))
-        };
-        match hits.iter_mut().find(is_same) {
-            Some((_, hit)) if !hit.trace.is_empty() => {}
-            Some((_, hit)) => add_evidence(hit, rule, found),
-            None => left.push((rule, found)),
-        }
-    }
-    left
-}
-
-/// Adds the way of the data to a match. A lead becomes a finding of the tier of the data; if callers
-/// are not known, with the grade of the rule that follows the data. A parameter adds nothing to a
-/// pattern that is certain by itself.
-fn add_evidence(hit: &mut RuleMatch, rule: &FlowRule, found: RuleMatch) {
-    let is_weak = found.tier == Some(EvidenceTier::Parameter);
-    match hit.tier {
-        Some(EvidenceTier::Lead) => hit.grade = is_weak.then(|| rule.about.grade.clone()),
-        _ if is_weak => return,
-        _ => {}
-    }
-    hit.tier = found.tier;
-    hit.trace = found.trace;
 }
 
 /// Returns the languages of a change, by the names of its files.

@@ -30,6 +30,9 @@ pub(crate) struct LanguageRules {
     pub(crate) rules: Vec<Rule>,
     /// The rules that follow data.
     pub(crate) flow: FlowRules,
+    /// The ids of structural rules that the repository switches off. Their matches decide which
+    /// matches of rules on data are dropped.
+    off: HashSet<String>,
     by_kind: Vec<Vec<usize>>,
 }
 
@@ -130,25 +133,30 @@ impl Rulebook {
             let builtin = builtin.map(|(name, yaml)| (name.to_owned(), yaml));
             let mut rules: Vec<Rule> = Vec::new();
             let mut flow_rules: Vec<FlowRule> = Vec::new();
+            let mut off: HashSet<String> = HashSet::new();
             let mut libraries = builtin::libraries(language);
             for (name, yaml) in builtin.chain(self.repository.iter().cloned()) {
                 let read = RuleFile::read_for(&name, &yaml, |wanted| wanted == language)
                     .expect("every rule was read once before");
-                rules.retain(|rule| !read.off.contains(&rule.about.id));
                 flow_rules.retain(|rule| !read.off.contains(&rule.about.id));
+                off.extend(read.off);
                 libraries.extend(read.libraries);
                 for rule in read.rules {
+                    off.remove(&rule.about.id);
                     rules.retain(|other| other.about.id != rule.about.id);
                     flow_rules.retain(|other| other.about.id != rule.about.id);
                     rules.push(rule);
                 }
                 for rule in read.flow_rules {
+                    off.remove(&rule.about.id);
                     rules.retain(|other| other.about.id != rule.about.id);
                     flow_rules.retain(|other| other.about.id != rule.about.id);
                     flow_rules.push(rule);
                 }
             }
-            LanguageRules::new(rules, FlowRules::new(language, flow_rules, &libraries))
+            let flow = FlowRules::new(language, flow_rules, &libraries);
+            rules.retain(|rule| !off.contains(&rule.about.id) || flow.covers(&rule.about.id));
+            LanguageRules { off, ..LanguageRules::new(rules, flow) }
         })
     }
 }
@@ -169,7 +177,12 @@ impl LanguageRules {
                 by_kind[kind].push(at);
             }
         }
-        LanguageRules { rules, flow, by_kind }
+        LanguageRules { rules, flow, off: HashSet::new(), by_kind }
+    }
+
+    /// Returns true if the repository switches a structural rule off.
+    pub(crate) fn is_off(&self, id: &str) -> bool {
+        self.off.contains(id)
     }
 
     /// Returns the indices of the rules that can match a node of a kind.

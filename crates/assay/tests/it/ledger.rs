@@ -10,7 +10,7 @@ use crate::{AssayRun, LEDGER_URL, also_on_postgres, assay_in};
 
 const SHELL: &str = "import os\n\n\ndef clean(name):\n    os.system(f\"rm -r {name}\")\n";
 
-const EVAL: &str = "def _answer(text):\n    return eval(text)\n";
+const EVAL: &str = "def answer(text):\n    return eval(text)\n";
 
 also_on_postgres! {
     a_fixed_finding_has_the_state_gone_and_reopens_if_the_code_returns,

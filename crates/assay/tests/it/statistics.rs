@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::ledger::{fixed, id, review, reviewed, run};
 use crate::{AssayRun, assay};
 
-const EVAL: &str = "def _answer(text):\n    return eval(text)\n";
+const EVAL: &str = "def answer(text):\n    return eval(text)\n";
 
 const SHELL: &str = "import os\n\n\ndef clean(name):\n    os.system(f\"rm -r {name}\")\n";
 

@@ -3,7 +3,7 @@
 use assay_findings::tier::EvidenceTier;
 use assay_findings::trace::TraceStep;
 use assay_findings::vote::Confidence;
-use assay_rules::Rulebook;
+use assay_rules::{RuleSelection, Rulebook};
 use assay_testkit::Repository;
 use expect_test::expect;
 
@@ -173,7 +173,11 @@ flow:
 
 fn review_by(rules: &str, text: &str) -> Vec<String> {
     let files = [("house.yml".to_owned(), rules.to_owned())];
-    let rulebook = Rulebook::with_repository_rules(files).unwrap();
+    rules_that_fire(&Rulebook::with_repository_rules(files).unwrap(), text)
+}
+
+/// Returns the rules that fire on the file `a.py`.
+fn rules_that_fire(rulebook: &Rulebook, text: &str) -> Vec<String> {
     let repository = Repository::new();
     repository.write("a.py", text);
     repository.commit("change");
@@ -190,6 +194,24 @@ fn a_rule_of_the_repository_follows_data() {
     let clean = "import house\n\nhouse.log(house.clean(house.names(1)))\n";
     assert_eq!(review_by(OWN_RULE, dirty), ["house/no-raw-names"]);
     assert!(review_by(OWN_RULE, clean).is_empty());
+}
+
+#[test]
+fn no_other_rule_reports_the_parameter_of_a_pattern_that_is_off() {
+    let pattern = "python/eval-of-parameter";
+    let off = format!("id: {pattern}\nlanguage: Python\nseverity: off\nrule: {{ regex: '^$' }}\n");
+    let by_file = Rulebook::with_repository_rules([("off.yml".to_owned(), off)]).unwrap();
+    let mut selection = RuleSelection::default();
+    selection.ignore("`--ignore`", [pattern]).unwrap();
+    let by_selection = Rulebook::builtin().with_selection(selection).unwrap();
+    let parameter = "def answer(text):\n    return eval(text)\n";
+    let request =
+        "from flask import request\n\n\ndef answer():\n    return eval(request.args['q'])\n";
+    assert_eq!(rules_that_fire(&Rulebook::builtin(), parameter), [pattern]);
+    for rulebook in [by_file, by_selection] {
+        assert!(rules_that_fire(&rulebook, parameter).is_empty());
+        assert_eq!(rules_that_fire(&rulebook, request), ["python/eval-of-input"]);
+    }
 }
 
 #[test]
