@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use super::pattern::Values;
 use super::value::{FlowValue, ValueParts};
 
 /// The maximum number of parts that are known one by one.
 const MAX_PARTS: usize = 256;
-
-type Values = [(Option<String>, FlowValue)];
 
 /// Returns the content of a new collection.
 pub(super) fn new_collection(type_name: &str, values: &Values) -> ValueParts {

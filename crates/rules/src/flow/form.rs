@@ -195,6 +195,28 @@ pub(super) enum BinaryOperator {
     Other,
 }
 
+impl BinaryOperator {
+    /// Returns the operator of a sign that has the same meaning in all languages with this sign.
+    pub(super) fn of_sign(sign: &str) -> BinaryOperator {
+        match sign {
+            "+" => BinaryOperator::Add,
+            "-" => BinaryOperator::Subtract,
+            "*" => BinaryOperator::Multiply,
+            "/" => BinaryOperator::Divide,
+            "%" => BinaryOperator::Remainder,
+            "<" => BinaryOperator::Less,
+            "<=" => BinaryOperator::LessOrEqual,
+            ">" => BinaryOperator::Greater,
+            ">=" => BinaryOperator::GreaterOrEqual,
+            "==" => BinaryOperator::Equal,
+            "!=" => BinaryOperator::NotEqual,
+            "&&" => BinaryOperator::And,
+            "||" => BinaryOperator::Or,
+            _ => BinaryOperator::Other,
+        }
+    }
+}
+
 /// A value that is known before the program runs.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Constant {

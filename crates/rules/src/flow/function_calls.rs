@@ -5,6 +5,7 @@ use std::rc::Rc;
 use super::form::{ClosureParameter, FlowFunction, Node, Step};
 use super::frame::{Frame, State, Variable, join_states};
 use super::interpreter::{CodeSite, FlowInterpreter};
+use super::pattern::Values;
 use super::value::{FlowValue, is_plain_type};
 
 /// The maximum number of nested calls that are followed.
@@ -17,7 +18,7 @@ impl FlowInterpreter<'_> {
         functions: &[(usize, Rc<FlowFunction>)],
         node: &Node,
         this: FlowValue,
-        arguments: &[(Option<String>, FlowValue)],
+        arguments: &Values,
         frame: &Frame,
     ) -> Option<(FlowValue, FlowValue)> {
         let mut result: Option<(FlowValue, FlowValue)> = None;
@@ -37,7 +38,7 @@ impl FlowInterpreter<'_> {
         function: &Rc<FlowFunction>,
         node: &Node,
         this: FlowValue,
-        arguments: &[(Option<String>, FlowValue)],
+        arguments: &Values,
         caller: &Frame,
     ) -> (FlowValue, FlowValue) {
         let is_running = self.running.iter().any(|own| Rc::ptr_eq(own, function));
@@ -65,7 +66,7 @@ impl FlowInterpreter<'_> {
         &mut self,
         function: &FlowFunction,
         node: &Node,
-        arguments: &[(Option<String>, FlowValue)],
+        arguments: &Values,
         caller: &Frame,
         state: &mut State,
     ) {

@@ -6,7 +6,9 @@ use super::form::{
     Argument, BinaryOperator, Case, ClosureParameter, Constant, Expr, FlowClass, FlowField,
     FlowFunction, FlowParameter, LoopForm, Node, Step,
 };
-use super::lowering::{MAX_LOWERING_DEPTH, calls_in, line_of, named_children, node, text_of};
+use super::lowering::{
+    MAX_LOWERING_DEPTH, calls_in, line_of, lower_prefix_operator, named_children, node, text_of,
+};
 use crate::syntax::{Syntax, SyntaxNode, lines_of};
 
 /// Lowers the types of a file.
@@ -340,17 +342,8 @@ fn lower_expr(expr: &SyntaxNode<'_>, level: usize) -> Node {
         "assignment_expression" => lower_assignment(expr, level),
         "binary_expression" => lower_binary(expr, level),
         "unary_expression" => {
-            let is_not = expr.field("operator").is_some_and(|operator| &*operator.text() == "!");
-            let is_minus = expr.field("operator").is_some_and(|operator| &*operator.text() == "-");
-            let operand = inner("operand");
-            match operand.map(|operand| *operand) {
-                Some(operand) if is_not => Some(Expr::Not(Box::new(operand))),
-                Some(Node { expr: Expr::Constant(Constant::Integer(value)), .. }) if is_minus => {
-                    Some(Expr::Constant(Constant::Integer(value.wrapping_neg())))
-                }
-                Some(operand) => Some(Expr::Opaque(vec![operand])),
-                None => None,
-            }
+            let sides = expr.field("operator").zip(inner("operand"));
+            sides.map(|(sign, operand)| lower_prefix_operator(&sign.text(), *operand))
         }
         // The count changes, so that no constant stays.
         "update_expression" => named_children(expr).first().map(|target| {
@@ -450,22 +443,7 @@ fn lower_assignment(expr: &SyntaxNode<'_>, level: usize) -> Option<Expr> {
 fn lower_binary(expr: &SyntaxNode<'_>, level: usize) -> Option<Expr> {
     let left = Box::new(lower_expr(&expr.field("left")?, level + 1));
     let right = Box::new(lower_expr(&expr.field("right")?, level + 1));
-    let operator = match &*expr.field("operator")?.text() {
-        "+" => BinaryOperator::Add,
-        "-" => BinaryOperator::Subtract,
-        "*" => BinaryOperator::Multiply,
-        "/" => BinaryOperator::Divide,
-        "%" => BinaryOperator::Remainder,
-        "<" => BinaryOperator::Less,
-        "<=" => BinaryOperator::LessOrEqual,
-        ">" => BinaryOperator::Greater,
-        ">=" => BinaryOperator::GreaterOrEqual,
-        "==" => BinaryOperator::Equal,
-        "!=" => BinaryOperator::NotEqual,
-        "&&" => BinaryOperator::And,
-        "||" => BinaryOperator::Or,
-        _ => BinaryOperator::Other,
-    };
+    let operator = BinaryOperator::of_sign(&expr.field("operator")?.text());
     Some(Expr::Binary(operator, left, right))
 }
 

@@ -41,6 +41,17 @@ pub(super) fn calls_in(body: &SyntaxNode<'_>, kind: &str, field: &str) -> Vec<St
     names
 }
 
+/// Lowers an operator before one operand: `!` negates a condition, `-` an integer.
+pub(super) fn lower_prefix_operator(operator: &str, operand: Node) -> Expr {
+    match operand.expr {
+        _ if operator == "!" => Expr::Not(Box::new(operand)),
+        Expr::Constant(Constant::Integer(value)) if operator == "-" => {
+            Expr::Constant(Constant::Integer(value.wrapping_neg()))
+        }
+        _ => Expr::Opaque(vec![operand]),
+    }
+}
+
 /// The name of an argument that holds arguments of any names.
 pub(super) const ANY_NAME: &str = "**";
 

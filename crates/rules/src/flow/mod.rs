@@ -3,8 +3,7 @@
 //! - `flow_rule`, `pattern`, `rule_set`: rules and shared lists, read from YAML; patterns of calls;
 //!   all patterns of a language by name.
 //! - `form`, `lowering`, `csharp`, `go`, `java`, `javascript`, `kotlin`, `php`, `python`,
-//!   `ruby`, `rust`: the common form of
-//!   functions, and the lowering of each language.
+//!   `ruby`, `rust`: the common form of functions, and the lowering of each language.
 //! - `program`: the reviewed file and the files that it needs.
 //! - `value`, `constants`, `address`: abstract values with their taint, the folding of constants, and
 //!   addresses that are built from text.
@@ -12,8 +11,8 @@
 //! - `uncovered_flows`, `guards`: data that reaches an untouched sink because the change removed a
 //!   check.
 //! - `interpreter`: the abstract interpreter, with `statements`, `expressions`, `assignments`,
-//!   `conditions`, `loops` and `frame` (variables and exits); `calls`, `function_calls`, `package_calls`,
-//!   `text_calls` and `collection_calls` for calls.
+//!   `conditions`, `loops` and `frame` (variables and exits); `calls`, with `sinks`, `sources`,
+//!   `transfers`, `instances`, `function_calls`, `package_calls`, `text_calls` and `collection_calls`.
 //!
 //! Only functions that the change touches are run, and the functions of the same file that call
 //! them. A function whose analysis exceeds its budget is reported as not covered.
@@ -35,6 +34,7 @@ mod frame;
 mod function_calls;
 mod go;
 mod guards;
+mod instances;
 mod interpreter;
 mod java;
 mod javascript;
@@ -50,8 +50,11 @@ mod python;
 mod ruby;
 mod rule_set;
 mod rust;
+mod sinks;
+mod sources;
 mod statements;
 mod text_calls;
+mod transfers;
 mod uncovered_flows;
 mod value;
 

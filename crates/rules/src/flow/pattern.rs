@@ -3,19 +3,26 @@
 //! `Type.method(…)` matches a call on a value of the type, or on the class or module itself;
 //! `new Type(…)` matches a constructor, `name(…)` a function, and `a.b` without parentheses an
 //! attribute; `a.b=($)` matches an assignment to an attribute, `a.[]=(_, $)` one to an element, and
-//! `flask.return($)` the result of a function that answers a request, in a file that imports `flask`. `|` separates alternatives of types and names, `*` matches any. An argument is `_`
-//! (any), `$` (the data that the pattern is about), `$own` (this without the parts of a list or a map), `$...` (this and all further ones), `...` (any
-//! further ones), `/regex/` (a constant text), a constant, `<N` (a smaller number), `{Type}` (a value of a type,
-//! or a class or constant with this dotted name), `name=argument`, or `!name` (no argument of this name). The parts
-//! of a constant map count as arguments with names. `$Type.method()`
-//! marks the receiver. ` -> this` at the end sends the marked data into the receiver, and
-//! ` -> arguments` into the arguments.
+//! `flask.return($)` the result of a function that answers a request, in a file that imports
+//! `flask`. `|` separates alternatives of types and names, `*` matches any.
+//!
+//! An argument is `_` (any), `$` (the data that the pattern is about), `$own` (this without the parts
+//! of a list or a map), `$...` (this and all further ones), `...` (any further ones), `/regex/` (a
+//! constant text), a constant, `<N` (a smaller number), `{Type}` (a value of a type, or a class or
+//! constant with this dotted name), `name=argument`, or `!name` (no argument of this name). The parts
+//! of a constant map count as arguments with names.
+//!
+//! `$Type.method()` marks the receiver. ` -> this` at the end sends the marked data into the receiver,
+//! and ` -> arguments` into the arguments.
 
 use regex::Regex;
 
 use super::form::Constant;
 use super::lowering::ANY_NAME;
-use super::value::{FlowValue, ValueParts};
+use super::value::{FlowValue, Taint, ValueParts};
+
+/// The evaluated arguments of a call, each with its name.
+pub(super) type Values = [(Option<String>, FlowValue)];
 
 /// A pattern of a call, a constructor or an attribute.
 #[derive(Debug, Clone)]
@@ -54,7 +61,7 @@ pub(super) struct CallFacts<'a> {
     pub(super) receiver: Option<&'a FlowValue>,
     pub(super) name: &'a str,
     /// The arguments with their names; `None` for an attribute.
-    pub(super) arguments: Option<&'a [(Option<String>, FlowValue)]>,
+    pub(super) arguments: Option<&'a Values>,
 }
 
 impl CallPattern {
@@ -130,8 +137,25 @@ impl CallPattern {
         }
     }
 
+    /// Returns the taint of the data that the pattern marks.
+    pub(super) fn marked_taints(&self, facts: &CallFacts<'_>) -> Vec<Taint> {
+        let values = facts.arguments.unwrap_or_default();
+        let mut all = FlowValue::default();
+        for at in self.marked(values) {
+            let value = &values[at].1;
+            match self.marks_own_data {
+                true => all.taint(&value.taints),
+                false => all.taint(&value.all_taints()),
+            }
+        }
+        if let Some(owner) = facts.receiver.filter(|_| self.marks_receiver) {
+            all.taint(&owner.all_taints());
+        }
+        all.taints
+    }
+
     /// Returns the positions of the marked arguments.
-    pub(super) fn marked(&self, arguments: &[(Option<String>, FlowValue)]) -> Vec<usize> {
+    pub(super) fn marked(&self, arguments: &Values) -> Vec<usize> {
         let Some(patterns) = &self.arguments else { return Vec::new() };
         let mut marked = Vec::new();
         let mut at = 0;
@@ -189,15 +213,12 @@ impl ArgumentPattern {
     }
 }
 
-fn find_named(arguments: &[(Option<String>, FlowValue)], name: &str) -> Option<usize> {
+fn find_named(arguments: &Values, name: &str) -> Option<usize> {
     arguments.iter().position(|(own, _)| own.as_deref() == Some(name))
 }
 
 /// Returns the value of an argument with a name, or of the part of a constant map with this key.
-fn value_named<'v>(
-    arguments: &'v [(Option<String>, FlowValue)],
-    name: &str,
-) -> Option<&'v FlowValue> {
+fn value_named<'v>(arguments: &'v Values, name: &str) -> Option<&'v FlowValue> {
     let of_map = |value: &'v FlowValue| match &value.content {
         ValueParts::Map(items) => items.get(&Constant::Text(name.to_owned())),
         _ => None,
@@ -206,10 +227,7 @@ fn value_named<'v>(
     find_named(arguments, name).map(|at| &arguments[at].1).or_else(of_maps)
 }
 
-fn match_arguments(
-    patterns: &[ArgumentPattern],
-    arguments: &[(Option<String>, FlowValue)],
-) -> bool {
+fn match_arguments(patterns: &[ArgumentPattern], arguments: &Values) -> bool {
     let mut at = 0;
     let mut has_rest = false;
     for pattern in patterns {

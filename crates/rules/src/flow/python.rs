@@ -383,14 +383,12 @@ fn lower_expr(expr: &SyntaxNode<'_>, level: usize) -> Node {
         "subscript" => inner("value").zip(inner("subscript")).map(|(a, i)| Expr::Index(a, i)),
         "call" => lower_call(expr, level),
         "binary_operator" => {
-            let operator =
-                match expr.field("operator").map(|own| own.text().into_owned()).as_deref() {
-                    Some("+") => BinaryOperator::Add,
-                    Some("-") => BinaryOperator::Subtract,
-                    Some("*") => BinaryOperator::Multiply,
-                    Some("/") => BinaryOperator::Divide,
-                    _ => BinaryOperator::Other,
-                };
+            let sign = expr.field("operator").map(|own| own.text().into_owned());
+            let operator = match sign.as_deref() {
+                // `%` formats text.
+                None | Some("%") => BinaryOperator::Other,
+                Some(sign) => BinaryOperator::of_sign(sign),
+            };
             inner("left").zip(inner("right")).map(|(a, b)| Expr::Binary(operator, a, b))
         }
         "boolean_operator" => {
@@ -468,14 +466,11 @@ fn lower_comparison(
     let between = operator.get(left.text().len()..operator.len() - right.text().len())?;
     let words: Vec<&str> = between.split_whitespace().collect();
     let (operator, is_negated) = match words.as_slice() {
-        ["=="] | ["is"] => (BinaryOperator::Equal, false),
-        ["!="] | ["is", "not"] => (BinaryOperator::NotEqual, false),
+        ["is"] => (BinaryOperator::Equal, false),
+        ["is", "not"] => (BinaryOperator::NotEqual, false),
         ["in"] => (BinaryOperator::In, false),
         ["not", "in"] => (BinaryOperator::In, true),
-        ["<"] => (BinaryOperator::Less, false),
-        ["<="] => (BinaryOperator::LessOrEqual, false),
-        [">"] => (BinaryOperator::Greater, false),
-        [">="] => (BinaryOperator::GreaterOrEqual, false),
+        [sign @ ("==" | "!=" | "<" | "<=" | ">" | ">=")] => (BinaryOperator::of_sign(sign), false),
         _ => return None,
     };
     let compared = Expr::Binary(

@@ -1,14 +1,11 @@
 //! Methods of text whose results are known: [`evaluate`].
 
 use super::form::Constant;
+use super::pattern::Values;
 use super::value::FlowValue;
 
 /// Returns the result of a method of a constant text; `None` if it is not known.
-pub(super) fn evaluate(
-    owner: &FlowValue,
-    name: &str,
-    values: &[(Option<String>, FlowValue)],
-) -> Option<FlowValue> {
+pub(super) fn evaluate(owner: &FlowValue, name: &str, values: &Values) -> Option<FlowValue> {
     let Constant::Text(text) = owner.only_constant()? else { return None };
     let first = values.first().map(|(_, value)| value.only_constant());
     let result = match (name, first) {

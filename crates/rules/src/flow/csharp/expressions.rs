@@ -3,10 +3,12 @@
 use crate::flow::form::{
     Argument, BinaryOperator, ClosureParameter, Constant, Expr, Node, SelectArm,
 };
-use crate::flow::lowering::{MAX_LOWERING_DEPTH, named_children, node, text_of};
+use crate::flow::lowering::{
+    MAX_LOWERING_DEPTH, lower_prefix_operator, named_children, node, text_of,
+};
 use crate::syntax::SyntaxNode;
 
-use super::closure_body;
+use super::{child_of_kind, lower_body};
 
 /// Returns the simple name of a type, without namespaces, type arguments and marks.
 pub(super) fn simple_type(text: &str) -> String {
@@ -234,7 +236,7 @@ fn lower_call(expr: &SyntaxNode<'_>, level: usize) -> Option<Expr> {
 }
 
 fn lower_arguments(expr: &SyntaxNode<'_>, level: usize) -> Vec<Argument> {
-    let list = expr.field("arguments").or_else(|| super::child_of_kind(expr, "argument_list"));
+    let list = expr.field("arguments").or_else(|| child_of_kind(expr, "argument_list"));
     let arguments = list.map(|list| named_children(&list)).unwrap_or_default();
     arguments
         .iter()
@@ -248,7 +250,7 @@ fn lower_arguments(expr: &SyntaxNode<'_>, level: usize) -> Vec<Argument> {
 /// Lowers the creation of an object; the members that are set with it are arguments with names.
 pub(super) fn lower_new(expr: &SyntaxNode<'_>, type_name: Option<String>, level: usize) -> Node {
     let mut arguments = lower_arguments(expr, level);
-    let initializer = super::child_of_kind(expr, "initializer_expression");
+    let initializer = child_of_kind(expr, "initializer_expression");
     for value in initializer.map(|own| named_children(&own)).unwrap_or_default() {
         let assigned = (&*value.kind() == "assignment_expression")
             .then(|| value.field("left").zip(value.field("right")))
@@ -293,35 +295,13 @@ fn lower_assignment(expr: &SyntaxNode<'_>, level: usize) -> Option<Expr> {
 fn lower_binary(expr: &SyntaxNode<'_>, level: usize) -> Option<Expr> {
     let left = Box::new(lower_expr(&expr.field("left")?, level + 1));
     let right = Box::new(lower_expr(&expr.field("right")?, level + 1));
-    let operator = match &*expr.field("operator")?.text() {
-        "+" => BinaryOperator::Add,
-        "-" => BinaryOperator::Subtract,
-        "*" => BinaryOperator::Multiply,
-        "/" => BinaryOperator::Divide,
-        "%" => BinaryOperator::Remainder,
-        "<" => BinaryOperator::Less,
-        "<=" => BinaryOperator::LessOrEqual,
-        ">" => BinaryOperator::Greater,
-        ">=" => BinaryOperator::GreaterOrEqual,
-        "==" => BinaryOperator::Equal,
-        "!=" => BinaryOperator::NotEqual,
-        "&&" => BinaryOperator::And,
-        "||" => BinaryOperator::Or,
-        _ => BinaryOperator::Other,
-    };
+    let operator = BinaryOperator::of_sign(&expr.field("operator")?.text());
     Some(Expr::Binary(operator, left, right))
 }
 
 fn lower_prefix(expr: &SyntaxNode<'_>, level: usize) -> Option<Expr> {
     let operand = lower_expr(named_children(expr).first()?, level + 1);
-    let text = expr.text();
-    Some(match operand.expr {
-        _ if text.starts_with('!') => Expr::Not(Box::new(operand)),
-        Expr::Constant(Constant::Integer(value)) if text.starts_with('-') => {
-            Expr::Constant(Constant::Integer(value.wrapping_neg()))
-        }
-        _ => Expr::Opaque(vec![operand]),
-    })
+    Some(lower_prefix_operator(&expr.children().next()?.text(), operand))
 }
 
 /// Lowers `value is "a" or "b"` to comparisons; other patterns carry no data.
@@ -379,7 +359,7 @@ fn lower_lambda(expr: &SyntaxNode<'_>, level: usize) -> Expr {
         }
         _ => vec![ClosureParameter::untyped(text_of(&list))],
     });
-    let body = expr.field("body").map(|body| closure_body(&body, level + 1));
+    let body = expr.field("body").map(|body| lower_body(&body, level + 1));
     Expr::Lambda(parameters.unwrap_or_default(), body.unwrap_or_default())
 }
 

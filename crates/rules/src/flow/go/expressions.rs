@@ -55,7 +55,7 @@ pub(super) fn lower_expr(expr: &SyntaxNode<'_>, imports: &Imports, level: usize)
         "literal_value" => Some(lower_values(expr, imports, level)),
         "func_literal" => Some(lower_closure(expr, imports, level)),
         "binary_expression" => {
-            let operator = expr.field("operator").map(|own| binary_operator(&own.text()));
+            let operator = expr.field("operator").map(|own| BinaryOperator::of_sign(&own.text()));
             let sides = inner("left").zip(inner("right"));
             operator.zip(sides).map(|(operator, (a, b))| Expr::Binary(operator, a, b))
         }
@@ -74,25 +74,6 @@ pub(super) fn lower_expr(expr: &SyntaxNode<'_>, imports: &Imports, level: usize)
         _ => None,
     };
     node(expr, lowered.unwrap_or_else(|| Expr::Mixed(all())))
-}
-
-fn binary_operator(operator: &str) -> BinaryOperator {
-    match operator {
-        "+" => BinaryOperator::Add,
-        "-" => BinaryOperator::Subtract,
-        "*" => BinaryOperator::Multiply,
-        "/" => BinaryOperator::Divide,
-        "%" => BinaryOperator::Remainder,
-        "<" => BinaryOperator::Less,
-        "<=" => BinaryOperator::LessOrEqual,
-        ">" => BinaryOperator::Greater,
-        ">=" => BinaryOperator::GreaterOrEqual,
-        "==" => BinaryOperator::Equal,
-        "!=" => BinaryOperator::NotEqual,
-        "&&" => BinaryOperator::And,
-        "||" => BinaryOperator::Or,
-        _ => BinaryOperator::Other,
-    }
 }
 
 fn lower_call(expr: &SyntaxNode<'_>, imports: &Imports, level: usize) -> Option<Expr> {

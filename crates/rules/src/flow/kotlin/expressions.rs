@@ -1,26 +1,17 @@
 //! Lowering of the expressions of Kotlin.
 
-use super::{
-    child_of_kind, lower_body, lower_parameters, name_of, nested_jump, nested_value, type_of,
-};
+use super::parameters::lower_parameters;
+use super::{child_of_kind, lower_body, lower_jump, name_of, simple_type, type_of, value_of};
 use crate::flow::form::{
     Argument, BinaryOperator, ClosureParameter, Constant, Expr, Node, SelectArm, Step,
 };
-use crate::flow::lowering::{MAX_LOWERING_DEPTH, named_children, node, text_of};
+use crate::flow::lowering::{
+    MAX_LOWERING_DEPTH, lower_prefix_operator, named_children, node, text_of,
+};
 use crate::syntax::SyntaxNode;
 
 /// The name of the parameter of a closure that names none.
 const IMPLICIT_PARAMETER: &str = "it";
-
-/// Returns the simple name of a type, without packages, type arguments and marks.
-pub(super) fn simple_type(text: &str) -> String {
-    let base = text.split(['<', '(']).next().unwrap_or(text).trim();
-    let base = base.rsplit(['.', ':']).next().unwrap_or(base);
-    match base.trim_end_matches('?').trim() {
-        "Int" => "int".to_owned(),
-        other => other.to_owned(),
-    }
-}
 
 /// Lowers an expression.
 pub(super) fn lower_expr(expr: &SyntaxNode<'_>, level: usize) -> Node {
@@ -75,7 +66,7 @@ pub(super) fn lower_expr(expr: &SyntaxNode<'_>, level: usize) -> Node {
         "if_expression" => lower_if(expr, level),
         "when_expression" => Some(lower_when(expr, level)),
         "try_expression" => Some(lower_try(expr, level)),
-        "jump_expression" => Some(Expr::Block(nested_jump(expr, level), None)),
+        "jump_expression" => Some(Expr::Block(lower_jump(expr, level), None)),
         "lambda_literal" | "anonymous_function" => return closure(expr, level),
         "object_literal" => Some(Expr::Opaque(Vec::new())),
         "collection_literal" => Some(Expr::List(lower_all(expr, level))),
@@ -187,15 +178,8 @@ fn lower_postfix(expr: &SyntaxNode<'_>, level: usize) -> Option<Expr> {
 }
 
 fn lower_prefix(expr: &SyntaxNode<'_>, level: usize) -> Option<Expr> {
-    let own = lower_expr(named_children(expr).last()?, level + 1);
-    let text = expr.text();
-    Some(match own.expr {
-        _ if text.starts_with('!') => Expr::Not(Box::new(own)),
-        Expr::Constant(Constant::Integer(value)) if text.starts_with('-') => {
-            Expr::Constant(Constant::Integer(value.wrapping_neg()))
-        }
-        _ => Expr::Opaque(vec![own]),
-    })
+    let operand = lower_expr(named_children(expr).last()?, level + 1);
+    Some(lower_prefix_operator(&expr.children().next()?.text(), operand))
 }
 
 fn lower_binary(expr: &SyntaxNode<'_>, level: usize) -> Option<Expr> {
@@ -203,20 +187,9 @@ fn lower_binary(expr: &SyntaxNode<'_>, level: usize) -> Option<Expr> {
     let (left, right) = (children.first()?, children.last()?);
     let sign = expr.children().find(|child| !child.is_named());
     let operator = match &*sign?.text() {
-        "+" => BinaryOperator::Add,
-        "-" => BinaryOperator::Subtract,
-        "*" => BinaryOperator::Multiply,
-        "/" => BinaryOperator::Divide,
-        "%" => BinaryOperator::Remainder,
-        "<" => BinaryOperator::Less,
-        "<=" => BinaryOperator::LessOrEqual,
-        ">" => BinaryOperator::Greater,
-        ">=" => BinaryOperator::GreaterOrEqual,
-        "==" | "===" => BinaryOperator::Equal,
-        "!=" | "!==" => BinaryOperator::NotEqual,
-        "&&" => BinaryOperator::And,
-        "||" => BinaryOperator::Or,
-        _ => BinaryOperator::Other,
+        "===" => BinaryOperator::Equal,
+        "!==" => BinaryOperator::NotEqual,
+        sign => BinaryOperator::of_sign(sign),
     };
     let left = Box::new(lower_expr(left, level + 1));
     let right = Box::new(lower_expr(right, level + 1));
@@ -265,7 +238,7 @@ fn lower_infix(expr: &SyntaxNode<'_>, level: usize) -> Expr {
 
 fn block_value(body: Option<SyntaxNode<'_>>, place: &SyntaxNode<'_>, level: usize) -> Node {
     let Some(body) = body else { return node(place, Expr::Opaque(Vec::new())) };
-    match nested_value(&body, level) {
+    match value_of(&body, level) {
         (steps, Some(value)) if steps.is_empty() => *value,
         (steps, value) => node(&body, Expr::Block(steps, value)),
     }
@@ -327,10 +300,10 @@ fn lower_when(expr: &SyntaxNode<'_>, level: usize) -> Expr {
 
 /// Lowers `try` as a value: that of its body or of a handler.
 fn lower_try(expr: &SyntaxNode<'_>, level: usize) -> Expr {
-    let (steps, value) = nested_value(expr, level + 1);
+    let (steps, value) = value_of(expr, level + 1);
     let mut values = vec![node(expr, Expr::Block(steps, value))];
     for handler in named_children(expr).iter().filter(|own| &*own.kind() == "catch_block") {
-        let (steps, value) = nested_value(handler, level + 1);
+        let (steps, value) = value_of(handler, level + 1);
         values.push(node(handler, Expr::Block(steps, value)));
     }
     let first = values.remove(0);
@@ -364,7 +337,7 @@ pub(super) fn closure(expr: &SyntaxNode<'_>, level: usize) -> Node {
         names.filter_map(of).collect::<Vec<_>>()
     });
     let implicit = || vec![ClosureParameter::untyped(IMPLICIT_PARAMETER.to_owned())];
-    let (mut steps, value) = nested_value(expr, level + 1);
+    let (mut steps, value) = value_of(expr, level + 1);
     steps.extend(value.map(|value| Step::Return(Some(*value))));
     node(expr, Expr::Lambda(named.unwrap_or_else(implicit), steps))
 }

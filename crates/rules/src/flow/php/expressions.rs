@@ -189,21 +189,15 @@ fn lower_binary(expr: &SyntaxNode<'_>, level: usize) -> Option<Expr> {
             let sum = node(expr, Expr::Binary(BinaryOperator::Add, left, right));
             return Some(Expr::Cast(Some("int".to_owned()), Box::new(sum)));
         }
-        "-" => BinaryOperator::Subtract,
-        "*" => BinaryOperator::Multiply,
         "/" | "%" | "^" | "|" | "&" | "<<" | ">>" | "**" => {
             return Some(Expr::Opaque(vec![*left, *right]));
         }
-        "<" => BinaryOperator::Less,
-        "<=" => BinaryOperator::LessOrEqual,
-        ">" => BinaryOperator::Greater,
-        ">=" => BinaryOperator::GreaterOrEqual,
-        "==" | "===" => BinaryOperator::Equal,
-        "!=" | "!==" | "<>" => BinaryOperator::NotEqual,
-        "&&" | "and" => BinaryOperator::And,
-        "||" | "or" | "??" | "xor" => BinaryOperator::Or,
+        "===" => BinaryOperator::Equal,
+        "!==" | "<>" => BinaryOperator::NotEqual,
+        "and" => BinaryOperator::And,
+        "or" | "??" | "xor" => BinaryOperator::Or,
         "instanceof" => return Some(Expr::Opaque(vec![*left])),
-        _ => BinaryOperator::Other,
+        sign => BinaryOperator::of_sign(sign),
     };
     Some(Expr::Binary(operator, left, right))
 }

@@ -161,17 +161,10 @@ fn lower_binary(expr: &SyntaxNode<'_>, level: usize) -> Option<Expr> {
     let left = Box::new(lower_expr(&expr.field("left")?, level + 1));
     let right = Box::new(lower_expr(&expr.field("right")?, level + 1));
     let operator = match &*expr.field("operator")?.text() {
-        "+" => BinaryOperator::Add,
-        "-" => BinaryOperator::Subtract,
-        "*" => BinaryOperator::Multiply,
-        "<" => BinaryOperator::Less,
-        "<=" => BinaryOperator::LessOrEqual,
-        ">" => BinaryOperator::Greater,
-        ">=" => BinaryOperator::GreaterOrEqual,
-        "==" => BinaryOperator::Equal,
-        "!=" => BinaryOperator::NotEqual,
-        "&&" | "and" => BinaryOperator::And,
-        "||" | "or" => BinaryOperator::Or,
+        "and" => BinaryOperator::And,
+        "or" => BinaryOperator::Or,
+        // `a / b` may also join paths.
+        "/" => BinaryOperator::Other,
         "%" => {
             let values = match right.expr {
                 Expr::List(values) => values,
@@ -186,7 +179,7 @@ fn lower_binary(expr: &SyntaxNode<'_>, level: usize) -> Option<Expr> {
             return Some(Expr::Call { receiver: Some(left), name: "push".to_owned(), arguments });
         }
         "=~" => return Some(regex_match(left, right)),
-        _ => BinaryOperator::Other,
+        sign => BinaryOperator::of_sign(sign),
     };
     Some(Expr::Binary(operator, left, right))
 }

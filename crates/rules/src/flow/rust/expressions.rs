@@ -3,7 +3,9 @@
 use crate::flow::form::{
     Argument, BinaryOperator, ClosureParameter, Constant, Expr, Node, SelectArm,
 };
-use crate::flow::lowering::{MAX_LOWERING_DEPTH, named_children, node, text_of};
+use crate::flow::lowering::{
+    MAX_LOWERING_DEPTH, lower_prefix_operator, named_children, node, text_of,
+};
 use crate::syntax::SyntaxNode;
 
 use super::statements::arms_of;
@@ -222,35 +224,16 @@ impl RustLowering<'_, '_> {
     fn binary(&self, expr: &SyntaxNode<'_>, level: usize) -> Option<Expr> {
         let left = Box::new(self.expr(&expr.field("left")?, level + 1));
         let right = Box::new(self.expr(&expr.field("right")?, level + 1));
-        let operator = match &*expr.field("operator")?.text() {
-            "+" => BinaryOperator::Add,
-            "-" => BinaryOperator::Subtract,
-            "*" => BinaryOperator::Multiply,
-            "/" => BinaryOperator::Divide,
-            "%" => BinaryOperator::Remainder,
-            "<" => BinaryOperator::Less,
-            "<=" => BinaryOperator::LessOrEqual,
-            ">" => BinaryOperator::Greater,
-            ">=" => BinaryOperator::GreaterOrEqual,
-            "==" => BinaryOperator::Equal,
-            "!=" => BinaryOperator::NotEqual,
-            "&&" => BinaryOperator::And,
-            "||" => BinaryOperator::Or,
-            _ => BinaryOperator::Other,
-        };
+        let operator = BinaryOperator::of_sign(&expr.field("operator")?.text());
         Some(Expr::Binary(operator, left, right))
     }
 
     fn unary(&self, expr: &SyntaxNode<'_>, level: usize) -> Option<Expr> {
-        let own = self.expr(named_children(expr).first()?, level + 1);
-        let text = expr.text();
-        Some(match own.expr {
-            other if text.starts_with('*') => other,
-            Expr::Constant(Constant::Integer(value)) if text.starts_with('-') => {
-                Expr::Constant(Constant::Integer(value.wrapping_neg()))
-            }
-            _ if text.starts_with('!') => Expr::Not(Box::new(own)),
-            _ => Expr::Opaque(vec![own]),
+        let operand = self.expr(named_children(expr).first()?, level + 1);
+        let operator = expr.children().next()?;
+        Some(match &*operator.text() {
+            "*" => operand.expr,
+            operator => lower_prefix_operator(operator, operand),
         })
     }
 
