@@ -10,6 +10,7 @@ mod editor;
 mod gitlab;
 mod hooks;
 mod mcp;
+mod musl;
 mod packages;
 mod plugins;
 mod sarif;
@@ -59,7 +60,7 @@ type Check = (String, Outcome);
 /// A suite with its name; it gets the folder of API descriptions, if one is given.
 type Suite = (&'static str, fn(Option<&Path>) -> anyhow::Result<Vec<Check>>);
 
-const SUITES: [Suite; 16] = [
+const SUITES: [Suite; 17] = [
     ("sarif", |_| sarif::run()),
     ("commands", |_| commands::run()),
     ("hooks", |_| hooks::run()),
@@ -73,6 +74,7 @@ const SUITES: [Suite; 16] = [
     ("api", |_| api::run()),
     ("editor", |_| editor::run()),
     ("packages", |_| packages::run()),
+    ("musl", |_| musl::run()),
     ("traces", |_| traces::run()),
     ("plugins", |_| plugins::run()),
     ("workflows", |_| workflows::run()),

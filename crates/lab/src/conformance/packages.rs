@@ -140,17 +140,21 @@ sys.exit(str(error) if error else 0)
 ";
 
 fn validate_with(python: &Path, folder: &Path, packages: &Path) -> anyhow::Result<()> {
-    let place = folder.join("unpacked");
-    fs::create_dir_all(&place)?;
-    let archive = only_file(packages, ".tar.gz")?;
-    run_program(Command::new("tar").arg("-xzf").arg(&archive).arg("-C").arg(&place))?;
-    let stem = archive.file_name().and_then(|name| name.to_str()?.strip_suffix(".tar.gz"));
-    let bill = place.join(stem.context("an archive has a name")?).join("assay.cdx.json");
+    let bill = unpack(&only_file(packages, ".tar.gz")?, folder)?.join("assay.cdx.json");
     run_program(Command::new(python).args(["-c", VALIDATE]).arg(bill))
 }
 
+/// Unpacks an archive, and returns the folder with its files.
+pub(super) fn unpack(archive: &Path, folder: &Path) -> anyhow::Result<PathBuf> {
+    let place = folder.join("unpacked");
+    fs::create_dir_all(&place)?;
+    run_program(Command::new("tar").arg("-xzf").arg(archive).arg("-C").arg(&place))?;
+    let stem = archive.file_name().and_then(|name| name.to_str()?.strip_suffix(".tar.gz"));
+    Ok(place.join(stem.context("an archive has a name")?))
+}
+
 /// Reviews a flawed change with an installed program, outside of every environment.
-fn review_with(program: &Path, folder: &Path) -> anyhow::Result<()> {
+pub(super) fn review_with(program: &Path, folder: &Path) -> anyhow::Result<()> {
     let repository = folder.join("repository");
     if !repository.exists() {
         fs::create_dir_all(&repository)?;
@@ -169,7 +173,7 @@ fn review_with(program: &Path, folder: &Path) -> anyhow::Result<()> {
 }
 
 /// Runs a program that has to succeed.
-fn run_program(command: &mut Command) -> anyhow::Result<()> {
+pub(super) fn run_program(command: &mut Command) -> anyhow::Result<()> {
     let shown = command.get_program().to_string_lossy().into_owned();
     let output = command.output().with_context(|| format!("could not start `{shown}`"))?;
     match output.status.success() {
@@ -191,7 +195,7 @@ fn files(folder: &Path, ending: &str) -> anyhow::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-fn only_file(folder: &Path, ending: &str) -> anyhow::Result<PathBuf> {
+pub(super) fn only_file(folder: &Path, ending: &str) -> anyhow::Result<PathBuf> {
     let found = files(folder, ending)?;
     match <[PathBuf; 1]>::try_from(found) {
         Ok([file]) => Ok(file),

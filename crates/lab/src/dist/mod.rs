@@ -64,6 +64,12 @@ impl DistArgs {
         }
     }
 
+    /// Returns the arguments that build and pack the binary of a target.
+    pub(crate) fn of_target(target: &str, out: &Path) -> DistArgs {
+        let (target, out) = (Some(target.to_owned()), Some(out.to_owned()));
+        DistArgs { target, binary: None, out, index: None }
+    }
+
     /// Returns the arguments that write the index of a folder.
     pub(crate) fn index_of(out: &Path, url: &str) -> DistArgs {
         let index = Some(url.to_owned());
