@@ -144,9 +144,12 @@ fn add_traces<'r>(
 
 /// Adds the way of the data to a match. A lead becomes a finding of the tier of the data; if callers
 /// are not known, with the grade of the rule that follows the data. A parameter adds nothing to a
-/// pattern that is certain by itself.
+/// pattern that is certain by itself, and a lead to none.
 fn add_evidence(hit: &mut RuleMatch, rule: &FlowRule, found: RuleMatch) {
     let is_weak = is_weak(&found);
+    if found.tier == Some(EvidenceTier::Lead) {
+        return;
+    }
     match hit.tier {
         Some(EvidenceTier::Lead) => hit.grade = is_weak.then(|| rule.about.grade.clone()),
         _ if is_weak => return,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::form::Constant;
 use super::pattern::Values;
 use super::value::{FlowValue, ValueParts};
 
@@ -25,6 +26,9 @@ pub(super) fn new_collection(type_name: &str, values: &Values) -> ValueParts {
         ("HashMap" | "LinkedHashMap" | "TreeMap" | "Hashtable" | "ConcurrentHashMap", None) => {
             ValueParts::Map(BTreeMap::new())
         }
+        ("ConfigParser" | "RawConfigParser" | "SafeConfigParser", _) => {
+            ValueParts::Map(BTreeMap::new())
+        }
         ("HashMap" | "LinkedHashMap" | "TreeMap", Some(ValueParts::Map(items))) => {
             ValueParts::Map(items)
         }
@@ -44,6 +48,7 @@ pub(super) fn evaluate(owner: &mut FlowValue, name: &str, values: &Values) -> Op
             None
         }
         ValueParts::List(_) => in_list(owner, name, &parts),
+        ValueParts::Map(_) if is_config_parser(owner) => in_config_parser(owner, name, &parts),
         ValueParts::Map(_) => in_map(owner, name, &parts),
         ValueParts::Unknown | ValueParts::Object(_) => None,
     }
@@ -119,6 +124,32 @@ fn in_list(owner: &mut FlowValue, name: &str, parts: &[&FlowValue]) -> Option<Fl
             Some(FlowValue::default())
         }
         ("toArray" | "stream" | "iterator" | "toList", _) => Some(owner.clone()),
+        _ => None,
+    }
+}
+
+/// Returns true for a `ConfigParser` of Python: a map whose keys are sections with options.
+fn is_config_parser(owner: &FlowValue) -> bool {
+    owner.types.iter().any(|name| name.ends_with("ConfigParser"))
+}
+
+fn in_config_parser(owner: &mut FlowValue, name: &str, parts: &[&FlowValue]) -> Option<FlowValue> {
+    let option = |section: &FlowValue, option: &FlowValue| match (
+        section.only_constant(),
+        option.only_constant(),
+    ) {
+        (Some(Constant::Text(section)), Some(Constant::Text(option))) => {
+            FlowValue::constant(Constant::Text(format!("{section}\0{option}")))
+        }
+        _ => FlowValue::default(),
+    };
+    match (name, parts) {
+        ("add_section", _) => Some(FlowValue::default()),
+        ("set", [section, key, value]) => {
+            owner.set_element(&option(section, key), value);
+            Some(FlowValue::default())
+        }
+        ("get", [section, key]) => Some(owner.element_at(&option(section, key))),
         _ => None,
     }
 }

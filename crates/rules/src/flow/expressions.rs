@@ -10,6 +10,7 @@ use super::frame::{Frame, State};
 use super::interpreter::{FlowInterpreter, MAX_STEPS};
 use super::parameters;
 use super::pattern::CallFacts;
+use super::text_calls;
 use super::value::{FlowValue, ValueParts, is_plain_type};
 
 /// The maximum nesting of expressions and statements, over all nested calls.
@@ -54,7 +55,9 @@ impl FlowInterpreter<'_> {
                 self.record_opaque(node, frame);
                 let collection = self.eval(collection, state, frame);
                 let index = self.eval(index, state, frame);
-                collection.element_at(&index)
+                let character =
+                    text_calls::character_at(self.program.language, &collection, &index);
+                character.unwrap_or_else(|| collection.element_at(&index))
             }
             Expr::Call { receiver, name, arguments } => {
                 self.record_opaque(node, frame);
@@ -69,7 +72,7 @@ impl FlowInterpreter<'_> {
                 let right = self.eval(right, state, frame);
                 let value = binary(*operator, &left, &right);
                 if *operator == BinaryOperator::Add {
-                    self.record_text(node, &value, frame);
+                    self.record_constancy(node, value.constants.is_some(), frame);
                 }
                 value
             }
@@ -92,7 +95,7 @@ impl FlowInterpreter<'_> {
                 let value = self.text(parts, state, frame);
                 // A literal builds no text.
                 if !parts.iter().all(|part| matches!(part.expr, Expr::Constant(_))) {
-                    self.record_text(node, &value, frame);
+                    self.record_constancy(node, value.constants.is_some(), frame);
                 }
                 value
             }
@@ -366,10 +369,10 @@ impl FlowInterpreter<'_> {
             .collect()
     }
 
-    fn record_text(&mut self, node: &Node, value: &FlowValue, frame: &Frame) {
+    /// Records that code builds text or sends data to a sink, and whether this is constant.
+    pub(super) fn record_constancy(&mut self, node: &Node, is_constant: bool, frame: &Frame) {
         if frame.file == 0 {
-            let is_constant = self.built_texts.entry(node.span.clone()).or_insert(true);
-            *is_constant &= value.constants.is_some();
+            *self.constancy.entry(node.span.clone()).or_insert(true) &= is_constant;
         }
     }
 

@@ -25,7 +25,13 @@ impl FlowInterpreter<'_> {
             Some(owner) => {
                 let dotted = owner.types.first().filter(|_| owner.is_static);
                 let dotted = dotted.map(|own| format!("{own}.{}", facts.name));
-                dotted.map(|dotted| FlowValue::of_type(&dotted)).unwrap_or_default()
+                let values = facts.arguments.unwrap_or_default();
+                let content = || collection_calls::new_collection(facts.name, values);
+                let of_type = |dotted: String| FlowValue {
+                    content: content(),
+                    ..FlowValue::of_type(&dotted)
+                };
+                dotted.map(of_type).unwrap_or_default()
             }
             None => FlowValue::of_type(facts.name),
         }

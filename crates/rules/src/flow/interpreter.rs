@@ -54,9 +54,9 @@ pub(super) struct FlowInterpreter<'a> {
     pub(super) concerned: &'a [bool],
     pub(super) program: Program<'a>,
     pub(super) hits: Vec<SinkHit>,
-    /// The expressions of the reviewed file that build text, and whether the text was always
-    /// constant.
-    pub(super) built_texts: HashMap<Range<usize>, bool>,
+    /// The expressions of the reviewed file that build text and the calls that data must not reach,
+    /// and whether the text or the data was always constant.
+    pub(super) constancy: HashMap<Range<usize>, bool>,
     /// The calls and element accesses of the reviewed file.
     pub(super) opaque_spans: HashSet<Range<usize>>,
     pub(super) steps: usize,
@@ -94,7 +94,7 @@ impl<'a> FlowInterpreter<'a> {
             concerned,
             program,
             hits: Vec::new(),
-            built_texts: HashMap::new(),
+            constancy: HashMap::new(),
             opaque_spans: HashSet::new(),
             steps: 0,
             depth: 0,
@@ -190,7 +190,7 @@ impl<'a> FlowInterpreter<'a> {
             hit.rule == rule && hit.site == site && hit.calls.first() == self.calls.first()
         });
         if !is_known {
-            let tier = data.map(|taint| match parameters::is_parameter_kind(&taint.kind) {
+            let tier = data.map(|taint| match parameters::is_weak_kind(&taint.kind) {
                 true => EvidenceTier::Parameter,
                 false => EvidenceTier::Flow,
             });

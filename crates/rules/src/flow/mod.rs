@@ -88,8 +88,9 @@ pub(crate) struct FollowedData<'r> {
     pub(crate) not_covered: Vec<String>,
     /// The error of reading the file before the change.
     pub(crate) before_error: Option<String>,
-    /// The expressions that build text, and whether the text is always constant.
-    built_texts: Vec<(Range<usize>, bool)>,
+    /// The expressions that build text and the calls that data must not reach, and whether the text
+    /// or the data is always constant.
+    constancy: Vec<(Range<usize>, bool)>,
     /// The calls and element accesses: text inside of one of them is not the value of the code
     /// around it.
     opaque_spans: Vec<Range<usize>>,
@@ -110,9 +111,9 @@ impl<'r> FollowedData<'r> {
         }
     }
 
-    /// Returns true if a piece of code builds text, and all of this text is constant. Text that is
-    /// built for a call or an element access within the code does not count: the value of
-    /// `request.args["a" + "b"]` is not constant.
+    /// Returns true if a piece of code builds text, or is a call that data must not reach, and all of
+    /// this text or data is constant. Text that is built for a call or an element access within the
+    /// code does not count: the value of `request.args["a" + "b"]` is not constant.
     pub(crate) fn builds_constants_only(&self, code: &Range<usize>) -> bool {
         let contains = |outer: &Range<usize>, inner: &Range<usize>| {
             outer.start <= inner.start && inner.end <= outer.end
@@ -122,7 +123,7 @@ impl<'r> FollowedData<'r> {
         let is_value = |span: &Range<usize>| {
             contains(code, span) && !opaque.iter().any(|outer| contains(outer, span))
         };
-        let mut inside = self.built_texts.iter().filter(|(span, _)| is_value(span)).peekable();
+        let mut inside = self.constancy.iter().filter(|(span, _)| is_value(span)).peekable();
         inside.peek().is_some() && inside.all(|(_, is_constant)| *is_constant)
     }
 }
@@ -238,7 +239,7 @@ fn follow_here<'r>(
     followed.not_covered.append(&mut interpreter.program.missing);
     // In a function that was not followed to its end, no text is known to be constant.
     if is_complete {
-        followed.built_texts = interpreter.built_texts.drain().collect();
+        followed.constancy = interpreter.constancy.drain().collect();
         followed.opaque_spans = interpreter.opaque_spans.drain().collect();
     }
     // The strongest evidence for a place comes first.

@@ -40,8 +40,17 @@ const TEXT_METHODS: [&str; 62] = [
 /// The kind of data from such a parameter that stands behind constant text.
 pub(super) const PLACED_PARAMETER: &str = "placed-parameter";
 
+/// The kind of what the user of a terminal writes: arguments and lines of input.
+const CONSOLE: &str = "console";
+
+/// Returns true for data that an attacker may or may not control: parameters, whose callers are not
+/// known, and what the user of a terminal writes.
+pub(super) fn is_weak_kind(kind: &str) -> bool {
+    is_parameter_kind(kind) || kind == CONSOLE
+}
+
 /// Returns true for the kinds of parameters.
-pub(super) fn is_parameter_kind(kind: &str) -> bool {
+fn is_parameter_kind(kind: &str) -> bool {
     matches!(kind, PARAMETER | BUILT_PARAMETER | PLACED_PARAMETER)
 }
 

@@ -9,8 +9,9 @@
 //! An argument is `_` (any), `$` (the data that the pattern is about), `$own` (this without the parts
 //! of a list or a map), `$...` (this and all further ones), `...` (any further ones), `/regex/` (a
 //! constant text), a constant, `<N` (a smaller number), `{Type}` (a value of a type, or a class or
-//! constant with this dotted name), `name=argument`, or `!name` (no argument of this name). The parts
-//! of a constant map count as arguments with names.
+//! constant with this dotted name), `name=argument`, `!name` (no argument of this name), or
+//! `["-c", $]` (a list that begins with these parts; all of its parts are marked). The parts of a
+//! constant map count as arguments with names.
 //!
 //! `$Type.method()` marks the receiver. ` -> this` at the end sends the marked data into the receiver,
 //! and ` -> arguments` into the arguments.
@@ -52,6 +53,8 @@ enum ArgumentPattern {
     OfType(Vec<String>),
     Absent(String),
     Named(String, Box<ArgumentPattern>),
+    /// A list whose parts are known, with patterns of the first parts.
+    List(Vec<ArgumentPattern>),
 }
 
 /// A call, a constructor or an attribute with its evaluated parts.
@@ -154,6 +157,14 @@ impl CallPattern {
         all.taints
     }
 
+    /// Returns true if all marked arguments are constant; `None` if no argument is marked.
+    pub(super) fn marks_constants_only(&self, facts: &CallFacts<'_>) -> Option<bool> {
+        let values = facts.arguments.unwrap_or_default();
+        let marked = self.marked(values);
+        let is_constant = |at: &usize| values[*at].1.constants.is_some();
+        (!marked.is_empty()).then(|| marked.iter().all(is_constant))
+    }
+
     /// Returns the positions of the marked arguments.
     pub(super) fn marked(&self, arguments: &Values) -> Vec<usize> {
         let Some(patterns) = &self.arguments else { return Vec::new() };
@@ -169,6 +180,10 @@ impl CallPattern {
                 ArgumentPattern::MarkedRest => marked.extend(at..arguments.len()),
                 ArgumentPattern::Rest | ArgumentPattern::Absent(_) => {}
                 ArgumentPattern::Marked => {
+                    marked.push(at);
+                    at += 1;
+                }
+                ArgumentPattern::List(_) if pattern.is_mark() => {
                     marked.push(at);
                     at += 1;
                 }
@@ -193,6 +208,7 @@ impl ArgumentPattern {
                 true
             }
             ArgumentPattern::Named(_, inner) => inner.is_mark(),
+            ArgumentPattern::List(parts) => parts.iter().any(ArgumentPattern::is_mark),
             _ => false,
         }
     }
@@ -208,6 +224,13 @@ impl ArgumentPattern {
                 is_any(&|constant| matches!(constant, Constant::Integer(own) if own < limit))
             }
             ArgumentPattern::OfType(names) => names.iter().any(|name| value.has_type(name)),
+            ArgumentPattern::List(patterns) => match &value.content {
+                ValueParts::List(items) => {
+                    items.len() >= patterns.len()
+                        && patterns.iter().zip(items).all(|(pattern, item)| pattern.matches(item))
+                }
+                _ => false,
+            },
             _ => true,
         }
     }
@@ -271,11 +294,12 @@ fn parse_arguments(text: &str) -> Result<Vec<ArgumentPattern>, String> {
     split_arguments(text).iter().map(|argument| parse_argument(argument)).collect()
 }
 
-/// Splits arguments at the commas outside of regular expressions and quotes.
+/// Splits arguments at the commas outside of regular expressions, quotes and lists.
 fn split_arguments(text: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut quote: Option<char> = None;
     let mut is_escaped = false;
+    let mut depth = 0_usize;
     for c in text.chars() {
         let was_escaped = is_escaped;
         is_escaped = c == '\\' && !was_escaped;
@@ -283,10 +307,12 @@ fn split_arguments(text: &str) -> Vec<String> {
             _ if was_escaped => {}
             Some(end) if c == end => quote = None,
             None if matches!(c, '/' | '"') => quote = Some(c),
+            None if c == '[' => depth += 1,
+            None if c == ']' => depth = depth.saturating_sub(1),
             _ => {}
         }
         match parts.last_mut() {
-            Some(part) if c != ',' || quote.is_some() => part.push(c),
+            Some(part) if c != ',' || quote.is_some() || depth > 0 => part.push(c),
             _ => parts.push(String::new()),
         }
     }
@@ -316,6 +342,9 @@ fn parse_other_argument(text: &str) -> Result<ArgumentPattern, String> {
     }
     if let Some(name) = text.strip_prefix('!') {
         return Ok(ArgumentPattern::Absent(name.trim().to_owned()));
+    }
+    if let Some(parts) = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')) {
+        return Ok(ArgumentPattern::List(parse_arguments(parts)?));
     }
     if let Some(names) = text.strip_prefix('{').and_then(|text| text.strip_suffix('}')) {
         return Ok(ArgumentPattern::OfType(alternatives(names)));

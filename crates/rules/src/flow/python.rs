@@ -335,15 +335,34 @@ fn lower_match(step: &SyntaxNode<'_>, level: usize) -> Vec<Step> {
     let body = step.field("body").map(|body| named_children(&body)).unwrap_or_default();
     let cases = body.iter().filter(|child| &*child.kind() == "case_clause").map(|clause| {
         let children = named_children(clause);
+        let is_guarded = children.iter().any(|child| &*child.kind() == "if_clause");
         let patterns = children.iter().filter(|child| &*child.kind() == "case_pattern");
-        let labels = patterns.filter(|pattern| &*pattern.text() != "_");
-        let labels = labels.map(|pattern| lower_expr(pattern, level + 1)).collect();
+        let patterns = patterns.filter(|pattern| is_guarded || &*pattern.text() != "_");
+        let labels = patterns.flat_map(|pattern| case_labels(pattern, is_guarded, level + 1));
+        let labels = labels.collect();
         let body = clause.field("consequence").map(|inner| lower_block(&inner, level + 1));
         Case { labels, body: body.unwrap_or_default() }
     });
     let cases = cases.collect();
     let subject = lower_expr(&subject, level + 1);
     vec![Step::Switch { subject, cases, falls_through: false }]
+}
+
+/// Lowers the labels of a case. A name, a structure, or a pattern with a condition may match or not.
+fn case_labels(pattern: &SyntaxNode<'_>, is_guarded: bool, level: usize) -> Vec<Node> {
+    let children = named_children(pattern);
+    let inner = children.first().filter(|_| children.len() == 1);
+    match (&*pattern.kind(), inner) {
+        _ if level > MAX_LOWERING_DEPTH => vec![node(pattern, Expr::Unread)],
+        ("case_pattern", Some(inner)) => case_labels(inner, is_guarded, level + 1),
+        ("union_pattern", _) => {
+            children.iter().flat_map(|own| case_labels(own, is_guarded, level + 1)).collect()
+        }
+        ("string" | "integer" | "true" | "false" | "none", _) if !is_guarded => {
+            vec![lower_expr(pattern, level)]
+        }
+        _ => vec![node(pattern, Expr::Opaque(Vec::new()))],
+    }
 }
 
 /// Lowers an expression.

@@ -41,6 +41,9 @@ impl FlowInterpreter<'_> {
                 self.hit(*at, site, None);
                 continue;
             }
+            if let Some(is_constant) = pattern.marks_constants_only(facts) {
+                self.record_constancy(node, is_constant, frame);
+            }
             let marked = pattern.marked_taints(facts);
             let rule = &rules.rules[*at];
             let is_harmful = |taint: &&Taint| {
@@ -54,7 +57,7 @@ impl FlowInterpreter<'_> {
                 |taint: &&Taint| rule.text.is_none() || self.has_text(rule, &site, taint);
             let harmful = marked.iter().filter(is_harmful).filter(has_text);
             // Untrusted data is stronger evidence than a parameter.
-            let strongest = harmful.min_by_key(|taint| parameters::is_parameter_kind(&taint.kind));
+            let strongest = harmful.min_by_key(|taint| parameters::is_weak_kind(&taint.kind));
             if let Some(taint) = strongest {
                 self.hit(*at, site, Some(taint));
             }

@@ -3,6 +3,21 @@
 use super::form::Constant;
 use super::pattern::Values;
 use super::value::FlowValue;
+use crate::language::{Language, is_javascript};
+
+/// Returns a character of a constant text, in languages whose texts consist of texts.
+pub(super) fn character_at(
+    language: Language,
+    owner: &FlowValue,
+    index: &FlowValue,
+) -> Option<FlowValue> {
+    if language != Language::Python && language != Language::Php && !is_javascript(language) {
+        return None;
+    }
+    let Constant::Text(text) = owner.only_constant()? else { return None };
+    let found = text.chars().nth(index.only_constant()?.position()?)?;
+    Some(FlowValue::constant(Constant::Text(found.to_string())))
+}
 
 /// Returns the result of a method of a constant text; `None` if it is not known.
 pub(super) fn evaluate(owner: &FlowValue, name: &str, values: &Values) -> Option<FlowValue> {

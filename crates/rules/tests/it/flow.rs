@@ -563,3 +563,86 @@ fn a_call_of_code_that_reads_and_uses_data_itself_is_not_reported() {
     let calls = "<?php\nfunction run($page) {\n    $page = new Page();\n    $page->show($_GET['name']);\n    return 1;\n}\n";
     assert_eq!(fired(&files(page, before), &files(page, calls)), ["php/html-from-request 4"]);
 }
+
+/// Returns a view of Flask that runs a body, with the value of a request in `given`.
+fn view_of_flask(body: &[&str]) -> String {
+    let lines: String = body.iter().map(|line| format!("    {line}\n")).collect();
+    format!(
+        "import configparser\nimport os\nimport subprocess\n\nfrom flask import request\n\n\n@app.get(\"/\")\ndef view():\n    given = request.args[\"a\"]\n{lines}    return \"done\"\n"
+    )
+}
+
+#[test]
+fn options_of_a_parser_of_configuration_keep_their_own_values() {
+    let view = |option: &str| {
+        view_of_flask(&[
+            "settings = configparser.ConfigParser()",
+            "settings.add_section(\"a\")",
+            "settings.set(\"a\", \"fixed\", \"ls\")",
+            "settings.set(\"a\", \"given\", given)",
+            &format!("os.system(settings.get(\"a\", {option}))"),
+        ])
+    };
+    for (option, fires) in [("\"fixed\"", false), ("\"given\"", true), ("load()", true)] {
+        assert_eq!(!fired(&[], &[("a.py", &view(option))]).is_empty(), fires, "{option}");
+    }
+}
+
+#[test]
+fn only_the_cases_of_a_match_that_can_be_taken_carry_data() {
+    let view = |letter: &str, first: &str| {
+        view_of_flask(&[
+            "letters = \"ABC\"",
+            &format!("match letters[{letter}]:"),
+            &format!("    case {first}:"),
+            "        command = given",
+            "    case _:",
+            "        command = \"ls\"",
+            "os.system(command)",
+        ])
+    };
+    for (letter, first, fires) in [
+        ("1", "\"A\"", false),
+        ("1", "\"B\"", true),
+        ("1", "\"A\" | \"B\"", true),
+        ("1", "\"A\" | \"C\"", false),
+        ("1", "other", true),
+        ("1", "_ if ready()", true),
+        ("place()", "\"A\"", true),
+    ] {
+        let text = view(letter, first);
+        assert_eq!(!fired(&[], &[("a.py", &text)]).is_empty(), fires, "{letter} {first}");
+    }
+}
+
+#[test]
+fn the_command_in_a_list_of_arguments_of_a_shell_is_found() {
+    let view = |list: &str| view_of_flask(&[&format!("subprocess.run({list})")]);
+    for (list, fires) in [
+        ("[\"sh\", \"-c\", given]", true),
+        ("[\"/bin/bash\", \"-ec\", \"ls \" + given]", true),
+        ("[\"ls\", \"-c\", given]", false),
+        ("[\"sh\", given]", false),
+        ("[\"sh\", \"-c\", \"ls\"]", false),
+    ] {
+        assert_eq!(!fired(&[], &[("a.py", &view(list))]).is_empty(), fires, "{list}");
+    }
+}
+
+#[test]
+fn an_unsafe_call_with_constant_data_is_not_reported() {
+    for (value, fires) in [("given", true), ("\"a: 1\"", false)] {
+        let line = format!("settings = yaml.load({value}, Loader=yaml.Loader)");
+        let votes = review(&[], &[("a.py", &view_of_flask(&[&line]))]).report.votes;
+        let rules = votes.iter().filter_map(|vote| vote.rule.as_deref());
+        assert_eq!(rules.filter(|rule| rule.starts_with("python/")).count() > 0, fires, "{value}");
+    }
+}
+
+#[test]
+fn a_lead_that_follows_data_weakens_no_certain_pattern() {
+    let code = "<?php\nfunction store($password) {\n    return md5($password);\n}\n";
+    let votes = review(&[], &[("a.php", code)]).report.votes;
+    let certain = votes.iter().find(|vote| vote.rule.as_deref() == Some("php/password-hash"));
+    assert_eq!(certain.unwrap().tier, None);
+}
