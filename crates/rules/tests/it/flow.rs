@@ -640,6 +640,13 @@ fn an_unsafe_call_with_constant_data_is_not_reported() {
 }
 
 #[test]
+fn input_of_the_terminal_is_evidence_as_weak_as_a_parameter() {
+    let code = "def main():\n    eval(input(\"Formula: \"))\n\n\nmain()\n";
+    let found = evidence("python/code-from-console", code);
+    assert_eq!(found.0, Some("parameter"));
+}
+
+#[test]
 fn a_lead_that_follows_data_weakens_no_certain_pattern() {
     let code = "<?php\nfunction store($password) {\n    return md5($password);\n}\n";
     let votes = review(&[], &[("a.php", code)]).report.votes;
