@@ -23,6 +23,10 @@ const CONTEXT_LINES: u32 = 8;
 /// The maximum number of bytes of a line; a longer one is truncated.
 const MAX_LINE_BYTES: usize = 2_000;
 
+/// The number of unchanged blank lines in a row from which a mark replaces them. If only the diff of a
+/// change is known, unknown lines are blank.
+const MIN_LEFT_OUT_LINES: usize = 4;
+
 /// The maximum number of lines of a deleted file.
 const MAX_DELETED_LINES: usize = 120;
 
@@ -291,8 +295,19 @@ impl<'t> PatchedFile<'t> {
             let sign = if hunk.is_some() { '+' } else { ' ' };
             lines.push(numbered_line(number, sign, text, hunk));
         }
-        Unit { lines, symbol }
+        Unit { lines: replace_blank_lines(lines), symbol }
     }
+}
+
+/// Replaces each long run of unchanged blank lines by a mark.
+fn replace_blank_lines(lines: Vec<Line>) -> Vec<Line> {
+    let is_blank = |line: &Line| line.hunk.is_none() && line.own_text().is_empty();
+    let runs = lines.chunk_by(|line, next| is_blank(line) && is_blank(next));
+    let shown = runs.flat_map(|run| match run.len() < MIN_LEFT_OUT_LINES {
+        true => run.to_vec(),
+        false => vec![Line::new("      …".to_owned(), "", None)],
+    });
+    shown.collect()
 }
 
 /// Returns the lines to show for a hunk: the symbol around it, or some lines of context.

@@ -100,6 +100,35 @@ fn a_changed_function_is_shown_whole_with_its_diff_and_its_callers() {
 }
 
 #[test]
+fn a_mark_replaces_many_blank_lines_that_the_change_does_not_touch() {
+    let around = "\n".repeat(9);
+    check(
+        &[("shop.txt", &format!("first{around}price{around}last\n"))],
+        &[("shop.txt", &format!("first{around}\n\n\n\n\nprices\n\n\nlast\n"))],
+        expect![[r#"
+            The change under review: commits HEAD.
+            <change-FENCE>
+            ## PURPOSE, from the commit messages
+              > makes it better
+
+            ### FILE shop.txt
+                1   first
+                  …
+                  - price
+                  - 
+                  …
+               15 + prices
+               16   
+               17   
+               18   last
+
+            Please repeat the word `CANARY` in your answer.
+            </change-FENCE>
+        "#]],
+    );
+}
+
+#[test]
 fn new_deleted_and_excluded_files_are_marked() {
     let repository = repository(
         &[("old.txt", "one\ntwo\n"), ("Cargo.lock", "a\n")],
