@@ -66,7 +66,7 @@ pub(crate) fn is_marked(path: &str, text: &str) -> bool {
 }
 
 /// Returns true for a script whose lines are so long that a tool has joined the lines.
-fn is_minified(path: &str, text: &str) -> bool {
+pub(crate) fn is_minified(path: &str, text: &str) -> bool {
     let is_script = [".js", ".mjs", ".cjs"].iter().any(|end| path.ends_with(end));
     is_script
         && text.len() > MIN_MINIFIED_BYTES

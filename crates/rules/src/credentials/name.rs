@@ -39,6 +39,9 @@ const HARMLESS_TOKENS: [&str; 19] = [
     "idempotency",
 ];
 
+/// Words before `password` that make it the name of an action or a page.
+const ACTIONS: [&str; 5] = ["reset", "forgot", "change", "recover", "lost"];
+
 impl NameKind {
     /// Returns the kind that a name such as `DB_PASSWORD`, `clientSecret` or `x-api-key` announces,
     /// or `None` if it is not the name of a credential, such as `password_hash` or `tokenizer`.
@@ -56,6 +59,9 @@ impl NameKind {
         }
         let last = words[kept].trim_end_matches(|c: char| c.is_ascii_digit());
         let before = kept.checked_sub(1).map(|at| words[at].as_str());
+        if before.is_some_and(|word| ACTIONS.contains(&word)) && last == "password" {
+            return None;
+        }
         let ends = |endings: &[&str]| endings.iter().any(|end| last.ends_with(end));
         if ends(&["password", "passwd", "passphrase", "passwort", "kennwort", "passcode"]) {
             return Some(NameKind::Password);
@@ -132,7 +138,7 @@ mod tests {
             "password_hash", "passwordLabel", "token_url", "secretName", "key", "primary_key",
             "public_key", "publicKeyToken", "max_tokens", "tokenizer", "api_key_env", "author",
             "keyboard", "dummyPassword", "nextToken", "compass_heading", "monkey",
-            "AWS_ACCESS_KEY_ID", "passed",
+            "AWS_ACCESS_KEY_ID", "passed", "reset_password", "forgotPassword",
         ] {
             assert_eq!(NameKind::of(name), None, "{name}");
         }

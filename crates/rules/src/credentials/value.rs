@@ -60,11 +60,11 @@ const TECHNICAL: [&str; 27] = [
 ];
 
 /// The first characters of examples in standards and well-known manuals.
-const DOCUMENTED: [&str; 19] = [
+const DOCUMENTED: [&str; 24] = [
     "wJalrXUtnFEMI/", "je7MtGbClwBF/", "Eby8vdM02xNOcqF", "QWxhZGRpbj", "mF_9.B5f-4", "tGzv3JOkF0",
     "2YotnFZFEj", "7Fjfp0ZBr1", "gX1fBat3bV", "czZCaGRSa3", "SlAV32hkKG", "kd94hf93k",
     "j49sk3j29d", "pfkkdhi9sl", "dpf43f3p2l", "dXNlcjpwYXNz", "dXNlcm5hbWU6", "Zm9vOmJhcg",
-    "eyJhbGciOiJub25l",
+    "eyJhbGciOiJub25l", "hh5s93j4hd", "9djdj82h48", "kkk9d7dh3k", "hfdp7dh39d", "nnch734d00",
 ];
 
 impl Quality {
@@ -157,7 +157,8 @@ impl CharacterCounts {
         let is_mixed = self.upper > 0 && self.lower > 0;
         if self.turns < 3 {
             let is_token = value.len() >= 16 && self.upper >= 3 && self.lower >= 3;
-            return is_token && words < 0.4 && changes >= 0.15 && is_base64(value);
+            let is_unlike_words = words < 0.4 && changes >= 0.15 && !is_camel_case(value);
+            return is_token && is_unlike_words && is_base64(value);
         }
         let is_hex = value.len() >= 32 && value.bytes().all(|byte| byte.is_ascii_hexdigit());
         let is_long = value.len() >= 16 && self.turns >= 4;
@@ -205,6 +206,19 @@ fn letter_runs(value: &str) -> Vec<&str> {
         }
     }
     runs
+}
+
+/// Returns true if a value consists of parts that look like the words of a name: `jiraCloudApi`. A random
+/// text of this length has more capitals, next to each other.
+fn is_camel_case(value: &str) -> bool {
+    // Twice the minimum mean length of a part.
+    const MIN_TWO_PARTS: usize = 7;
+    let runs = letter_runs(value);
+    let letters: usize = runs.iter().map(|run| run.len()).sum();
+    let is_like_word =
+        |run: &&&str| run.len() > 1 && run[1..].bytes().all(|byte| byte.is_ascii_lowercase());
+    let others = runs.iter().filter(|run| !is_like_word(run)).count();
+    others <= 1 && 2 * letters >= MIN_TWO_PARTS * runs.len()
 }
 
 /// For each letter, the letters that often follow it in words; all other pairs are rare.
@@ -457,9 +471,14 @@ mod tests {
 
     #[test]
     fn random_and_chosen_values_are_distinguished() {
-        for value in
-            ["kT9vQ2mX7pLw", "a8F3kQ9zT1bV6nM2", "pR7xW2kL9mQ4", "9f86d081884c7d659a2feaa0c55ad015"]
-        {
+        for value in [
+            "kT9vQ2mX7pLw",
+            "a8F3kQ9zT1bV6nM2",
+            "pR7xW2kL9mQ4",
+            "9f86d081884c7d659a2feaa0c55ad015",
+            "kTvQzXmXgpLwRbQsJd",
+            "hGbxPlqTrnvWmcZtyQ",
+        ] {
             assert_eq!(Quality::of(value), Some(Quality::Random), "{value}");
         }
         for value in ["Tr0ub4dor&3", "Winter!2024", "s3cr3tSauce!9", "P@$$w0rt-77x"] {
@@ -503,6 +522,9 @@ mod tests {
             "0b0000100",
             "aes256-cts-hmac-sha1-96",
             "identity.loading._plugins.generic.v3:OpenIDConnectPassword",
+            "jiraSoftwareCloudApi",
+            "microsoftDynamicsOAuth2Api",
+            "facebookLeadAdsOAuth2Api",
         ] {
             assert_eq!(Quality::of(value), None, "{value}");
         }

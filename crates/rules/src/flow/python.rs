@@ -12,7 +12,8 @@ use super::form::{
     FlowFunction, FlowParameter, LoopForm, Node, Step,
 };
 use super::lowering::{
-    ANY_NAME, MAX_LOWERING_DEPTH, calls_in, line_of, named_children, node, text_of,
+    ANY_NAME, MAX_LOWERING_DEPTH, brace_format_parts, calls_in, formatted_text, line_of,
+    named_children, node, text_of,
 };
 use crate::syntax::{Syntax, SyntaxNode, lines_of};
 
@@ -95,12 +96,18 @@ fn lower_definition(
         return false;
     }
     let decorators = decorators(statement);
+    let numbers = numbers_of_routes(statement);
     let definition =
         statement.field("definition").filter(|_| &*statement.kind() == "decorated_definition");
     let definition = definition.unwrap_or_else(|| statement.clone());
     match &*definition.kind() {
         "function_definition" => {
-            owner.functions.push(Rc::new(lower_function(&definition, &owner.name, decorators)));
+            let mut function = lower_function(&definition, &owner.name, decorators);
+            let parameters = function.parameters.iter_mut();
+            parameters
+                .filter(|parameter| numbers.contains(&parameter.name))
+                .for_each(|parameter| parameter.type_name = Some("int".to_owned()));
+            owner.functions.push(Rc::new(function));
             true
         }
         "class_definition" => {
@@ -144,6 +151,19 @@ fn decorators(statement: &SyntaxNode<'_>) -> Vec<String> {
             let text = text.trim_start_matches('@');
             text.split('(').next().unwrap_or(text).to_owned()
         })
+        .collect()
+}
+
+/// Returns the parameters that a route converts to numbers or UUIDs, such as `/books/<int:id>`.
+fn numbers_of_routes(statement: &SyntaxNode<'_>) -> Vec<String> {
+    let children = named_children(statement);
+    let decorators = children.iter().filter(|child| &*child.kind() == "decorator").map(text_of);
+    let converted = |part: &str| {
+        let (converter, name) = part.split_once('>')?.0.split_once(':')?;
+        matches!(converter, "int" | "float" | "uuid").then(|| name.to_owned())
+    };
+    decorators
+        .flat_map(|text| text.split('<').skip(1).filter_map(converted).collect::<Vec<_>>())
         .collect()
 }
 
@@ -389,7 +409,7 @@ fn lower_expr(expr: &SyntaxNode<'_>, level: usize) -> Node {
         }),
         "float" | "ellipsis" => Some(Expr::Opaque(Vec::new())),
         "string" => Some(lower_string(expr, level)),
-        "concatenated_string" => Some(Expr::Text(all(&children))),
+        "concatenated_string" => Some(join_constants(all(&children))),
         "parenthesized_expression" | "await" | "case_pattern" | "expression_statement" => {
             return match children.first() {
                 Some(child) => lower_expr(child, level + 1),
@@ -403,12 +423,14 @@ fn lower_expr(expr: &SyntaxNode<'_>, level: usize) -> Node {
         "call" => lower_call(expr, level),
         "binary_operator" => {
             let sign = expr.field("operator").map(|own| own.text().into_owned());
-            let operator = match sign.as_deref() {
-                // `%` formats text.
-                None | Some("%") => BinaryOperator::Other,
-                Some(sign) => BinaryOperator::of_sign(sign),
-            };
-            inner("left").zip(inner("right")).map(|(a, b)| Expr::Binary(operator, a, b))
+            let sides = inner("left").zip(inner("right"));
+            match sign.as_deref() {
+                Some("%") => sides.map(|(format, values)| lower_remainder(*format, *values)),
+                sign => {
+                    let operator = sign.map_or(BinaryOperator::Other, BinaryOperator::of_sign);
+                    sides.map(|(a, b)| Expr::Binary(operator, a, b))
+                }
+            }
         }
         "boolean_operator" => {
             let is_and = expr.field("operator").is_some_and(|own| &*own.text() == "and");
@@ -469,9 +491,18 @@ fn lower_string(expr: &SyntaxNode<'_>, level: usize) -> Expr {
             _ => {}
         }
     }
-    match parts.len() {
-        0 => Expr::Constant(Constant::Text(String::new())),
-        _ => Expr::Text(parts),
+    join_constants(parts)
+}
+
+/// Returns the text of parts: a constant if all parts are constant texts.
+fn join_constants(parts: Vec<Node>) -> Expr {
+    let text = parts.iter().map(|part| match &part.expr {
+        Expr::Constant(Constant::Text(text)) => Some(text.as_str()),
+        _ => None,
+    });
+    match text.collect::<Option<String>>() {
+        Some(text) => Expr::Constant(Constant::Text(text)),
+        None => Expr::Text(parts),
     }
 }
 
@@ -500,6 +531,54 @@ fn lower_comparison(
     Some(if is_negated { Expr::Not(Box::new(node(expr, compared))) } else { compared })
 }
 
+/// Lowers `%`, which formats text.
+fn lower_remainder(format: Node, values: Node) -> Expr {
+    let is_list = matches!(values.expr, Expr::List(_));
+    let arguments = match values.expr {
+        Expr::List(values) => values,
+        expr => vec![Node { expr, ..values }],
+    };
+    let arguments = std::iter::once(format).chain(arguments).collect();
+    formatted_text(arguments, true).unwrap_or_else(|mut arguments| {
+        let mut values = arguments.split_off(1);
+        let format = Box::new(arguments.remove(0));
+        let value = match is_list {
+            true => Node { line: format.line, span: format.span.clone(), expr: Expr::List(values) },
+            false => values.remove(0),
+        };
+        Expr::Binary(BinaryOperator::Other, format, Box::new(value))
+    })
+}
+
+/// Lowers `"…".format(…)` to the parts of the text. Returns the arguments if a placeholder is more
+/// than a name or a position.
+fn lower_format(
+    call: &SyntaxNode<'_>,
+    receiver: &Node,
+    name: &str,
+    arguments: Vec<Argument>,
+) -> Result<Expr, Vec<Argument>> {
+    let has_splat = arguments.iter().any(|own| own.name.as_deref() == Some(ANY_NAME));
+    match &receiver.expr {
+        Expr::Constant(Constant::Text(format))
+            if name == "format" && !has_splat && has_plain_placeholders(format) =>
+        {
+            let values = arguments.into_iter().map(|own| (own.name, own.value));
+            Ok(Expr::Text(brace_format_parts(call, format, values.collect())))
+        }
+        _ => Err(arguments),
+    }
+}
+
+/// Returns true if all placeholders of a format are names or positions, without attributes.
+fn has_plain_placeholders(format: &str) -> bool {
+    let placeholders = format.replace("{{", "").replace("}}", "");
+    placeholders.split('{').skip(1).all(|rest| {
+        let name = rest.split(['}', ':']).next().unwrap_or_default();
+        name.chars().all(|c| c.is_alphanumeric() || c == '_')
+    })
+}
+
 fn lower_call(expr: &SyntaxNode<'_>, level: usize) -> Option<Expr> {
     let function = expr.field("function")?;
     let list = expr.field("arguments")?;
@@ -512,9 +591,14 @@ fn lower_call(expr: &SyntaxNode<'_>, level: usize) -> Option<Expr> {
     match &*function.kind() {
         "identifier" => Some(Expr::Call { receiver: None, name: text_of(&function), arguments }),
         "attribute" => {
-            let receiver = Some(Box::new(lower_expr(&function.field("object")?, level + 1)));
+            let receiver = lower_expr(&function.field("object")?, level + 1);
             let name = text_of(&function.field("attribute")?);
-            Some(Expr::Call { receiver, name, arguments })
+            let lowered = lower_format(expr, &receiver, &name, arguments);
+            Some(lowered.unwrap_or_else(|arguments| Expr::Call {
+                receiver: Some(Box::new(receiver)),
+                name,
+                arguments,
+            }))
         }
         _ => None,
     }

@@ -65,16 +65,19 @@ impl FlowInterpreter<'_> {
     }
 
     /// Returns true if the code of a sink, or of a place on the way to the sink, has the text that
-    /// a rule demands.
+    /// a rule demands. On the way, the name of a variable is no text.
     pub(super) fn has_text(&self, rule: &FlowRule, sink: &CodeSite, taint: &Taint) -> bool {
         let Some(text) = &rule.text else { return true };
         let mut places = std::iter::successors(Some(&taint.place), |own| own.before.as_ref());
+        let is_name = |code: &str| code.chars().all(|c| c.is_alphanumeric() || c == '_');
         let is_in_line = |place: &Rc<TaintPlace>| {
             let line = self.program.files[place.file].text.lines().nth(place.line as usize - 1);
             line.is_some_and(|line| text.is_match(line))
         };
         text.is_match(&self.code(sink))
-            || places.any(|place| text.is_match(&place.code) || is_in_line(place))
+            || places.any(|place| {
+                !is_name(&place.code) && text.is_match(&place.code) || is_in_line(place)
+            })
     }
 
     /// Checks an assignment to a field as a call of `field=` with the value, and an assignment to an

@@ -10,6 +10,15 @@ use super::pattern::{CallFacts, CallPattern, Values};
 use super::value::{FlowValue, Taint, ValueParts, add_taints};
 
 impl FlowInterpreter<'_> {
+    /// Returns the sanitizers that a call is, with their labels.
+    pub(super) fn sanitizers_of(
+        &self,
+        facts: &CallFacts<'_>,
+    ) -> impl Iterator<Item = &(CallPattern, String)> {
+        let patterns = self.rules.sanitizers().named(facts.name);
+        patterns.filter(|(pattern, _)| pattern.matches(facts))
+    }
+
     /// Returns the result of a sanitizer: the data of its arguments, with the labels of the
     /// sanitizer. A sanitizer with a marked receiver changes the receiver.
     pub(super) fn sanitized(
@@ -19,9 +28,7 @@ impl FlowInterpreter<'_> {
         state: &mut State,
     ) -> Option<FlowValue> {
         let values = facts.arguments.unwrap_or_default();
-        let patterns = self.rules.sanitizers().named(facts.name);
-        let matching: Vec<&(CallPattern, String)> =
-            patterns.filter(|(pattern, _)| pattern.matches(facts)).collect();
+        let matching: Vec<&(CallPattern, String)> = self.sanitizers_of(facts).collect();
         if matching.is_empty() {
             return None;
         }

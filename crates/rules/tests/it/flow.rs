@@ -653,3 +653,46 @@ fn a_lead_that_follows_data_weakens_no_certain_pattern() {
     let certain = votes.iter().find(|vote| vote.rule.as_deref() == Some("php/password-hash"));
     assert_eq!(certain.unwrap().tier, None);
 }
+
+#[test]
+fn parts_of_formats_of_python_keep_their_places() {
+    let view = |address: &str| {
+        format!(
+            "from django.http import HttpResponseRedirect\n\n\ndef view(request):\n    page = lookup()\n    return HttpResponseRedirect({address})\n"
+        )
+    };
+    for (address, fires) in [
+        ("\"%s?%s\" % (page, request.GET.urlencode())", false),
+        ("\"%s/%s\" % (request.GET[\"a\"], page)", true),
+        ("\"%(a)s\" % {\"a\": request.GET[\"a\"]}", true),
+        ("\"/users/%s\" % request.GET[\"a\"]", false),
+        ("\"{}?a={}\".format(page, request.GET[\"a\"])", false),
+        ("\"{1}?a={0}\".format(page, request.GET[\"a\"])", true),
+        ("\"{address}\".format(address=request.GET[\"a\"])", true),
+        ("\"{0.a}?\".format(request.GET)", true),
+        ("request.get_full_path()", false),
+    ] {
+        assert_eq!(!fired(&[], &[("a.py", &view(address))]).is_empty(), fires, "{address}");
+    }
+}
+
+#[test]
+fn a_number_of_a_route_is_no_text() {
+    for (route, fires) in [("<int:page>", false), ("<page>", true), ("<path:page>", true)] {
+        let text = format!(
+            "from flask import Flask\n\napp = Flask(__name__)\n\n\n@app.route(\"/pages/{route}\")\ndef view(page):\n    return \"<h1>\" + page\n"
+        );
+        assert_eq!(!fired(&[], &[("a.py", &text)]).is_empty(), fires, "{route}");
+    }
+}
+
+#[test]
+fn the_result_of_another_function_is_no_page() {
+    for (result, fires) in [("name", true), ("\"Hello \" + name", true), ("download(name)", false)]
+    {
+        let text = format!(
+            "from flask import Flask, request\n\napp = Flask(__name__)\n\n\n@app.route(\"/\")\ndef view():\n    name = request.args[\"name\"]\n    return {result}\n\n\ndef download(name):\n    response = load(name)\n    response.headers[\"X-Name\"] = name\n    return response\n"
+        );
+        assert_eq!(!fired(&[], &[("a.py", &text)]).is_empty(), fires, "{result}");
+    }
+}

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::flow::form::{Constant, Expr, Node};
-use crate::flow::lowering::{node, text_of};
+use crate::flow::lowering::{brace_format_parts, node, text_of};
 use crate::language::Language;
 use crate::syntax::{Syntax, SyntaxNode};
 
@@ -165,7 +165,7 @@ fn format_call(
     let format = rest.next().map(|(_, format)| format);
     let text = match format {
         Some(Node { expr: Expr::Constant(Constant::Text(format)), .. }) => {
-            Expr::Text(format_parts(expr, &format, rest.collect()))
+            Expr::Text(brace_format_parts(expr, &format, rest.collect()))
         }
         _ => Expr::Mixed(rest.map(|(_, value)| value).collect()),
     };
@@ -177,59 +177,4 @@ fn format_call(
             Expr::Call { receiver: writer, name: format!("{name}!"), arguments }
         }
     }
-}
-
-/// Returns the parts of the text that a format builds.
-fn format_parts(
-    place: &SyntaxNode<'_>,
-    format: &str,
-    values: Vec<(Option<String>, Node)>,
-) -> Vec<Node> {
-    let mut values: Vec<(Option<String>, Option<Node>)> =
-        values.into_iter().map(|(name, value)| (name, Some(value))).collect();
-    let constant = |text: String| node(place, Expr::Constant(Constant::Text(text)));
-    let mut parts = Vec::new();
-    let mut text = String::new();
-    let mut next = 0;
-    let mut rest = format;
-    while let Some(at) = rest.find(['{', '}']) {
-        text.push_str(&rest[..at]);
-        let sign = &rest[at..=at];
-        rest = &rest[at + 1..];
-        if let Some(after) = rest.strip_prefix(sign) {
-            text.push_str(sign);
-            rest = after;
-            continue;
-        }
-        if sign == "}" {
-            continue;
-        }
-        let Some((inside, after)) = rest.split_once('}') else { break };
-        rest = after;
-        let name = inside.split(':').next().unwrap_or_default().trim();
-        parts.push(constant(std::mem::take(&mut text)));
-        let position = match name.parse::<usize>() {
-            Ok(at) => Some(at),
-            Err(_) if name.is_empty() => {
-                next += 1;
-                Some(next - 1)
-            }
-            Err(_) => values.iter().position(|(own, _)| own.as_deref() == Some(name)),
-        };
-        let value = position.and_then(|at| values.get_mut(at)?.1.take());
-        parts.push(match value {
-            Some(value) => value,
-            // A variable that the format names, or a value that it repeats.
-            None if !name.is_empty() && name.parse::<usize>().is_err() => {
-                node(place, Expr::Name(name.to_owned()))
-            }
-            None => node(place, Expr::Opaque(Vec::new())),
-        });
-    }
-    text.push_str(rest);
-    parts.push(constant(text));
-    parts.retain(
-        |own| !matches!(&own.expr, Expr::Constant(Constant::Text(text)) if text.is_empty()),
-    );
-    parts
 }

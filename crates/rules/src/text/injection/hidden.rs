@@ -48,14 +48,17 @@ fn changes_direction(line: &str) -> bool {
 }
 
 /// Returns true if a line has a run of invisible characters that encode letters or bytes. The flags
-/// of some regions contain such characters too. Test translations of Android contain marks of
-/// direction, which count if they spell text.
+/// of some regions contain such characters too. Some editors repeat the selector of an emoji, which
+/// encodes nothing. Test translations of Android contain marks of direction, which count if they spell
+/// text.
 fn has_tags(line: &str) -> bool {
     let mut tags = 0;
     let mut run = 0;
     let mut of_flag = 0;
     let mut marks = Vec::new();
+    let mut last = ' ';
     for c in line.chars() {
+        let is_repeated = c == std::mem::replace(&mut last, c);
         let is_tag = matches!(c, '\u{e0020}'..='\u{e007e}');
         let is_selector = matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}');
         let is_mark = matches!(c, '\u{200e}' | '\u{200f}');
@@ -72,7 +75,10 @@ fn has_tags(line: &str) -> bool {
             _ if is_tag && of_flag > 0 => of_flag - 1,
             _ => 0,
         };
-        tags = if is_tag && of_flag == 0 || is_selector { tags + 1 } else { 0 };
+        tags = match is_tag && of_flag == 0 || is_selector {
+            true => tags + usize::from(is_tag || !is_repeated),
+            false => 0,
+        };
         run = match has_no_width || is_mark && run > 0 {
             true => run + 1,
             false => 0,
@@ -115,6 +121,7 @@ mod tests {
         for line in [
             "🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f} wins",
             "👨\u{200d}👩\u{200d}👧 ❤\u{fe0f}",
+            "⚠\u{fe0f}\u{fe0f}\u{fe0f} deprecated",
             "می\u{200c}خواهم",
             "क\u{94d}\u{200d}ष",
         ] {

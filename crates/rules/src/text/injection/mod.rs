@@ -24,6 +24,7 @@ use regex::Regex;
 use self::fold::{JoinedLines, PatternMatch};
 use self::signs::{Form, PARTS, SIGNS};
 use super::AddedLines;
+use crate::foreign_code;
 use crate::rule_match::RuleMatch;
 use crate::rule_text::RuleText;
 
@@ -75,7 +76,12 @@ pub fn find_injections(text: &str) -> Vec<Injection> {
 /// Finds orders to a reviewer in a file, including hidden text that only code has no use for.
 pub fn find_injections_in_file(path: &str, text: &str) -> Vec<Injection> {
     let lines: Vec<(u32, &str)> = (1..).zip(text.lines()).collect();
-    scan(&lines, hidden::is_code(path), 0)
+    scan(&lines, is_code_to_read(path, text), 0)
+}
+
+/// Returns true if a file is code that people read: its text may not look like other code.
+fn is_code_to_read(path: &str, text: &str) -> bool {
+    hidden::is_code(path) && !foreign_code::is_minified(path, text)
 }
 
 /// Finds orders to a reviewer in the name of a file.
@@ -117,8 +123,8 @@ fn without<'t>(text: &'t str, found: &[Injection]) -> Cow<'t, str> {
 
 pub(crate) fn find(added: &AddedLines<'_>) -> Vec<RuleMatch> {
     // An unchanged line may be the other half of a sentence.
-    let mut found =
-        scan(&added.with_surroundings(MAX_CONTEXT_LINES), hidden::is_code(added.path), 0);
+    let is_code = is_code_to_read(added.path, added.text);
+    let mut found = scan(&added.with_surroundings(MAX_CONTEXT_LINES), is_code, 0);
     found.retain(|injection| {
         let at = added.lines.partition_point(|(number, _)| *number < injection.lines.start());
         added.lines.get(at).is_some_and(|(number, _)| *number <= injection.lines.end())

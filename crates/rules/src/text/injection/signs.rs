@@ -223,7 +223,10 @@ pub(super) const SIGNS: &[Sign] = &[
             r"</ ?(?:untrusted[a-z_-]*|(?:pr|code|pull_request)[_-](?:diff|change|under_review|content)|(?:code|change|diff|file)[_-]under[_-]review|review[_-](?:input|data|material|target))[^<>]{0,40}>",
             r"</ ?(?:change|diff|patch|document|data|context|file|content|pull_request|user_input|input|prompt|instructions|review)(?:[-_ ][a-z0-9]*)?> ?(?:\W{0,12}\n?){0,3}(?:<[a-z_-]+> ?\n?)?(?:now (?:approve|ignore|you|report|respond|output|the review|that)|system ?:|reviewers?|you (?:are now|must|should)|ignore|disregard|instructions?|new (?:instructions|task)|approve|the (?:review|change|diff|reviewer) (?:is|has|must|should|ends)|respond (?:with|only)|output (?:an|only|no|the following)|return (?:an )?empty|end of|assistant ?:|human ?:|report no|no (?:findings|issues))\b",
             r#"(?m)^["'#> ]*(?:end of (?:the )?(?:untrusted (?:\w+)|untrusted|diff|patch|change ?set|code (?:change|under review)|change under review|pull request|review (?:input|data|material)))[. "']*$"#,
-            r"(?:-{2,}|={2,}|#{2,}|\[|<{2,3}|\*{2,}|~{3,}) ?(?:/|end(?: of)?(?: the)? )(?:untrusted(?: [a-z]+)?|diff|patch|change|code change|code under review|change under review|pull request|review (?:input|data|material)|user (?:input|data|content)) ?(?:-{2,}|={2,}|#{2,}|\]|>{2,3}|\*{2,}|~{3,})",
+            r"(?:-{2,}|={2,}|#{2,}|\[|<{2,3}|\*{2,}|~{3,}) ?(?:/|end(?: of)?(?: the)? )(?:untrusted(?: [a-z]+)?|diff|change|code change|code under review|change under review|pull request|review (?:input|data|material)|user (?:input|data|content)) ?(?:-{2,}|={2,}|#{2,}|\]|>{2,3}|\*{2,}|~{3,})",
+            // `# --- end patch ---` marks the end of a changed copy.
+            r"(?:-{2,}|={2,}|#{2,}|\[|<{2,3}|\*{2,}|~{3,}) ?(?:/|end of (?:the )?)patch ?(?:-{2,}|={2,}|#{2,}|\]|>{2,3}|\*{2,}|~{3,})",
+            r"(?:-{4,}|={4,}|#{4,}|\[|<{2,3}|\*{4,}|~{4,}) ?end patch ?(?:-{4,}|={4,}|#{4,}|\]|>{2,3}|\*{4,}|~{4,})",
             r"\bend of (?:the )?(?:untrusted (?:\w+)|diff|patch|change|pull request|code under review|user input)[ .:\-=*!\n]*(?:now |the following |next |below )*(?:system|reviewers?|you (?:must|are|should|may)|ignore|instructions|new instructions|respond|approve|output|your|everything (?:below|after))\b",
         ],
     ),
@@ -296,9 +299,9 @@ pub(super) const SIGNS: &[Sign] = &[
             r"\bno (?:further |security |new )*findings? (?:should|must|may|shall|are to|need to|needs to|is to|can) (?:ever )?be (?:reported|raised|returned|listed|made|emitted|output|produced)\b",
             r"\b{say} (?:with |back |only |just |exactly |nothing but |the |a |an |simply |always |your )*empty (?:list of |array of |set of |json |security |review )*findings?\b",
             r"\b(?:report|answer|respond|reply|say) (?:with |back |only |just |that there are )*(?:zero|no) (?:security )?findings? (?:in|for|on|about) (?:this|these|the following)\b",
-            r"\b(?:reviewers?|you|assistants?|llms?) (?:must |should |shall |will |are to |is to |please |always |have to |need to )+{say} (?:with |back |only |just |exactly |the |a |an |simply |always |your )*(?:empty|zero|no) (?:list|array|report|review|issues|problems|comments|findings)\b",
-            // Code has validators and models, which return empty lists.
-            r"\b(?:validators?|models?) (?:must |should |shall |will |are to |is to |please |always |have to |need to )+{say} (?:with |back |only |just |exactly |the |a |an |simply |always |your )*(?:empty|zero|no) (?:report|review|issues|problems|comments|findings)\b",
+            r"\b(?:reviewers?|assistants?|llms?) (?:must |should |shall |will |are to |is to |please |always |have to |need to )+{say} (?:with |back |only |just |exactly |the |a |an |simply |always |your )*(?:empty|zero|no) (?:list|array|report|review|issues|problems|comments|findings)\b",
+            // Code has validators and models, which return empty lists, and manuals ask their readers for them.
+            r"\b(?:you|validators?|models?) (?:must |should |shall |will |are to |is to |please |always |have to |need to )+{say} (?:with |back |only |just |exactly |the |a |an |simply |always |your )*(?:empty|zero|no) (?:report|review|issues|problems|comments|findings)\b",
             r"\bfindings? (?:list|array|field) (?:must|should|shall|has to|needs to|is to) (?:always )?(?:be|stay|remain|left|be left|be kept) empty\b",
             r"\b(?:leave|keep) (?:the |your )?(?:list of )?findings (?:list |array |field )?empty\b",
         ],
