@@ -2,8 +2,10 @@
 //!
 //! A check is a condition that ends in an error, such as `if ".." in path: raise ValueError`, or a
 //! call that is named as a check, such as `self.check_alias(alias)`. An escape is a call such as
-//! `shlex.quote(command)`. A check that is rewritten, moved within the file, or replaced by another
-//! condition on the value is no loss. Questions for the presence of a value are no checks.
+//! `shlex.quote(command)`, or a call of a function with a check or an escape that the change removes
+//! from the file. A check that is rewritten, moved within the file, or replaced by another condition
+//! on the value is no loss; a condition that only lost a part is no replacement. Questions for the
+//! presence of a value are no checks.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -15,7 +17,7 @@ use regex::Regex;
 use super::{ChangedFile, CheckMatch, FileCheck};
 use crate::language;
 use crate::rule_text::RuleText;
-use crate::syntax::{LineSet, Syntax, SyntaxNode};
+use crate::syntax::{Syntax, SyntaxNode};
 
 pub(super) const CHECK: FileCheck = FileCheck {
     rule_text: RuleText {
@@ -56,6 +58,27 @@ static REJECTION: LazyLock<Regex> = LazyLock::new(|| {
 static DANGEROUS: LazyLock<Regex> =
     LazyLock::new(|| regex(r#"["'`](?:\.\.[/\\]?|__proto__|constructor|prototype)["'`]"#));
 
+/// A condition on a value that is refused by any exit: a path outside of a folder, or the answer of a
+/// function that is named as a check.
+static REFUSAL: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"(?x)
+        \.indexOf\(\s*[A-Za-z_][\w.]*\s*\)\s*(?:!==?|<|>)\s*0
+        | (?:!|\bnot\s)\s*[\w.]+\.starts_?[wW]ith\(\s*[A-Za-z_]
+        | (?:!|\bnot\s)\s*[\w.$>:-]*(?i:valid|safe|allowed|permitted|authori[sz]ed|trusted|verif|clean_path|has_perm)\w*\(
+        | \b[\w.$>:-]*(?i:invalid|unsafe|forbidden|disallowed|outside)\w*\(
+        ",
+    )
+});
+
+/// The name of a function that answers whether a value is accepted.
+static ANSWERING_NAME: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"(?i)verif|valid|check|auth|allow|permit|is_?safe|trusted"));
+
+/// An exit that refuses a value, in a function that answers whether the value is accepted.
+static REFUSING_EXIT: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"\breturn\s+(?:false|False|FALSE|-1|nil|None|null)\b"));
+
 /// A part of a condition that asks for the presence, the type or the error of a value, or for a
 /// setting.
 static PRESENCE: LazyLock<Regex> = LazyLock::new(|| {
@@ -71,6 +94,9 @@ static PRESENCE: LazyLock<Regex> = LazyLock::new(|| {
 
 /// The operators that join the parts of a condition.
 static JOINT: LazyLock<Regex> = LazyLock::new(|| regex(r"\band\b|\bor\b|&&|\|\|"));
+
+/// The operators that join the alternatives of a condition.
+static ALTERNATIVE: LazyLock<Regex> = LazyLock::new(|| regex(r"\bor\b|\|\|"));
 
 /// The name of a function that checks its arguments.
 static CHECKING_NAME: LazyLock<Regex> = LazyLock::new(|| {
@@ -100,22 +126,35 @@ fn find(view: &ChangedFile<'_>) -> Vec<CheckMatch> {
     let Some((after, before)) = after.zip(view.before()) else { return Vec::new() };
     let Some(old_syntax) = Syntax::of(path, before) else { return Vec::new() };
     let Some(new_syntax) = Syntax::of(path, after) else { return Vec::new() };
-    let after_text = squeeze(after);
+    let (before_text, after_text) = (squeeze(before), squeeze(after));
     let (outline, new_outline) = (old_syntax.outline(), new_syntax.outline());
+    let is_gone = |own: &&Symbol| new_outline.iter().all(|new| new.name != own.name);
+    let guards =
+        outline.iter().filter(is_gone).filter(|own| is_guard(&lines_of(before, own.lines)));
+    let guards: BTreeSet<&str> = guards.map(|own| last_part(&own.name)).collect();
     let mut found = Vec::new();
-    let mut reported: BTreeSet<String> = BTreeSet::new();
-    for check in checks(&old_syntax) {
-        // Text that the file still has was moved, and most text is unchanged.
-        if after_text.contains(&squeeze(&check.text)) {
+    let mut reported: BTreeSet<(String, u32)> = BTreeSet::new();
+    for check in checks(&old_syntax, &guards) {
+        // Text that the file has as often as before was moved, and most text is unchanged.
+        let text = squeeze(&check.text);
+        if after_text.matches(&text).count() >= before_text.matches(&text).count() {
             continue;
         }
         let Some(old) = innermost(&outline, check.line) else { continue };
-        let Some(new) = new_outline.iter().find(|new| new.name == old.name) else { continue };
-        let (old_code, new_code) = (lines_of(before, old.lines), lines_of(after, new.lines));
-        if !is_lost(&check, &old_code, &new_code) || !reported.insert(old.name.clone()) {
+        let Some(new) = counterpart(old, &outline, &new_outline) else { continue };
+        if check.kind == CheckKind::Answer && !ANSWERING_NAME.is_match(&old.name) {
             continue;
         }
-        let line = first_changed(view, new.lines);
+        let (old_code, new_code) = (lines_of(before, old.lines), lines_of(after, new.lines));
+        let count = |code: &[&str]| squeeze(&code.concat()).matches(&text).count();
+        if count(&new_code) >= count(&old_code) {
+            continue;
+        }
+        let function = (old.name.clone(), old.lines.start());
+        if !is_lost(&check, &old_code, &new_code) || !reported.insert(function) {
+            continue;
+        }
+        let line = place_of(view, check.line, new.lines);
         let shown: String = check.text.split_whitespace().collect::<Vec<_>>().join(" ");
         let shown = assay_base::text::first_bytes(&shown, MAX_SHOWN);
         found.push(CheckMatch {
@@ -128,13 +167,37 @@ fn find(view: &ChangedFile<'_>) -> Vec<CheckMatch> {
     found
 }
 
-/// Returns the first line of a function at which the change adds or removes lines.
-fn first_changed(view: &ChangedFile<'_>, within: LineRange) -> u32 {
-    let places = view.file.hunks.iter().filter_map(|hunk| hunk.new.surroundings());
-    let within_it = LineSet::new([within]);
-    let mut inside = places.filter(|place| within_it.overlaps(*place));
-    let removed = inside.next().map_or(within.start(), |place| place.start().max(within.start()));
-    view.first_added(within).unwrap_or(removed)
+/// Returns the symbol after the change that is a symbol before the change. Classes of one file may
+/// have methods of one name, which keep their order.
+fn counterpart<'o>(old: &Symbol, before: &[Symbol], after: &'o [Symbol]) -> Option<&'o Symbol> {
+    let position = before.iter().filter(|own| own.name == old.name).position(|own| own == old)?;
+    let mut same = after.iter().filter(|own| own.name == old.name);
+    same.clone().nth(position).or_else(|| same.next())
+}
+
+/// Returns true if the code of a function rejects or escapes a value.
+fn is_guard(code: &[&str]) -> bool {
+    let calls_escape =
+        |line: &&str| line.split(['(', ' ', '=', ',', '{']).any(|word| ESCAPE_NAME.is_match(word));
+    code.iter().skip(1).any(|line| REJECTION.is_match(line) || calls_escape(&line))
+}
+
+/// Returns the last part of a dotted name.
+fn last_part(name: &str) -> &str {
+    name.rsplit(['.', ':', '>', '#']).next().unwrap_or(name)
+}
+
+/// Returns the line of a function at which a line before the change was removed: the first line that
+/// the change adds in its place, or the line before the place.
+fn place_of(view: &ChangedFile<'_>, removed: u32, within: LineRange) -> u32 {
+    let holds = |lines: &LineRange| lines.start() <= removed && removed <= lines.end();
+    let hunk = view.file.hunks.iter().find(|hunk| hunk.removed.iter().any(holds));
+    let line = hunk.and_then(|hunk| {
+        let around = hunk.new.surroundings().map(|lines| lines.start());
+        hunk.added.first().map(|lines| lines.start()).or(around)
+    });
+    let line = line.or_else(|| view.first_added(within)).unwrap_or(within.start());
+    line.clamp(within.start(), within.end())
 }
 
 /// The kind of a check.
@@ -142,6 +205,8 @@ fn first_changed(view: &ChangedFile<'_>, within: LineRange) -> u32 {
 enum CheckKind {
     /// A condition that ends in an error.
     Condition,
+    /// A condition that ends in the answer that the value is not accepted.
+    Answer,
     /// A call that is named as a check.
     Call,
     /// A call that makes a value safe.
@@ -156,23 +221,23 @@ struct RemovableCheck {
     line: u32,
 }
 
-/// Returns the checks and escapes of a file.
-fn checks(syntax: &Syntax) -> Vec<RemovableCheck> {
+/// Returns the checks and escapes of a file. Calls of guards count as escapes.
+fn checks(syntax: &Syntax, guards: &BTreeSet<&str>) -> Vec<RemovableCheck> {
     let mut found = Vec::new();
     for node in syntax.root().dfs() {
         let kind = node.kind();
         let kind = kind.as_ref();
         let line = u32::try_from(node.start_pos().line() + 1).unwrap_or(u32::MAX);
         if CONDITIONS.contains(&kind) {
-            found.extend(condition_text(&node).map(|text| RemovableCheck {
-                kind: CheckKind::Condition,
+            found.extend(condition_of(&node).map(|(kind, text)| RemovableCheck {
+                kind,
                 text,
                 line,
             }));
         } else if CALLS.contains(&kind) {
             let text = node.text().to_string();
             let name = text.split(['(', ' ']).next().unwrap_or_default();
-            let kind = if ESCAPE_NAME.is_match(name) {
+            let kind = if ESCAPE_NAME.is_match(name) || guards.contains(last_part(name)) {
                 CheckKind::Escape
             } else if CHECKING_NAME.is_match(name) && is_statement(&node) {
                 CheckKind::Call
@@ -185,8 +250,8 @@ fn checks(syntax: &Syntax) -> Vec<RemovableCheck> {
     found
 }
 
-/// Returns the condition of a node whose consequence rejects a value.
-fn condition_text(node: &SyntaxNode<'_>) -> Option<String> {
+/// Returns the condition of a node whose consequence rejects a value, with its kind.
+fn condition_of(node: &SyntaxNode<'_>) -> Option<(CheckKind, String)> {
     let condition = node.field("condition")?.text().to_string();
     let whole = node.text().to_string();
     let consequence = ["consequence", "body"].iter().find_map(|name| node.field(name));
@@ -194,10 +259,15 @@ fn condition_text(node: &SyntaxNode<'_>) -> Option<String> {
     // The first lines decide: an exit deep inside of a long branch belongs to another condition.
     let start: Vec<&str> = consequence.lines().take(6).collect();
     let start = start.join("\n");
-    let rejects = REJECTION.is_match(&start)
-        || DANGEROUS.is_match(&condition) && regex_exit().is_match(&start);
+    let is_refused = DANGEROUS.is_match(&condition) || REFUSAL.is_match(&condition);
+    let rejects = REJECTION.is_match(&start) || is_refused && regex_exit().is_match(&start);
+    let kind = match rejects {
+        true => CheckKind::Condition,
+        false if REFUSING_EXIT.is_match(&start) => CheckKind::Answer,
+        false => return None,
+    };
     let is_presence = JOINT.split(&condition).all(|part| PRESENCE.is_match(part));
-    (rejects && !is_presence).then_some(condition)
+    (is_refused || !is_presence).then_some((kind, condition))
 }
 
 /// Returns the pattern of any exit.
@@ -231,13 +301,12 @@ fn squeeze(text: &str) -> String {
 /// Returns true if a function lost a check whose value it still uses, and nothing replaces it.
 fn is_lost(check: &RemovableCheck, old: &[&str], new: &[&str]) -> bool {
     let arguments = match check.kind {
-        CheckKind::Condition => check.text.as_str(),
+        CheckKind::Condition | CheckKind::Answer => check.text.as_str(),
         CheckKind::Call | CheckKind::Escape => {
             check.text.split_once('(').map_or("", |(_, arguments)| arguments)
         }
     };
-    let values: Vec<&str> = WORD.find_iter(arguments).map(|own| own.as_str()).collect();
-    let values: Vec<&str> = values.into_iter().filter(|value| is_variable(value)).collect();
+    let values: Vec<&str> = values_in(arguments);
     let mentions = |line: &&str| values.iter().any(|value| has_word(line, value));
     if !new.iter().any(&mentions) {
         return false;
@@ -255,11 +324,46 @@ fn is_lost(check: &RemovableCheck, old: &[&str], new: &[&str]) -> bool {
                 .split(['(', ' ', '=', ','])
                 .any(|word| CHECKING_NAME.is_match(word) || ESCAPE_NAME.is_match(word))
     };
-    let is_replaced = added.iter().any(|line| mentions(line) && is_check(line))
+    let is_replacement =
+        |line: &&&str| mentions(line) && is_check(line) && !is_part_of(line, &check.text);
+    let is_replaced = added.iter().any(|line| is_replacement(&line))
         || added.iter().any(|line| REJECTION.is_match(line));
     // An escape is lost only where its value is written again.
     let is_written = check.kind != CheckKind::Escape || added.iter().any(mentions);
     is_written && !is_replaced
+}
+
+/// Returns the variables and fields in a piece of code, and the receivers of its method calls.
+fn values_in(code: &str) -> Vec<&str> {
+    let value = |word: regex::Match<'_>| {
+        let text = code.get(word.range())?;
+        match code[word.end()..].starts_with('(') {
+            true => {
+                text.rsplit_once(['.', '>']).map(|(owner, _)| match owner.split_once(['.', '-']) {
+                    Some((root, _)) if is_variable(root) => root,
+                    _ => owner.trim_end_matches('-'),
+                })
+            }
+            false => Some(text),
+        }
+    };
+    WORD.find_iter(code).filter_map(value).filter(|value| is_variable(value)).collect()
+}
+
+/// Returns true if a line has a condition with some of the alternatives of another condition, and no
+/// other one.
+fn is_part_of(line: &str, condition: &str) -> bool {
+    let alternatives = |text: &str| -> BTreeSet<String> {
+        let parts = ALTERNATIVE.split(text).map(|part| squeeze(part));
+        parts.map(|part| part.trim_matches(['(', ')', '{', '}', ':']).to_owned()).collect()
+    };
+    let line = line.trim_start_matches("} ").trim_start_matches("else ");
+    let inside = ["if", "elif", "unless"].iter().find_map(|word| line.strip_prefix(word));
+    let whole = alternatives(condition);
+    inside.is_some_and(|own| {
+        let own = alternatives(own);
+        own.len() < whole.len() && own.is_subset(&whole)
+    })
 }
 
 /// Returns true for a word that may be a variable, and is no keyword, constant or common name.

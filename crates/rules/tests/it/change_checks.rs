@@ -323,6 +323,37 @@ fn a_removed_check_or_escape_of_a_value_that_is_still_used_is_reported() {
 }
 
 #[test]
+fn checks_of_one_text_and_functions_of_one_name_are_told_apart() {
+    let twice = "def read(name):\n    if \"..\" in name:\n        raise ValueError(name)\n    return load(name)\n\n\ndef write(name):\n    if \"..\" in name:\n        raise ValueError(name)\n    return store(name)\n";
+    let once = twice.replacen("    if \"..\" in name:\n        raise ValueError(name)\n", "", 1);
+    check(&[("a.py", twice)], &[("a.py", &once)], expect!["a.py:1 change/check-removed"]);
+    let second = "class A:\n    def get(self, path):\n        return path\n\n\nclass B:\n    def get(self, path):\n        if path.startswith(\"//\"):\n            raise ValueError(path)\n        return go(path)\n";
+    let after = second
+        .replace("        if path.startswith(\"//\"):\n            raise ValueError(path)\n", "");
+    check(&[("a.py", second)], &[("a.py", &after)], expect!["a.py:7 change/check-removed"]);
+}
+
+#[test]
+fn a_refusal_a_part_of_a_condition_and_a_guard_are_removed_checks() {
+    let outside = "function extract(to, entry) {\n  const path = join(to, entry.path);\n  if (path.indexOf(to) !== 0) {\n    return;\n  }\n  write(path);\n}\n";
+    let after = outside.replace("  if (path.indexOf(to) !== 0) {\n    return;\n  }\n", "");
+    check(&[("a.js", outside)], &[("a.js", &after)], expect!["a.js:1 change/check-removed"]);
+    let answer = "function verify(message, sig) {\n  if (sig.value.gte(limit)) {\n    return false;\n  }\n  return sig.matches(message);\n}\n";
+    let after = answer.replace("  if (sig.value.gte(limit)) {\n    return false;\n  }\n", "");
+    check(&[("a.js", answer)], &[("a.js", &after)], expect!["a.js:1 change/check-removed"]);
+    let search = answer.replace("function verify", "function find");
+    check(&[("a.js", &search)], &[("a.js", &after)], expect![""]);
+    let both = "function extend(target, name, copy) {\n  if (name === '__proto__' || target === copy) {\n    return;\n  }\n  target[name] = copy;\n}\n";
+    let after = both.replace("name === '__proto__' || ", "");
+    check(&[("a.js", both)], &[("a.js", &after)], expect!["a.js:2 change/check-removed"]);
+    let stricter = both.replace("target === copy", "target === copy || !name");
+    check(&[("a.js", both)], &[("a.js", &stricter)], expect![""]);
+    let guard = "def header(key):\n    if \"\\n\" in key:\n        raise ValueError(key)\n    return key.title()\n\n\ndef add(all, key):\n    all.append(header(key))\n";
+    let after = "def add(all, key):\n    all.append(key.title())\n";
+    check(&[("a.py", guard)], &[("a.py", after)], expect!["a.py:2 change/check-removed"]);
+}
+
+#[test]
 fn a_check_that_is_replaced_moved_or_of_no_value_is_no_removed_check() {
     let path = "def read(name):\n    if \"..\" in name:\n        raise ValueError(name)\n    return load(name)\n";
     for after in [
