@@ -114,6 +114,28 @@ pub struct Hunk {
     pub removed: Vec<LineRange>,
 }
 
+impl Hunk {
+    /// Returns the line after the change at the place of a line that the change removes: the first
+    /// added line in its place, or the line that follows now.
+    pub fn place_of_removed(&self, removed: u32) -> u32 {
+        let in_ranges = |ranges: &[LineRange], line: u32| {
+            ranges.iter().any(|range| range.start() <= line && line <= range.end())
+        };
+        let old_context =
+            (self.old.start..removed).filter(|line| !in_ranges(&self.removed, *line)).count();
+        let new = self.new.start..self.new.start.saturating_add(self.new.count);
+        let last = new.end.saturating_sub(1).max(self.new.start).max(1);
+        let mut passed = 0;
+        for line in new {
+            if passed == old_context {
+                return line;
+            }
+            passed += usize::from(!in_ranges(&self.added, line));
+        }
+        last
+    }
+}
+
 /// A range of lines of a file, which may be empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Span {

@@ -176,7 +176,7 @@ impl Rulebook {
         let Some(path) = &file.new_path else {
             // A deleted file has no lines to review, but tests may have been deleted with it.
             let known = language::by_name(file.path()).is_some();
-            let view = ChangedFile::new(change, file, None, None);
+            let view = ChangedFile::new(change, file);
             let facts = Some(FileFacts::of(&view));
             let look = match view.before_error() {
                 Some(error) => HunkOutcome::Failed(error.to_string()),
@@ -224,7 +224,7 @@ impl Rulebook {
         });
         votes.extend(tree.iter_mut().flat_map(|tree| std::mem::take(&mut tree.votes)));
         let tree_facts = tree.as_ref().map(|tree| &tree.tree_facts);
-        let view = ChangedFile::new(change, file, Some(text), tree_facts);
+        let view = ChangedFile::new(change, file).with_after(text, syntax.as_ref(), tree_facts);
         if foreign.is_none() {
             votes.extend(view.votes());
         }
@@ -294,7 +294,7 @@ fn is_code(code: &str, text: &str, touched: &LineSet) -> bool {
 /// Returns true if an existing file was not marked as generated before the change, or if the text
 /// before the change cannot be read.
 fn adds_mark(change: &Change, file: &FileDiff) -> bool {
-    let earlier = ChangedFile::new(change, file, None, None);
+    let earlier = ChangedFile::new(change, file);
     let had_no_mark =
         earlier.before().is_some_and(|text| !foreign_code::is_marked(file.path(), text));
     had_no_mark || earlier.before_error().is_some()

@@ -326,6 +326,26 @@ const CODE_EXAMPLES: &[(&str, &[&str], &[&str])] = &[
         &["a change that replaces the condition by another one on `name`"],
     ),
     (
+        "change/weaker-call",
+        &["a change that replaces `hmac.compare_digest(a, b)` by `a == b`"],
+        &["a change that replaces `a == b` by `hmac.compare_digest(a, b)`"],
+    ),
+    (
+        "change/setting-removed",
+        &["a change that removes `resolve_entities=False`, and leaves the call of the parser"],
+        &["a change that removes the setting together with the parser"],
+    ),
+    (
+        "change/condition-loosened",
+        &["a change of `if size == 0 or size > LIMIT: return` to `if size == 0: return`"],
+        &["a change of `if size == 0: return` to `if size == 0 or size > LIMIT: return`"],
+    ),
+    (
+        "change/cleaning-removed",
+        &["a change of `send(value.trim())` to `send(value)`"],
+        &["a change of `send(value.trim())` to `send(clean(value))`"],
+    ),
+    (
         "test/weakened",
         &["a change that removes an assertion from a test"],
         &["a change that replaces an assertion by a stricter one"],

@@ -103,7 +103,7 @@ pub(crate) fn apply_tree_rules(
 
 /// Returns a file before the change.
 fn earlier_file(change: &Change, file: &FileDiff) -> Result<Option<EarlierFile>, String> {
-    let view = ChangedFile::new(change, file, None, None);
+    let view = ChangedFile::new(change, file);
     let text = view.before().map(str::to_owned);
     if let Some(error) = view.before_error() {
         return Err(error.to_string());

@@ -8,7 +8,7 @@ use assay_findings::vote::LineRange;
 use super::{ChangedFile, CheckMatch, FileCheck};
 use crate::language;
 use crate::rule_text::RuleText;
-use crate::syntax::{LineSet, Syntax};
+use crate::syntax::LineSet;
 use crate::tree_facts::Branch;
 
 /// The maximum number of lines of a function.
@@ -52,7 +52,7 @@ fn long_functions(view: &ChangedFile<'_>) -> Vec<CheckMatch> {
     if long.is_empty() {
         return Vec::new();
     }
-    let before = view.before().and_then(|text| Syntax::of(view.file.path(), text));
+    let before = view.before_syntax();
     let everything = LineSet::all();
     let before =
         before.map(|syntax| syntax.collect_facts(&everything, |_| false, |_| {}).functions);

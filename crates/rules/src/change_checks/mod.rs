@@ -4,28 +4,34 @@
 //! change uses the facts of every file ([`ChangeCheck`]). Each is a module and a line in its list.
 //! The checks read no file that the change did not touch.
 
+mod changed_code;
 mod committed_state;
 mod complexity;
 mod duplicate;
 mod file_facts;
 mod generated;
 mod lock_file;
+mod loosened_conditions;
 mod migration;
 mod prompt_injection;
+mod removed_cleaning;
 mod removed_guards;
+mod removed_settings;
 mod removed_tests;
 mod untested;
 mod weakened_tests;
+mod weaker_calls;
 
 use std::cell::OnceCell;
 
 use assay_change::Change;
-use assay_change::diff::FileDiff;
+use assay_change::diff::{FileDiff, Hunk};
 use assay_findings::grounding::TreeError;
 use assay_findings::path::RepoPath;
 use assay_findings::vote::{AutofixClass, LineRange, Owner, Vote};
 
 pub(crate) use self::file_facts::FileFacts;
+use crate::language;
 use crate::rule_text::RuleText;
 use crate::syntax::{LineSet, Syntax};
 use crate::tree_facts::TreeFacts;
@@ -39,6 +45,10 @@ struct FileCheck {
 const FILE_CHECKS: &[FileCheck] = &[
     weakened_tests::CHECK,
     removed_guards::CHECK,
+    removed_settings::CHECK,
+    weaker_calls::CHECK,
+    loosened_conditions::CHECK,
+    removed_cleaning::CHECK,
     migration::CHECK,
     complexity::TOO_LONG,
     complexity::TOO_DEEP,
@@ -95,18 +105,40 @@ pub(crate) struct ChangedFile<'c> {
     pub(crate) file: &'c FileDiff,
     /// The text after the change; `None` if the file is deleted.
     pub(crate) after: Option<&'c str>,
+    after_syntax: Option<&'c Syntax>,
     pub(crate) tree_facts: Option<&'c TreeFacts>,
     before: OnceCell<Result<Option<String>, TreeError>>,
+    before_syntax: OnceCell<Option<Syntax>>,
 }
 
 impl<'c> ChangedFile<'c> {
-    pub(crate) fn new(
-        change: &'c Change,
-        file: &'c FileDiff,
-        after: Option<&'c str>,
+    /// Returns a file without its text after the change, such as a deleted file.
+    pub(crate) fn new(change: &'c Change, file: &'c FileDiff) -> ChangedFile<'c> {
+        ChangedFile {
+            change,
+            file,
+            after: None,
+            after_syntax: None,
+            tree_facts: None,
+            before: OnceCell::new(),
+            before_syntax: OnceCell::new(),
+        }
+    }
+
+    /// Adds the text after the change.
+    pub(crate) fn with_after(
+        self,
+        text: &'c str,
+        syntax: Option<&'c Syntax>,
         tree_facts: Option<&'c TreeFacts>,
     ) -> ChangedFile<'c> {
-        ChangedFile { change, file, after, tree_facts, before: OnceCell::new() }
+        ChangedFile { after: Some(text), after_syntax: syntax, tree_facts, ..self }
+    }
+
+    /// Returns the syntax before the change, parsed on the first call.
+    fn before_syntax(&self) -> Option<&Syntax> {
+        let parse = || Syntax::of(self.file.path(), self.before()?);
+        self.before_syntax.get_or_init(parse).as_ref()
     }
 
     /// Returns the text before the change, read on the first call.
@@ -116,11 +148,25 @@ impl<'c> ChangedFile<'c> {
         self.before.get_or_init(read).as_ref().ok()?.as_deref()
     }
 
+    /// Returns the text after the change of code that the change removes lines of; `None` for tests and
+    /// files that are no code.
+    fn edited_code(&self) -> Option<&'c str> {
+        let path = self.file.path();
+        let is_code = language::is_code(path) && !language::is_test(path);
+        let is_edited = self.file.old_path.is_some() && self.file.removed().next().is_some();
+        self.after.filter(|_| is_code && is_edited)
+    }
+
+    /// Returns the hunk that removes a line.
+    fn hunk_without(&self, removed: u32) -> Option<&'c Hunk> {
+        let holds = |lines: &LineRange| lines.start() <= removed && removed <= lines.end();
+        self.file.hunks.iter().find(|hunk| hunk.removed.iter().any(holds))
+    }
+
     /// Returns true if the change breaks the syntax of the file: it has errors now, at any place,
     /// and had none before.
     pub(crate) fn is_broken_by_change(&self, now: &Syntax) -> bool {
-        let was_whole = || self.before().and_then(|text| Syntax::of(self.file.path(), text));
-        !now.is_whole() && was_whole().is_some_and(|before| before.is_whole())
+        !now.is_whole() && self.before_syntax().is_some_and(Syntax::is_whole)
     }
 
     /// Returns the error of reading the text before the change, if a check requested that text.

@@ -1,11 +1,11 @@
 //! Checks and escapes that a function loses while it still uses the value.
 //!
 //! A check is a condition that ends in an error, such as `if ".." in path: raise ValueError`, or a
-//! call that is named as a check, such as `self.check_alias(alias)`. An escape is a call such as
+//! call that is named as a check, such as `self.check_alias(alias)`. A condition that ends in another
+//! exit counts if the change removes it and adds nothing. An escape is a call such as
 //! `shlex.quote(command)`, or a call of a function with a check or an escape that the change removes
 //! from the file. A check that is rewritten, moved within the file, or replaced by another condition
-//! on the value is no loss; a condition that only lost a part is no replacement. Questions for the
-//! presence of a value are no checks.
+//! on the value is no loss. Questions for the presence of a value are no checks.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -15,7 +15,6 @@ use assay_findings::vote::LineRange;
 use regex::Regex;
 
 use super::{ChangedFile, CheckMatch, FileCheck};
-use crate::language;
 use crate::rule_text::RuleText;
 use crate::syntax::{Syntax, SyntaxNode};
 
@@ -35,7 +34,7 @@ pub(super) const CHECK: FileCheck = FileCheck {
 const MAX_SHOWN: usize = 80;
 
 /// The kinds of conditions with a consequence.
-const CONDITIONS: [&str; 9] = [
+pub(super) const CONDITIONS: [&str; 9] = [
     "if_statement", "if_expression", "if", "unless", "if_modifier", "unless_modifier",
     "elif_clause", "elsif", "guard_statement",
 ];
@@ -50,13 +49,14 @@ const CALLS: [&str; 8] = [
 /// An exit that rejects a value.
 static REJECTION: LazyLock<Regex> = LazyLock::new(|| {
     regex(
-        r"\b(?:raise|throw|abort|panic!?|die|bail!|ensure!)\b|\breturn\b[^\n]*(?:[Ee]rr(?:or|ors|orf)?\b|Error|Err\(|BadRequest|Forbidden|NotFound|InvalidArgument)",
+        r"\b(?:raise|throw|abort|panic!?|(?:wp_)?die|bail!|ensure!|exit|croak|halt|user_error|trigger_error|sendError|send_error|handleError)\b|\breturn\b[^\n]*(?:[Ee]rr(?:or|ors|orf)?\b|Error|Err\(|BadRequest|Forbidden|NotFound|InvalidArgument)",
     )
 });
 
 /// A value that no check of a value compares with: dangerous parts of paths and keys.
-static DANGEROUS: LazyLock<Regex> =
-    LazyLock::new(|| regex(r#"["'`](?:\.\.[/\\]?|__proto__|constructor|prototype)["'`]"#));
+static DANGEROUS: LazyLock<Regex> = LazyLock::new(|| {
+    regex(r#"["'`](?:\.\.[/\\]?|__proto__|constructor|prototype)["'`]|\.__proto__\b"#)
+});
 
 /// A condition on a value that is refused by any exit: a path outside of a folder, or the answer of a
 /// function that is named as a check.
@@ -79,9 +79,16 @@ static ANSWERING_NAME: LazyLock<Regex> =
 static REFUSING_EXIT: LazyLock<Regex> =
     LazyLock::new(|| regex(r"\breturn\s+(?:false|False|FALSE|-1|nil|None|null)\b"));
 
+/// An exit with no result but a constant.
+static PLAIN_EXIT: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"(?m)\breturn\b\s*\(?\s*(?:;|\}|$|(?:NULL|nil|None|null|undefined|[Ff]alse|FALSE|-?\d+|[A-Z][A-Z0-9_]+)\b)|\b(?:goto|break|continue|next)\b",
+    )
+});
+
 /// A part of a condition that asks for the presence, the type or the error of a value, or for a
 /// setting.
-static PRESENCE: LazyLock<Regex> = LazyLock::new(|| {
+pub(super) static PRESENCE: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r#"(?x)
         ^[(\s]*(?:!|not\s)?\s*[\w.$>\-@?\[\]'"]+[)\s]*$
@@ -93,10 +100,7 @@ static PRESENCE: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// The operators that join the parts of a condition.
-static JOINT: LazyLock<Regex> = LazyLock::new(|| regex(r"\band\b|\bor\b|&&|\|\|"));
-
-/// The operators that join the alternatives of a condition.
-static ALTERNATIVE: LazyLock<Regex> = LazyLock::new(|| regex(r"\bor\b|\|\|"));
+pub(super) static JOINT: LazyLock<Regex> = LazyLock::new(|| regex(r"\band\b|\bor\b|&&|\|\|"));
 
 /// The name of a function that checks its arguments.
 static CHECKING_NAME: LazyLock<Regex> = LazyLock::new(|| {
@@ -120,12 +124,10 @@ fn regex(pattern: &str) -> Regex {
 }
 
 fn find(view: &ChangedFile<'_>) -> Vec<CheckMatch> {
-    let path = view.file.path();
-    let is_code = language::is_code(path) && !language::is_test(path);
-    let after = view.after.filter(|_| is_code && view.file.old_path.is_some());
-    let Some((after, before)) = after.zip(view.before()) else { return Vec::new() };
-    let Some(old_syntax) = Syntax::of(path, before) else { return Vec::new() };
-    let Some(new_syntax) = Syntax::of(path, after) else { return Vec::new() };
+    let both = view.edited_code().zip(view.before());
+    let Some((after, before)) = both else { return Vec::new() };
+    let both = view.before_syntax().zip(view.after_syntax);
+    let Some((old_syntax, new_syntax)) = both else { return Vec::new() };
     let (before_text, after_text) = (squeeze(before), squeeze(after));
     let (outline, new_outline) = (old_syntax.outline(), new_syntax.outline());
     let is_gone = |own: &&Symbol| new_outline.iter().all(|new| new.name != own.name);
@@ -134,7 +136,7 @@ fn find(view: &ChangedFile<'_>) -> Vec<CheckMatch> {
     let guards: BTreeSet<&str> = guards.map(|own| last_part(&own.name)).collect();
     let mut found = Vec::new();
     let mut reported: BTreeSet<(String, u32)> = BTreeSet::new();
-    for check in checks(&old_syntax, &guards) {
+    for check in checks(old_syntax, &guards) {
         // Text that the file has as often as before was moved, and most text is unchanged.
         let text = squeeze(&check.text);
         if after_text.matches(&text).count() >= before_text.matches(&text).count() {
@@ -142,7 +144,9 @@ fn find(view: &ChangedFile<'_>) -> Vec<CheckMatch> {
         }
         let Some(old) = innermost(&outline, check.line) else { continue };
         let Some(new) = counterpart(old, &outline, &new_outline) else { continue };
-        if check.kind == CheckKind::Answer && !ANSWERING_NAME.is_match(&old.name) {
+        let is_answer = check.kind == CheckKind::Answer && ANSWERING_NAME.is_match(&old.name);
+        let is_plain_exit = matches!(check.kind, CheckKind::Answer | CheckKind::Exit) && !is_answer;
+        if is_plain_exit && !is_removed_alone(view, check.line) {
             continue;
         }
         let (old_code, new_code) = (lines_of(before, old.lines), lines_of(after, new.lines));
@@ -179,7 +183,17 @@ fn counterpart<'o>(old: &Symbol, before: &[Symbol], after: &'o [Symbol]) -> Opti
 fn is_guard(code: &[&str]) -> bool {
     let calls_escape =
         |line: &&str| line.split(['(', ' ', '=', ',', '{']).any(|word| ESCAPE_NAME.is_match(word));
-    code.iter().skip(1).any(|line| REJECTION.is_match(line) || calls_escape(&line))
+    code.iter().skip(1).any(|line| REJECTION.is_match(line) || calls_escape(line))
+}
+
+/// Returns true for the name of a function that makes a value safe.
+pub(super) fn is_escape(name: &str) -> bool {
+    ESCAPE_NAME.is_match(name)
+}
+
+/// Returns true if the hunk that removes a line adds nothing.
+fn is_removed_alone(view: &ChangedFile<'_>, removed: u32) -> bool {
+    view.hunk_without(removed).is_some_and(|hunk| hunk.added.is_empty())
 }
 
 /// Returns the last part of a dotted name.
@@ -187,15 +201,9 @@ fn last_part(name: &str) -> &str {
     name.rsplit(['.', ':', '>', '#']).next().unwrap_or(name)
 }
 
-/// Returns the line of a function at which a line before the change was removed: the first line that
-/// the change adds in its place, or the line before the place.
+/// Returns the line of a function at which a line before the change was removed.
 fn place_of(view: &ChangedFile<'_>, removed: u32, within: LineRange) -> u32 {
-    let holds = |lines: &LineRange| lines.start() <= removed && removed <= lines.end();
-    let hunk = view.file.hunks.iter().find(|hunk| hunk.removed.iter().any(holds));
-    let line = hunk.and_then(|hunk| {
-        let around = hunk.new.surroundings().map(|lines| lines.start());
-        hunk.added.first().map(|lines| lines.start()).or(around)
-    });
+    let line = view.hunk_without(removed).map(|hunk| hunk.place_of_removed(removed));
     let line = line.or_else(|| view.first_added(within)).unwrap_or(within.start());
     line.clamp(within.start(), within.end())
 }
@@ -207,6 +215,8 @@ enum CheckKind {
     Condition,
     /// A condition that ends in the answer that the value is not accepted.
     Answer,
+    /// A condition that ends in another exit.
+    Exit,
     /// A call that is named as a check.
     Call,
     /// A call that makes a value safe.
@@ -253,27 +263,39 @@ fn checks(syntax: &Syntax, guards: &BTreeSet<&str>) -> Vec<RemovableCheck> {
 /// Returns the condition of a node whose consequence rejects a value, with its kind.
 fn condition_of(node: &SyntaxNode<'_>) -> Option<(CheckKind, String)> {
     let condition = node.field("condition")?.text().to_string();
-    let whole = node.text().to_string();
-    let consequence = ["consequence", "body"].iter().find_map(|name| node.field(name));
-    let consequence = consequence.map_or(whole, |own| own.text().to_string());
-    // The first lines decide: an exit deep inside of a long branch belongs to another condition.
-    let start: Vec<&str> = consequence.lines().take(6).collect();
-    let start = start.join("\n");
+    let start = start_of_consequence(node);
     let is_refused = DANGEROUS.is_match(&condition) || REFUSAL.is_match(&condition);
     let rejects = REJECTION.is_match(&start) || is_refused && regex_exit().is_match(&start);
     let kind = match rejects {
         true => CheckKind::Condition,
         false if REFUSING_EXIT.is_match(&start) => CheckKind::Answer,
+        false if PLAIN_EXIT.is_match(&start) => CheckKind::Exit,
         false => return None,
     };
     let is_presence = JOINT.split(&condition).all(|part| PRESENCE.is_match(part));
     (is_refused || !is_presence).then_some((kind, condition))
 }
 
+/// Returns the first lines of the consequence of a condition. They decide: an exit deep inside of a
+/// long branch belongs to another condition.
+pub(super) fn start_of_consequence(node: &SyntaxNode<'_>) -> String {
+    let whole = node.text().to_string();
+    let consequence = ["consequence", "body"].iter().find_map(|name| node.field(name));
+    let consequence = consequence.map_or(whole, |own| own.text().to_string());
+    let start: Vec<&str> = consequence.lines().take(6).collect();
+    start.join("\n")
+}
+
 /// Returns the pattern of any exit.
 fn regex_exit() -> &'static Regex {
-    static EXIT: LazyLock<Regex> = LazyLock::new(|| regex(r"\b(?:return|break|continue)\b"));
+    static EXIT: LazyLock<Regex> =
+        LazyLock::new(|| regex(r"\b(?:return|break|continue|goto|next)\b"));
     &EXIT
+}
+
+/// Returns true if a consequence leaves the function, the loop or the branch.
+pub(super) fn is_exit(consequence: &str) -> bool {
+    REJECTION.is_match(consequence) || regex_exit().is_match(consequence)
 }
 
 /// Returns true if a call is a statement of its own.
@@ -294,14 +316,14 @@ fn lines_of(text: &str, lines: LineRange) -> Vec<&str> {
 }
 
 /// Returns a text without blanks.
-fn squeeze(text: &str) -> String {
+pub(super) fn squeeze(text: &str) -> String {
     text.split_whitespace().collect()
 }
 
 /// Returns true if a function lost a check whose value it still uses, and nothing replaces it.
 fn is_lost(check: &RemovableCheck, old: &[&str], new: &[&str]) -> bool {
     let arguments = match check.kind {
-        CheckKind::Condition | CheckKind::Answer => check.text.as_str(),
+        CheckKind::Condition | CheckKind::Answer | CheckKind::Exit => check.text.as_str(),
         CheckKind::Call | CheckKind::Escape => {
             check.text.split_once('(').map_or("", |(_, arguments)| arguments)
         }
@@ -324,9 +346,7 @@ fn is_lost(check: &RemovableCheck, old: &[&str], new: &[&str]) -> bool {
                 .split(['(', ' ', '=', ','])
                 .any(|word| CHECKING_NAME.is_match(word) || ESCAPE_NAME.is_match(word))
     };
-    let is_replacement =
-        |line: &&&str| mentions(line) && is_check(line) && !is_part_of(line, &check.text);
-    let is_replaced = added.iter().any(|line| is_replacement(&line))
+    let is_replaced = added.iter().any(|line| mentions(line) && is_check(line))
         || added.iter().any(|line| REJECTION.is_match(line));
     // An escape is lost only where its value is written again.
     let is_written = check.kind != CheckKind::Escape || added.iter().any(mentions);
@@ -348,22 +368,6 @@ fn values_in(code: &str) -> Vec<&str> {
         }
     };
     WORD.find_iter(code).filter_map(value).filter(|value| is_variable(value)).collect()
-}
-
-/// Returns true if a line has a condition with some of the alternatives of another condition, and no
-/// other one.
-fn is_part_of(line: &str, condition: &str) -> bool {
-    let alternatives = |text: &str| -> BTreeSet<String> {
-        let parts = ALTERNATIVE.split(text).map(|part| squeeze(part));
-        parts.map(|part| part.trim_matches(['(', ')', '{', '}', ':']).to_owned()).collect()
-    };
-    let line = line.trim_start_matches("} ").trim_start_matches("else ");
-    let inside = ["if", "elif", "unless"].iter().find_map(|word| line.strip_prefix(word));
-    let whole = alternatives(condition);
-    inside.is_some_and(|own| {
-        let own = alternatives(own);
-        own.len() < whole.len() && own.is_subset(&whole)
-    })
 }
 
 /// Returns true for a word that may be a variable, and is no keyword, constant or common name.

@@ -16,7 +16,6 @@ use super::{ChangedFile, CheckMatch, FileCheck};
 use crate::executable_lines::looks_like_comment;
 use crate::language;
 use crate::rule_text::RuleText;
-use crate::syntax::Syntax;
 
 pub(super) const CHECK: FileCheck = FileCheck {
     rule_text: RuleText {
@@ -48,7 +47,7 @@ fn find(view: &ChangedFile<'_>) -> Vec<CheckMatch> {
     let both = view.tree_facts.zip(view.after).filter(|_| is_test && view.file.old_path.is_some());
     let Some((tree_facts, after)) = both else { return Vec::new() };
     let Some(before) = view.before() else { return Vec::new() };
-    let Some(old_syntax) = Syntax::of(view.file.path(), before) else { return Vec::new() };
+    let Some(old_syntax) = view.before_syntax() else { return Vec::new() };
     let before = TestCode::of(old_syntax.outline(), before);
     let after = TestCode::of(tree_facts.symbols.clone(), after);
     let seen = after.outline.iter().filter_map(|symbol| {

@@ -306,46 +306,46 @@ fn a_skipped_test_is_not_reported_as_removed() {
 fn a_removed_check_or_escape_of_a_value_that_is_still_used_is_reported() {
     let path = "def read(name):\n    if \"..\" in name:\n        raise ValueError(name)\n    return load(name)\n";
     let loose = "def read(name):\n    return load(name)\n";
-    check(&[("a.py", path)], &[("a.py", loose)], expect!["a.py:1 change/check-removed"]);
+    check(&[("a.py", path)], &[("a.py", loose)], expect!["a.py:2 change/check-removed"]);
     let call = "def add(self, alias):\n    self.check_alias(alias)\n    self.all.append(alias)\n";
     let after = call.replace("    self.check_alias(alias)\n", "");
-    check(&[("a.py", call)], &[("a.py", &after)], expect!["a.py:1 change/check-removed"]);
+    check(&[("a.py", call)], &[("a.py", &after)], expect!["a.py:2 change/check-removed"]);
     let escape = "def start(args, command):\n    args.append('EXEC:%s' % shlex.quote(command))\n";
     let after = escape.replace("shlex.quote(command)", "command");
     check(&[("a.py", escape)], &[("a.py", &after)], expect!["a.py:2 change/check-removed"]);
     let go = "package a\n\nfunc Put(v string) error {\n\tif strings.Contains(v, \"\\n\") {\n\t\treturn errors.New(\"line break\")\n\t}\n\treturn write(v)\n}\n";
     let after = "package a\n\nfunc Put(v string) error {\n\treturn write(v)\n}\n";
-    check(&[("a.go", go)], &[("a.go", after)], expect!["a.go:3 change/check-removed"]);
+    check(&[("a.go", go)], &[("a.go", after)], expect!["a.go:4 change/check-removed"]);
     let js =
         "function set(key, value) {\n  if (key === '__proto__') return;\n  all[key] = value;\n}\n";
     let after = "function set(key, value) {\n  all[key] = value;\n}\n";
-    check(&[("a.js", js)], &[("a.js", after)], expect!["a.js:1 change/check-removed"]);
+    check(&[("a.js", js)], &[("a.js", after)], expect!["a.js:2 change/check-removed"]);
 }
 
 #[test]
 fn checks_of_one_text_and_functions_of_one_name_are_told_apart() {
     let twice = "def read(name):\n    if \"..\" in name:\n        raise ValueError(name)\n    return load(name)\n\n\ndef write(name):\n    if \"..\" in name:\n        raise ValueError(name)\n    return store(name)\n";
     let once = twice.replacen("    if \"..\" in name:\n        raise ValueError(name)\n", "", 1);
-    check(&[("a.py", twice)], &[("a.py", &once)], expect!["a.py:1 change/check-removed"]);
+    check(&[("a.py", twice)], &[("a.py", &once)], expect!["a.py:2 change/check-removed"]);
     let second = "class A:\n    def get(self, path):\n        return path\n\n\nclass B:\n    def get(self, path):\n        if path.startswith(\"//\"):\n            raise ValueError(path)\n        return go(path)\n";
     let after = second
         .replace("        if path.startswith(\"//\"):\n            raise ValueError(path)\n", "");
-    check(&[("a.py", second)], &[("a.py", &after)], expect!["a.py:7 change/check-removed"]);
+    check(&[("a.py", second)], &[("a.py", &after)], expect!["a.py:8 change/check-removed"]);
 }
 
 #[test]
-fn a_refusal_a_part_of_a_condition_and_a_guard_are_removed_checks() {
+fn a_refusal_and_a_guard_are_removed_checks_and_a_part_of_one_is_a_loosened_condition() {
     let outside = "function extract(to, entry) {\n  const path = join(to, entry.path);\n  if (path.indexOf(to) !== 0) {\n    return;\n  }\n  write(path);\n}\n";
     let after = outside.replace("  if (path.indexOf(to) !== 0) {\n    return;\n  }\n", "");
-    check(&[("a.js", outside)], &[("a.js", &after)], expect!["a.js:1 change/check-removed"]);
+    check(&[("a.js", outside)], &[("a.js", &after)], expect!["a.js:3 change/check-removed"]);
     let answer = "function verify(message, sig) {\n  if (sig.value.gte(limit)) {\n    return false;\n  }\n  return sig.matches(message);\n}\n";
     let after = answer.replace("  if (sig.value.gte(limit)) {\n    return false;\n  }\n", "");
-    check(&[("a.js", answer)], &[("a.js", &after)], expect!["a.js:1 change/check-removed"]);
+    check(&[("a.js", answer)], &[("a.js", &after)], expect!["a.js:2 change/check-removed"]);
     let search = answer.replace("function verify", "function find");
     check(&[("a.js", &search)], &[("a.js", &after)], expect![""]);
     let both = "function extend(target, name, copy) {\n  if (name === '__proto__' || target === copy) {\n    return;\n  }\n  target[name] = copy;\n}\n";
     let after = both.replace("name === '__proto__' || ", "");
-    check(&[("a.js", both)], &[("a.js", &after)], expect!["a.js:2 change/check-removed"]);
+    check(&[("a.js", both)], &[("a.js", &after)], expect!["a.js:2 change/condition-loosened"]);
     let stricter = both.replace("target === copy", "target === copy || !name");
     check(&[("a.js", both)], &[("a.js", &stricter)], expect![""]);
     let guard = "def header(key):\n    if \"\\n\" in key:\n        raise ValueError(key)\n    return key.title()\n\n\ndef add(all, key):\n    all.append(header(key))\n";
@@ -372,4 +372,152 @@ fn a_check_that_is_replaced_moved_or_of_no_value_is_no_removed_check() {
     check(&[("a.py", &both)], &[("a.py", after)], expect![""]);
     let branch = "def read(name):\n    if name.startswith('a'):\n        return first(name)\n    return load(name)\n";
     check(&[("a.py", branch)], &[("a.py", after)], expect![""]);
+}
+
+/// Returns the findings of a change of one line of a function in a file.
+fn findings_of_line(path: &str, before: &str, after: &str) -> String {
+    let text = |line: &str| match path.rsplit('.').next().unwrap() {
+        "py" => format!("def run(name, value):\n    first = 1\n    {line}\n    return use(name)\n"),
+        "c" => format!(
+            "int run(char *name, int value)\n{{\n\tint first = 1;\n\t{line}\n\treturn use(name);\n}}\n"
+        ),
+        _ => format!(
+            "function run(name, value) {{\n  const first = 1;\n  {line}\n  return use(name);\n}}\n"
+        ),
+    };
+    format_findings(&review(&[(path, &text(before))], &[(path, &text(after))]))
+}
+
+/// The extension of a file, a line before the change, and the line after it.
+const WEAKER: [[&str; 3]; 21] = [
+    ["py", "same = hmac.compare_digest(name, value)", "same = name == value"],
+    ["c", "snprintf(name, sizeof(name), \"%d\", value);", "sprintf(name, \"%d\", value);"],
+    ["c", "name = calloc(value, 8);", "name = malloc(value * 8);"],
+    ["c", "uint64_t total = value;", "uint32_t total = value;"],
+    ["c", "unsigned char first_byte = *name;", "char first_byte = *name;"],
+    ["js", "const all = Object.create(null);", "const all = {};"],
+    [
+        "py",
+        "ok = os.path.commonpath([name, value]) == value",
+        "ok = os.path.commonprefix([name, value]) == value",
+    ],
+    ["py", "data = yaml.safe_load(name)", "data = yaml.load(name)"],
+    ["js", "const data = JSON.parse(name);", "const data = eval(name);"],
+    ["py", "handle, path = tempfile.mkstemp(name)", "path = tempfile.mktemp(name)"],
+    ["py", "token = secrets.choice(name)", "token = random.choice(name)"],
+    ["js", "execFile('git', ['log', name]);", "exec('git log ' + name);"],
+    ["js", "box.textContent = name;", "box.innerHTML = name;"],
+    ["py", "digest = hashlib.sha256(name)", "digest = hashlib.md5(name)"],
+    ["py", "import defusedxml.ElementTree as tree", "import xml.etree.ElementTree as tree"],
+    ["py", "context = ssl.create_default_context()", "context = ssl._create_unverified_context()"],
+    ["js", "const path = fs.realpathSync(name);", "const path = resolve(name);"],
+    ["py", "facts = os.lstat(name)", "facts = os.stat(name)"],
+    ["py", "ok = re.fullmatch(value, name)", "ok = re.match(value, name)"],
+    ["c", "handle = open(name, O_CREAT, 0600);", "handle = open(name, O_CREAT, 0644);"],
+    ["js", "server.listen(value, '127.0.0.1');", "server.listen(value, '0.0.0.0');"],
+];
+
+#[test]
+fn a_weaker_form_of_safer_code_is_reported_and_the_way_back_is_not() {
+    for [extension, safer, weaker] in WEAKER {
+        let path = format!("a.{extension}");
+        let seen = findings_of_line(&path, safer, weaker);
+        assert!(seen.contains("change/weaker-call"), "{safer} → {weaker}: {seen}");
+        let back = findings_of_line(&path, weaker, safer);
+        assert!(!back.contains("change/weaker-call"), "{weaker} → {safer}: {back}");
+        let rewritten = findings_of_line(&path, safer, "other = compute(first)");
+        assert!(!rewritten.contains("change/weaker-call"), "{safer}: {rewritten}");
+    }
+}
+
+/// The extension of a file, a line before the change, and the line after it.
+const SETTINGS: [[&str; 3]; 15] = [
+    ["py", "parser = etree.XMLParser(resolve_entities=False)", "parser = etree.XMLParser()"],
+    ["js", "route(name, { authRequired: true });", "route(name, {});"],
+    ["py", "verify_csrf_token(name)", ""],
+    ["js", "res.cookie('id', name, { httpOnly: true });", "res.cookie('id', name, {});"],
+    ["c", "handle = open(name, O_RDONLY | O_NOFOLLOW);", "handle = open(name, O_RDONLY);"],
+    ["py", "env = Environment(autoescape=True, loader=name)", "env = Environment(loader=name)"],
+    ["py", "answer = requests.get(name, allow_redirects=False)", "answer = requests.get(name)"],
+    ["js", "res.set('X-Frame-Options', 'DENY');", ""],
+    ["py", "context.check_hostname = True", ""],
+    [
+        "py",
+        "claims = jwt.decode(name, value, algorithms=['RS256'])",
+        "claims = jwt.decode(name, value)",
+    ],
+    ["py", "run(['git', 'log', '--', name])", "run(['git', 'log', name])"],
+    ["c", "setgroups(0, NULL);", ""],
+    ["c", "explicit_bzero(name, value);", ""],
+    ["js", "parse(name, { maxDepth: 20 });", "parse(name, {});"],
+    ["c", "pthread_mutex_lock(&guard);", ""],
+];
+
+#[test]
+fn a_setting_that_protects_and_leaves_is_reported_unless_its_code_leaves_too() {
+    for [extension, with, without] in SETTINGS {
+        let path = format!("a.{extension}");
+        let seen = findings_of_line(&path, with, without);
+        assert!(seen.contains("change/setting-removed"), "{with} → {without}: {seen}");
+        let back = findings_of_line(&path, without, with);
+        assert!(!back.contains("change/setting-removed"), "{without} → {with}: {back}");
+    }
+    let view = "@login_required\ndef show(request):\n    return page(request)\n\n\ndef other():\n    return 1\n";
+    let open = view.replace("@login_required\n", "");
+    check(&[("a.py", view)], &[("a.py", &open)], expect!["a.py:1 change/setting-removed"]);
+    let gone = "def other():\n    return 1\n";
+    check(&[("a.py", view)], &[("a.py", gone)], expect![""]);
+}
+
+#[test]
+fn a_condition_that_refuses_less_or_accepts_more_is_reported() {
+    let findings = |before: &str, after: &str| {
+        let text = |condition: &str| {
+            format!(
+                "def run(name, size, user):\n    first = 1\n    {condition}\n        return None\n    return use(name, size)\n"
+            )
+        };
+        let (before, after) = (text(before), text(after));
+        format_findings(&review(&[("a.py", &before)], &[("a.py", &after)]))
+    };
+    let refused = "if size == 0 or size > limit:";
+    expect!["a.py:3 change/condition-loosened"].assert_eq(&findings(refused, "if size == 0:"));
+    expect![""].assert_eq(&findings("if size == 0:", refused));
+    expect!["a.py:3 change/condition-loosened"]
+        .assert_eq(&findings("if size > 128:", "if size > 4096:"));
+    expect![""].assert_eq(&findings("if size > 4096:", "if size > 128:"));
+    expect!["a.py:3 change/condition-loosened"]
+        .assert_eq(&findings("if size >= limit:", "if size > limit:"));
+    // A refusal with fewer requirements refuses more.
+    expect![""].assert_eq(&findings("if size > limit and user:", "if size > limit:"));
+    let accepted =
+        "function run(name, user) {\n  if (name && user.owns(name)) {\n    remove(name);\n  }\n}\n";
+    let after = accepted.replace(" && user.owns(name)", "");
+    check(&[("a.js", accepted)], &[("a.js", &after)], expect!["a.js:2 change/condition-loosened"]);
+    let moved = accepted
+        .replace(" && user.owns(name)", "")
+        .replace("  if (", "  const ok = user.owns(name);\n  if (");
+    check(&[("a.js", accepted)], &[("a.js", &moved)], expect![""]);
+}
+
+#[test]
+fn a_step_that_cleans_a_value_and_leaves_is_reported() {
+    let seen = |before: &str, after: &str| findings_of_line("a.js", before, after);
+    expect!["a.js:3 change/cleaning-removed"]
+        .assert_eq(&seen("if (kind === name.trim()) return 1;", "if (kind === name) return 1;"));
+    expect!["a.js:3 change/cleaning-removed"]
+        .assert_eq(&seen("send(serialize(value.toString(), first));", "send(value.toString());"));
+    expect!["a.js:3 change/cleaning-removed"]
+        .assert_eq(&seen("name = name.replace(CONTROL, '');", ""));
+    expect![""].assert_eq(&seen("name = name.concat('x');", ""));
+    expect![""].assert_eq(&seen("send(clean(name));", "send(scrub(name));"));
+}
+
+#[test]
+fn a_plain_exit_counts_as_a_check_if_its_removal_is_all() {
+    let guarded = "int encode(char *in, size_t len)\n{\n\tsize_t total = 0;\n\n\tif (len > MAX_LEN) {\n\t\treturn 0;\n\t}\n\n\ttotal = len * 4;\n\treturn grow(in, total, len);\n}\n";
+    let open = guarded.replace("\tif (len > MAX_LEN) {\n\t\treturn 0;\n\t}\n\n", "");
+    check(&[("a.c", guarded)], &[("a.c", &open)], expect!["a.c:5 change/check-removed"]);
+    let other = guarded.replace("if (len > MAX_LEN)", "if (is_long(in))");
+    check(&[("a.c", guarded)], &[("a.c", &other)], expect![""]);
 }

@@ -1,0 +1,154 @@
+//! Steps that clean a value and that a change removes, such as `.trim()` around a part of a line, or
+//! `name = name.replace(CONTROL, '')` before a value is used.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use assay_findings::vote::LineRange;
+use regex::Regex;
+
+use super::changed_code::{ChangedCode, ChangedHunk};
+use super::removed_guards::squeeze;
+use super::{ChangedFile, CheckMatch, FileCheck};
+use crate::rule_text::RuleText;
+
+pub(super) const CHECK: FileCheck = FileCheck {
+    rule_text: RuleText {
+        id: "change/cleaning-removed",
+        grade: "LOW",
+        category: "security",
+        title: "Step that cleans a value removed",
+        message: "The value is used as it comes.",
+        advice: "Keep the step, or say in the description of the change why every value is safe.",
+    },
+    find,
+};
+
+/// The maximum number of steps of one line that are looked at, and of nested steps.
+const MAX_STEPS: usize = 16;
+
+/// The start of a call that cleans a value: a method, or a function with the value.
+static STEP: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r"(?x)
+        (?P<method>\.)?\b(?P<name>
+            \w*(?i:escape|quote|encode|sanitiz|sanitise|purif|wash|neutrali[sz]e|canonical)\w*
+            | (?:str_)?(?:strip|trim)(?:_\w+|[A-Z]\w*)? | Trim\w* | to_?(?:lower|Lower)\w* | strtolower | lower | ToLower
+            | normali[sz]e\w* | Clean | clean\w* | replace(?:All)? | preg_replace | str_replace | gsub | re\.sub | ReplaceAll(?:String)?
+            | intval | absint | parseInt | Number | floatval | stringify | serialize | (?:real|base)(?:path|name)
+            | min | max | clamp | abs | htmlspecialchars | htmlentities | strip_tags
+        )\(",
+    )
+    .expect("the pattern is valid")
+});
+
+/// An assignment of a value that is made of the same value.
+static ASSIGNMENT: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^(?:let |var |const )?(?P<name>[$@]?[A-Za-z_][\w.$>\-\[\]'\x22]*)\s*:?=\s*(?P<value>[^=].*)$")
+        .expect("the pattern is valid")
+});
+
+fn find(view: &ChangedFile<'_>) -> Vec<CheckMatch> {
+    let Some(code) = ChangedCode::of(view) else { return Vec::new() };
+    let mut seen = BTreeSet::new();
+    let found = code.hunks().filter_map(|hunk| {
+        let (step, line) = wrapper_lost_in(&hunk).or_else(|| line_lost_in(&hunk, &code))?;
+        seen.insert(step.to_owned()).then(|| CheckMatch {
+            file: view.file.new_path.clone(),
+            lines: LineRange::at(line),
+            note: format!("The change takes away `{step}`."),
+            subject: step.to_owned(),
+        })
+    });
+    found.collect()
+}
+
+/// Returns the step that a hunk removes around a part of a line that stays as it is, with the line.
+fn wrapper_lost_in<'v>(hunk: &ChangedHunk<'v>) -> Option<(&'v str, u32)> {
+    let lines: Vec<(String, u32)> =
+        hunk.added.iter().map(|(number, line)| (squeeze(line), *number)).collect();
+    let mut removed = hunk.removed.iter().copied();
+    removed.find_map(|line| {
+        let first = STEP.captures(line)?;
+        let name = first.name("name")?.as_str();
+        let forms = without_steps(line);
+        let same = lines.iter().find(|(added, _)| forms.contains(added))?;
+        Some((name, same.1))
+    })
+}
+
+/// Returns the forms of a line without one or more of its steps, without blanks.
+fn without_steps(line: &str) -> BTreeSet<String> {
+    let mut forms = BTreeSet::from([line.to_owned()]);
+    let mut open = vec![line.to_owned()];
+    while let Some(line) = open.pop() {
+        for form in without_step(&line) {
+            if forms.len() < MAX_STEPS && forms.insert(form.clone()) {
+                open.push(form);
+            }
+        }
+    }
+    forms.remove(line);
+    forms.iter().map(|form| squeeze(form)).collect()
+}
+
+/// Returns the forms of a line without one of its steps.
+fn without_step(line: &str) -> Vec<String> {
+    let form = |step: regex::Captures<'_>| {
+        let whole = step.get(0)?;
+        let close = closing(line, whole.end())?;
+        let (before, behind) = (&line[..whole.start()], line.get(close + 1..)?);
+        Some(match step.name("method") {
+            Some(_) => format!("{before}{behind}"),
+            None => format!("{before}{}{behind}", value_among(&line[whole.end()..close])),
+        })
+    };
+    STEP.captures_iter(line).filter_map(form).collect()
+}
+
+/// Returns the position of the bracket that closes the bracket before a position.
+fn closing(line: &str, from: usize) -> Option<usize> {
+    let mut depth = 1_u32;
+    for (at, byte) in line.bytes().enumerate().skip(from) {
+        match byte {
+            b'(' => depth += 1,
+            b')' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some(at);
+        }
+    }
+    None
+}
+
+/// Returns the argument of a step that is the value: the last variable, or the first argument.
+fn value_among(arguments: &str) -> &str {
+    let mut depth = 0_u32;
+    let parts = arguments.split(move |own: char| {
+        match own {
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        own == ',' && depth == 0
+    });
+    let parts: Vec<&str> = parts.map(str::trim).collect();
+    let is_value =
+        |part: &&&str| part.starts_with(|own: char| own.is_alphabetic() || "$@_".contains(own));
+    parts.iter().find(is_value).or(parts.first()).copied().unwrap_or_default()
+}
+
+/// Returns the step that a hunk removes as a line of its own, such as `name = clean(name)`, while the
+/// code below still uses the value.
+fn line_lost_in<'v>(hunk: &ChangedHunk<'v>, code: &ChangedCode<'v>) -> Option<(&'v str, u32)> {
+    if !hunk.added.is_empty() {
+        return None;
+    }
+    hunk.removed.iter().find_map(|line| {
+        let own = ASSIGNMENT.captures(line)?;
+        let (name, value) = (own.name("name")?.as_str(), own.name("value")?.as_str());
+        let is_same = value.contains(name) && STEP.is_match(value);
+        (is_same && code.uses_below(hunk.place, name)).then_some((*line, hunk.place))
+    })
+}
