@@ -69,7 +69,8 @@ fn find(view: &ChangedFile<'_>) -> Vec<CheckMatch> {
     let text = squeeze(after);
     let found = hunks().filter_map(|hunk| {
         let (lost, line) = loosened_in(hunk, &old, &new, &text)?;
-        let shown = assay_base::text::first_bytes(&lost, MAX_SHOWN);
+        let shown = lost.split_whitespace().collect::<Vec<_>>().join(" ");
+        let shown = assay_base::text::first_bytes(&shown, MAX_SHOWN);
         Some(CheckMatch {
             file: view.file.new_path.clone(),
             lines: LineRange::at(line),

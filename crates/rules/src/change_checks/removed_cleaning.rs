@@ -8,7 +8,7 @@ use assay_findings::vote::LineRange;
 use regex::Regex;
 
 use super::changed_code::{ChangedCode, ChangedHunk};
-use super::removed_guards::squeeze;
+use super::removed_guards::{is_escape, squeeze};
 use super::{ChangedFile, CheckMatch, FileCheck};
 use crate::rule_text::RuleText;
 
@@ -69,12 +69,18 @@ fn wrapper_lost_in<'v>(hunk: &ChangedHunk<'v>) -> Option<(&'v str, u32)> {
         hunk.added.iter().map(|(number, line)| (squeeze(line), *number)).collect();
     let mut removed = hunk.removed.iter().copied();
     removed.find_map(|line| {
-        let first = STEP.captures(line)?;
-        let name = first.name("name")?.as_str();
+        let name = first_step(line)?;
         let forms = without_steps(line);
         let same = lines.iter().find(|(added, _)| forms.contains(added))?;
         Some((name, same.1))
     })
+}
+
+/// Returns the name of the first step in a piece of code. An escape that leaves is a removed check, and
+/// the opposite of a step, such as `unescape`, cleans nothing.
+fn first_step(code: &str) -> Option<&str> {
+    let mut names = STEP.captures_iter(code).filter_map(|step| Some(step.name("name")?.as_str()));
+    names.find(|name| !is_escape(name) && !name.starts_with("un"))
 }
 
 /// Returns the forms of a line without one or more of its steps, without blanks.
@@ -148,7 +154,7 @@ fn line_lost_in<'v>(hunk: &ChangedHunk<'v>, code: &ChangedCode<'v>) -> Option<(&
     hunk.removed.iter().find_map(|line| {
         let own = ASSIGNMENT.captures(line)?;
         let (name, value) = (own.name("name")?.as_str(), own.name("value")?.as_str());
-        let is_same = value.contains(name) && STEP.is_match(value);
+        let is_same = value.contains(name) && first_step(value).is_some();
         (is_same && code.uses_below(hunk.place, name)).then_some((*line, hunk.place))
     })
 }
