@@ -188,9 +188,9 @@ const FIXTURE_FOLDERS: [&str; 5] =
     ["fixtures", "__fixtures__", "testdata", "snapshots", "__snapshots__"];
 
 /// The folders of tests; `t` is that of Perl, Git and nginx.
-const TEST_FOLDERS: [&str; 12] = [
-    "t", "test", "tests", "_tests", "__tests__", "testing", "spec", "specs", "e2e", "cypress",
-    "__mocks__", "integration-tests",
+const TEST_FOLDERS: [&str; 13] = [
+    "t", "test", "tests", "testsuite", "_tests", "__tests__", "testing", "spec", "specs", "e2e",
+    "cypress", "__mocks__", "integration-tests",
 ];
 
 /// The folders of code that tests of the repository do not cover: documentation, examples,
@@ -217,10 +217,14 @@ pub(crate) fn is_usually_untested(path: &str) -> bool {
     is_below(&path.to_ascii_lowercase(), &UNTESTED_FOLDERS)
 }
 
-/// Returns true if a folder of a file has the name of a package of tests, such as `test_server`.
+/// Returns true if a folder of a file has the name of a package of tests, such as `test_server`, or of
+/// a stand-in for tests, such as `dummyserver`.
 fn is_below_test_package(path: &str) -> bool {
     let folders = path.rsplit_once('/').map_or("", |(folders, _)| folders);
-    folders.split('/').any(|folder| folder.starts_with("test_") || folder.ends_with("_tests"))
+    folders.split('/').any(|folder| {
+        ["test_", "dummy"].iter().any(|start| folder.starts_with(start))
+            || folder.ends_with("_tests")
+    })
 }
 
 /// Returns true if a folder of a file is a project of tests of .NET, such as `Shop.Tests`, or a

@@ -115,7 +115,7 @@ fn earlier_file(change: &Change, file: &FileDiff) -> Result<Option<EarlierFile>,
 
 /// Adds the traces of matches to the structural matches for the same defect at the same place or
 /// on the way of the data. Returns the other matches. A structural rule that is off takes only the
-/// matches of values of parameters: data of a request is reported whichever pattern is off.
+/// matches of values of parameters: data of a request is reported even if its pattern is off.
 fn add_traces<'r>(
     path: &RepoPath,
     hits: &mut [(&Rule, RuleMatch)],

@@ -50,9 +50,9 @@ struct Condition {
     parts: BTreeMap<String, String>,
     has_alternatives: bool,
     has_requirements: bool,
-    /// Whether a value that fulfils the condition leaves the function, the loop or the branch.
+    /// True if a value that fulfils the condition leaves the function, the loop or the branch.
     refuses: bool,
-    /// Whether a value that fulfils the condition is made safe.
+    /// True if a value that fulfils the condition is made safe.
     makes_safe: bool,
 }
 

@@ -22,19 +22,24 @@ pub(crate) fn test_key(added: &AddedLines<'_>) -> Vec<RuleMatch> {
 
 /// Finds random values with the name or in the place of a credential.
 pub(crate) fn likely(added: &AddedLines<'_>) -> Vec<RuleMatch> {
-    if is_document(added.path) {
-        return Vec::new();
-    }
-    hits(added, Certainty::Likely, |one| !is_in_comment(added, one))
+    hits(added, Certainty::Likely, |one| !is_example(added, one))
 }
 
 /// Finds values with the name of a credential that a person may have chosen.
 pub(crate) fn possible(added: &AddedLines<'_>) -> Vec<RuleMatch> {
     let mut found = hits(added, Certainty::Possible, |_| true);
-    // The commands in a document, and the code in a comment, have example values.
-    let is_document = is_document(added.path);
-    found.extend(hits(added, Certainty::Likely, |one| is_document || is_in_comment(added, one)));
+    found.extend(hits(added, Certainty::Likely, |one| is_example(added, one)));
     found
+}
+
+/// Returns true if a credential is the value of an example: the commands in a document, the code in a
+/// comment or in the text that documents a function, and the settings of an example have such values.
+fn is_example(added: &AddedLines<'_>, credential: &Credential) -> bool {
+    let start = credential.pieces.first().map_or(0, |piece| piece.start);
+    is_document(added.path)
+        || language::is_usually_untested(added.path)
+        || is_in_comment(added, credential)
+        || added.path.ends_with(".py") && is_in_docstring(&added.text[..start])
 }
 
 /// Returns true if all parts of a credential are in comments of a program.
@@ -45,6 +50,18 @@ fn is_in_comment(added: &AddedLines<'_>, credential: &Credential) -> bool {
         comment.is_some_and(|comment| comment.contains(&added.text[piece.clone()]))
     };
     credential.pieces.iter().all(is_commented)
+}
+
+/// Returns true if code of Python ends within a text of several lines that documents a function.
+fn is_in_docstring(before: &str) -> bool {
+    let is_within = |quotes: &str| {
+        let opening = before.rfind(quotes).filter(|_| before.matches(quotes).count() % 2 == 1);
+        opening.is_some_and(|at| {
+            let line = before[..at].rsplit('\n').next().unwrap_or_default().trim();
+            line.is_empty() || ["r", "R", "u", "U"].contains(&line)
+        })
+    };
+    is_within("\"\"\"") || is_within("'''")
 }
 
 fn is_test_key(path: &str, credential: &Credential) -> bool {
@@ -161,6 +178,17 @@ mod tests {
         let text = "db_password = \"kT9vQ2mX7pLw\"";
         assert!(lines_hit("README.md", text, likely).is_empty());
         assert_eq!(lines_hit("README.md", text, possible), [1]);
+    }
+
+    #[test]
+    fn a_password_in_a_docstring_or_an_example_is_a_possible_password() {
+        let value = "password = 'kT9vQ2mX7pLw'";
+        let text = format!("def f():\n    \"\"\"Sends:\n\n    {value}\n    \"\"\"\n    {value}\n");
+        assert_eq!(lines_hit("app/user.py", &text, likely), [6]);
+        assert_eq!(lines_hit("app/user.py", &text, possible), [4]);
+        let template = format!("TEXT = \"\"\"\n{value}\n\"\"\"\n");
+        assert_eq!(lines_hit("app/user.py", &template, likely), [2]);
+        assert_eq!(lines_hit("examples/shop/settings.py", value, possible), [1]);
     }
 
     #[test]
