@@ -193,10 +193,13 @@ const TEST_FOLDERS: [&str; 13] = [
     "cypress", "__mocks__", "integration-tests",
 ];
 
-/// The folders of code that tests of the repository do not cover: documentation, examples,
-/// translations, and code of others.
-const UNTESTED_FOLDERS: [&str; 26] = [
-    "doc", "docs", "documentation", "example", "examples", "sample", "samples", "demo", "demos",
+/// The folders of documentation and examples.
+const EXAMPLE_FOLDERS: [&str; 9] =
+    ["doc", "docs", "documentation", "example", "examples", "sample", "samples", "demo", "demos"];
+
+/// Further folders of code that tests of the repository do not cover: translations, measurements, and
+/// code of others.
+const UNTESTED_FOLDERS: [&str; 17] = [
     "i18n", "l10n", "lang", "langs", "locale", "locales", "translation", "translations", "vendor",
     "vendored", "third_party", "third-party", "thirdparty", "extern", "node_modules", "dist",
     "benchmarks",
@@ -212,9 +215,14 @@ pub(crate) fn is_fixture(path: &str) -> bool {
     is_below(path, &FIXTURE_FOLDERS)
 }
 
+/// Returns true if a file is in a folder of documentation or examples.
+pub(crate) fn is_example(path: &str) -> bool {
+    is_below(&path.to_ascii_lowercase(), &EXAMPLE_FOLDERS)
+}
+
 /// Returns true if a file is in a folder of code that usually has no tests, such as translations.
 pub(crate) fn is_usually_untested(path: &str) -> bool {
-    is_below(&path.to_ascii_lowercase(), &UNTESTED_FOLDERS)
+    is_example(path) || is_below(&path.to_ascii_lowercase(), &UNTESTED_FOLDERS)
 }
 
 /// Returns true if a folder of a file has the name of a package of tests, such as `test_server`, or of

@@ -1,5 +1,7 @@
 //! The syntax tree of a file: [`Syntax`], and queries on it other than matches.
 
+use std::ops::Range;
+
 use assay_findings::grounding::Symbol;
 use assay_findings::path::RepoPath;
 use assay_findings::post::SyntaxChecker;
@@ -103,6 +105,17 @@ impl Syntax {
     /// Returns the comments that touch some lines, each with its text.
     pub(crate) fn comments(&self, touched: &LineSet) -> Vec<(LineRange, String)> {
         self.collect_facts(touched, |_| false, |_| {}).comments
+    }
+
+    /// Returns the places of the texts that document a definition of Python: a text that is the first
+    /// statement of its block.
+    pub(crate) fn docstrings(&self) -> Vec<Range<usize>> {
+        let is_docstring = |node: &SyntaxNode<'_>| {
+            let statement = node.parent().filter(|own| own.kind() == "expression_statement");
+            node.kind() == "string"
+                && statement.is_some_and(|own| own.prev_all().all(|one| one.kind() == "comment"))
+        };
+        self.root().dfs().filter(is_docstring).map(|node| node.range()).collect()
     }
 }
 

@@ -8,6 +8,7 @@ mod sql_migration;
 mod template;
 
 use std::cell::OnceCell;
+use std::ops::Range;
 
 use assay_findings::vote::LineRange;
 
@@ -16,6 +17,7 @@ use crate::credentials::{Credential, scan};
 use crate::language;
 use crate::rule_match::RuleMatch;
 use crate::rule_text::RuleText;
+use crate::syntax::Syntax;
 
 /// The lines that a change adds to a file.
 pub(crate) struct AddedLines<'t> {
@@ -29,6 +31,7 @@ pub(crate) struct AddedLines<'t> {
     credentials: OnceCell<Vec<Credential>>,
     test_modules: OnceCell<Vec<LineRange>>,
     comments: OnceCell<Vec<String>>,
+    docstrings: OnceCell<Vec<Range<usize>>>,
 }
 
 impl<'t> AddedLines<'t> {
@@ -42,9 +45,16 @@ impl<'t> AddedLines<'t> {
         let numbers = added.flat_map(|lines| lines.start()..=lines.end());
         let lines = numbers.filter_map(|number| Some((number, *all.get(number as usize - 1)?)));
         let lines = lines.collect();
-        let (credentials, test_modules) = (OnceCell::new(), OnceCell::new());
-        let comments = OnceCell::new();
-        AddedLines { path, text, lines, all, credentials, test_modules, comments }
+        AddedLines {
+            path,
+            text,
+            lines,
+            all,
+            credentials: OnceCell::new(),
+            test_modules: OnceCell::new(),
+            comments: OnceCell::new(),
+            docstrings: OnceCell::new(),
+        }
     }
 
     /// Returns the credentials of the whole file.
@@ -62,6 +72,15 @@ impl<'t> AddedLines<'t> {
             let is_program = is_program(self.path) || self.path.ends_with(".rb");
             let lines = CodeLines::of(self.path, self.text).filter(|_| is_program);
             lines.map(|lines| lines.comments).unwrap_or_default()
+        })
+    }
+
+    /// Returns the places of the texts that document a module, a class or a function of Python.
+    fn docstrings(&self) -> &[Range<usize>] {
+        self.docstrings.get_or_init(|| {
+            let is_python = self.path.ends_with(".py");
+            let syntax = is_python.then(|| Syntax::of(self.path, self.text)).flatten();
+            syntax.map(|syntax| syntax.docstrings()).unwrap_or_default()
         })
     }
 

@@ -35,11 +35,10 @@ pub(crate) fn possible(added: &AddedLines<'_>) -> Vec<RuleMatch> {
 /// Returns true if a credential is the value of an example: the commands in a document, the code in a
 /// comment or in the text that documents a function, and the settings of an example have such values.
 fn is_example(added: &AddedLines<'_>, credential: &Credential) -> bool {
-    let start = credential.pieces.first().map_or(0, |piece| piece.start);
     is_document(added.path)
-        || language::is_usually_untested(added.path)
+        || language::is_example(added.path)
         || is_in_comment(added, credential)
-        || added.path.ends_with(".py") && is_in_docstring(&added.text[..start])
+        || is_in_docstring(added, credential)
 }
 
 /// Returns true if all parts of a credential are in comments of a program.
@@ -52,21 +51,18 @@ fn is_in_comment(added: &AddedLines<'_>, credential: &Credential) -> bool {
     credential.pieces.iter().all(is_commented)
 }
 
-/// Returns true if code of Python ends within a text of several lines that documents a function.
-fn is_in_docstring(before: &str) -> bool {
-    let is_within = |quotes: &str| {
-        let opening = before.rfind(quotes).filter(|_| before.matches(quotes).count() % 2 == 1);
-        opening.is_some_and(|at| {
-            let line = before[..at].rsplit('\n').next().unwrap_or_default().trim();
-            line.is_empty() || ["r", "R", "u", "U"].contains(&line)
-        })
+/// Returns true if all parts of a credential are in the text that documents a definition of Python.
+fn is_in_docstring(added: &AddedLines<'_>, credential: &Credential) -> bool {
+    let is_documented = |piece: &Range<usize>| {
+        let around = |text: &Range<usize>| text.start <= piece.start && piece.end <= text.end;
+        added.docstrings().iter().any(around)
     };
-    is_within("\"\"\"") || is_within("'''")
+    credential.pieces.iter().all(is_documented)
 }
 
 fn is_test_key(path: &str, credential: &Credential) -> bool {
     let is_key = credential.kind.contains("private key");
-    is_key && (language::is_test(path) || language::is_usually_untested(path))
+    is_key && (language::is_test(path) || language::is_example(path))
 }
 
 fn is_document(path: &str) -> bool {
@@ -189,6 +185,34 @@ mod tests {
         let template = format!("TEXT = \"\"\"\n{value}\n\"\"\"\n");
         assert_eq!(lines_hit("app/user.py", &template, likely), [2]);
         assert_eq!(lines_hit("examples/shop/settings.py", value, possible), [1]);
+    }
+
+    #[test]
+    fn quotes_in_a_comment_or_a_string_begin_no_docstring() {
+        let value = "password = 'kT9vQ2mX7pLw'";
+        for before in [
+            "# \"\"\"",
+            "#\n# '''",
+            "TEXT = '\"\"\"'",
+            "send(\"\"\"a\"\"\")",
+            "'''\n\"\"\"\n'''",
+            "first = 1\n\"\"\"\nText.\n\"\"\"",
+        ] {
+            let text = format!("{before}\n{value}\n");
+            let line = text.lines().count() as u32;
+            assert_eq!(lines_hit("app/user.py", &text, likely), [line], "{before}");
+        }
+    }
+
+    #[test]
+    fn built_code_and_code_of_others_is_no_example() {
+        let value = "password = \"kT9vQ2mX7pLw\"";
+        for path in ["vendor/a.js", "dist/a.js", "node_modules/a/b.js", "src/lang/a.js"] {
+            assert_eq!(lines_hit(path, value, likely), [1], "{path}");
+        }
+        for path in ["docs/a.js", "sample/a.js", "Examples/a.js"] {
+            assert_eq!(lines_hit(path, value, possible), [1], "{path}");
+        }
     }
 
     #[test]
