@@ -32,6 +32,11 @@ pub fn last_bytes(text: &str, max: usize) -> &str {
     &text[text.ceil_char_boundary(text.len().saturating_sub(max))..]
 }
 
+/// Returns a text in one line, with one blank between its words.
+pub fn single_spaced(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// Returns an error and its causes in one line, such as `could not connect: connection refused`.
 pub fn error_chain(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(Some(error), |error| error.source());
@@ -89,6 +94,12 @@ mod tests {
     fn truncation_removes_the_blank_before_the_mark() {
         assert_eq!(truncate("one two", 4), "one…");
         assert_eq!(truncate("one ", 4), "one ");
+    }
+
+    #[test]
+    fn words_on_several_lines_are_joined_by_one_blank() {
+        assert_eq!(single_spaced("\tfirst  second\r\n\n third "), "first second third");
+        assert_eq!(single_spaced(" \n"), "");
     }
 
     #[test]

@@ -132,7 +132,7 @@ impl From<Verdicts> for Vec<Verdict> {
 
 /// Returns the key of a pair, with white space collapsed.
 fn key(case: &str, comment: &str, label: &str) -> [String; 3] {
-    let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let plain = assay_base::text::single_spaced;
     [case.to_owned(), plain(comment), plain(label)]
 }
 

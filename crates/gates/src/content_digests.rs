@@ -16,7 +16,7 @@ impl Subject<'_> {
     /// Returns the digest that distinguishes attempts. White space in a plan does not change it.
     pub fn attempt(&self, phase: Phase) -> Digest {
         let text = self.plan.map(|(plan, _)| plan.text.as_str()).unwrap_or_default();
-        self.digest(phase, &text.split_whitespace().collect::<Vec<_>>().join(" "))
+        self.digest(phase, &assay_base::text::single_spaced(text))
     }
 
     fn digest(&self, phase: Phase, plan: &str) -> Digest {

@@ -371,5 +371,5 @@ fn strip_tags(body: &[u8]) -> String {
         inside = letter == '<' || (inside && letter != '>');
         !inside && !mark
     });
-    words.collect::<String>().split_whitespace().collect::<Vec<_>>().join(" ")
+    assay_base::text::single_spaced(&words.collect::<String>())
 }

@@ -139,7 +139,7 @@ pub(crate) fn operands<'t>(
     let text = node.text();
     let start = left.range().end.checked_sub(node.range().start)?;
     let end = right.range().start.checked_sub(node.range().start)?;
-    let operator = text.get(start..end)?.split_whitespace().collect::<Vec<_>>().join(" ");
+    let operator = assay_base::text::single_spaced(text.get(start..end)?);
     Some((left.clone(), operator, right.clone()))
 }
 

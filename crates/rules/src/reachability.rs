@@ -80,7 +80,7 @@ impl Flow {
     }
 
     fn under(&self, truth: Truth, condition: &str) -> Flow {
-        let condition: String = condition.split_whitespace().collect::<Vec<_>>().join(" ");
+        let condition = assay_base::text::single_spaced(condition);
         match truth {
             Truth::Always | Truth::Environment => self.clone(),
             Truth::Never => self.never(format!("`{condition}` never holds")),

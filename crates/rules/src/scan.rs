@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use assay_findings::grounding::squeeze;
 use assay_findings::vote::{LineRange, Replacement};
 use ast_grep_core::NodeMatch;
 use ast_grep_core::matcher::MatcherExt;
@@ -90,7 +91,6 @@ fn hit(rule: &Rule, found: &NodeMatch<'_, StrDoc<Language>>, text: &str) -> Rule
 
 /// Counts the equal pieces of code before a match in the file, in touched and other lines.
 fn copies_before(text: &str, found: &NodeMatch<'_, StrDoc<Language>>) -> usize {
-    let squeeze = |text: &str| text.split_whitespace().collect::<String>();
     let own = text.get(found.range()).unwrap_or_default();
     squeeze(&text[..found.range().start]).matches(&squeeze(own)).count()
 }

@@ -4,6 +4,8 @@
 //! The reader goes through the lines once, so it needs linear time for any text. Comments are left
 //! out. Code and quotes are separate kinds of blocks.
 
+use assay_base::text::single_spaced;
+
 /// A heading, a paragraph, an item of a list, code or a quote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Block {
@@ -34,18 +36,13 @@ pub(crate) enum Kind {
 impl Block {
     /// Returns the text of the block on one line.
     pub(crate) fn folded(&self) -> String {
-        folded(&self.text)
+        single_spaced(&self.text)
     }
-}
-
-/// Returns a text on one line, with single blanks.
-pub(crate) fn folded(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Normalises a text for comparison: on one line, without case.
 pub(crate) fn compared(text: &str) -> String {
-    folded(text).to_lowercase()
+    single_spaced(text).to_lowercase()
 }
 
 /// Replaces the comments of a text with empty lines, so that line numbers stay the same: no reader

@@ -1,5 +1,6 @@
 //! Tests inside of a Rust source: items with `#[cfg(test)]` or `#[test]`.
 
+use assay_base::text::single_spaced;
 use std::collections::BTreeMap;
 
 /// An item of a source that exists for tests only.
@@ -85,9 +86,12 @@ pub(super) fn splice(now: &str, kept: &str) -> Option<String> {
     let there = items(kept);
     let here = items_like(now, Some(&there));
     let said = |text: &str, items: &Items| -> Vec<(String, String)> {
-        let tests = items.tests.iter().map(|it| (it.key.clone(), plain(&text[it.start..it.end])));
-        let switches =
-            items.switches.iter().map(|(start, end)| ("!".to_owned(), plain(&text[*start..*end])));
+        let tests =
+            items.tests.iter().map(|it| (it.key.clone(), single_spaced(&text[it.start..it.end])));
+        let switches = items
+            .switches
+            .iter()
+            .map(|(start, end)| ("!".to_owned(), single_spaced(&text[*start..*end])));
         let mut all: Vec<_> = tests.chain(switches).collect();
         all.sort();
         all
@@ -120,11 +124,6 @@ pub(super) fn splice(now: &str, kept: &str) -> Option<String> {
         at = end;
     }
     Some(out + &now[at..])
-}
-
-/// Collapses white space to single blanks.
-pub(super) fn plain(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn items(text: &str) -> Items {
@@ -522,7 +521,7 @@ mod tests {
     fn a_source_is_split_into_tests_and_the_rest() {
         let text = "mod a;\n#[cfg(test)]\nmod checks;\n#[cfg(feature = \"test-util\")]\npub mod b;\nfn g() {}\n";
         let split = parts(text);
-        assert_eq!(split.rest.split_whitespace().collect::<Vec<_>>().join(" "), "mod a; fn g() {}");
+        assert_eq!(single_spaced(&split.rest), "mod a; fn g() {}");
         assert!(split.tests.contains("mod checks;") && split.tests.contains("pub mod b;"));
     }
 

@@ -4,11 +4,12 @@
 //! followed from the root of a crate. Modules and tests behind a condition other than
 //! `#[cfg(test)]` are left out, since only a compiler knows whether the condition holds.
 
+use assay_base::text::single_spaced;
 use std::collections::BTreeSet;
 
 use globset::Glob;
 
-use super::rust_items::{Reader, inside, plain};
+use super::rust_items::{Reader, inside};
 use crate::check::RequiredCheck;
 use crate::command::Program;
 
@@ -219,7 +220,7 @@ impl Modules<'_> {
                 };
                 declared.push((inside(module, &name), candidates));
             } else if kind == "fn" && attributes.is_test() && !attributes.is_conditional() {
-                let text = plain(&reader.text[start..reader.at]);
+                let text = single_spaced(&reader.text[start..reader.at]);
                 let text = text.replacen(&format!("fn {name}"), "fn", 1);
                 let name = inside(module, &name);
                 self.tests.push(RustTest { name, file: file.to_owned(), text });

@@ -63,7 +63,7 @@ pub fn is_hidden(c: char) -> bool {
 
 /// Returns a text on one line, with single spaces, and with invisible characters shown.
 pub fn one_line(text: &str) -> String {
-    escape_hidden(text).split_whitespace().collect::<Vec<_>>().join(" ")
+    assay_base::text::single_spaced(&escape_hidden(text))
 }
 
 /// Indents the second and further lines of a text, so that none of them begins like a line of the

@@ -115,7 +115,7 @@ impl Draft {
 /// Returns the first sentence of a text on one line, truncated at a word if it is long.
 pub(crate) fn title(message: &str) -> String {
     let line: String = message.trim().lines().next().unwrap_or_default().to_owned();
-    let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = assay_base::text::single_spaced(&line);
     let sentence = &line[..sentence_end(&line)];
     let sentence = sentence.trim_end_matches(['.', ':', ';']).trim_end();
     truncate_at_blank(if sentence.is_empty() { &line } else { sentence }, MAX_TITLE_CHARS)

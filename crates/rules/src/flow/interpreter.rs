@@ -181,7 +181,7 @@ impl<'a> FlowInterpreter<'a> {
     /// Returns the code of a place on one line.
     pub(super) fn code(&self, site: &CodeSite) -> String {
         let text = self.program.files[site.file].text.get(site.span.clone()).unwrap_or_default();
-        let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let line = assay_base::text::single_spaced(text);
         assay_base::text::first_chars(&line, MAX_CODE).to_owned()
     }
 

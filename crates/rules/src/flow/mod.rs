@@ -62,6 +62,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::rc::Rc;
 
+use assay_findings::grounding::squeeze;
 use assay_findings::path::RepoPath;
 use assay_findings::tier::EvidenceTier;
 use assay_findings::trace::{TraceRole, TraceStep};
@@ -380,7 +381,6 @@ fn passes_caller(
 }
 
 fn copies_before(text: &str, span: &Range<usize>) -> usize {
-    let squeeze = |text: &str| text.split_whitespace().collect::<String>();
     let (before, own) = (squeeze(&text[..span.start]), squeeze(&text[span.clone()]));
     before.matches(&own).count()
 }

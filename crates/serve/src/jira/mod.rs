@@ -120,7 +120,7 @@ impl TicketText {
     fn draft(self) -> TicketDraft {
         let TicketText { summary, description, labels } = self;
         // JIRA accepts a single line only.
-        let summary = summary.as_str().split_whitespace().collect::<Vec<_>>().join(" ");
+        let summary = assay_base::text::single_spaced(summary.as_str());
         let labels = labels.iter().map(|label| redact(label).into_owned()).collect();
         TicketDraft {
             summary: redact(&summary).into_owned(),

@@ -1,8 +1,10 @@
 //! Finds criteria that demand a change of a test, or of the code under test:
 //! [`excusing_criterion`].
 
+use assay_findings::grounding::squeeze;
+
 use super::compare::leaf;
-use super::test_sources::{TestSources, plain};
+use super::test_sources::TestSources;
 
 /// Words with which a criterion demands a change. A criterion that only asks for a passing test
 /// excuses nothing.
@@ -21,10 +23,10 @@ pub(crate) fn excusing_criterion<'a>(
     criteria: &'a [String],
     sources: &TestSources,
 ) -> Option<&'a str> {
-    let body = sources.kept_test(leaf(test)).map(|body| squeezed(&body));
+    let body = sources.kept_test(leaf(test)).map(|body| squeeze(&body));
     let names = |name: &str| {
         let is_expression = name.contains('(') && name.len() >= 4;
-        let is_in_test = body.as_ref().is_some_and(|body| body.contains(&squeezed(name)));
+        let is_in_test = body.as_ref().is_some_and(|body| body.contains(&squeeze(name)));
         name == test || name == leaf(test) || (is_expression && is_in_test)
     };
     let is_it = |criterion: &&String| {
@@ -39,11 +41,6 @@ fn says_change(criterion: &str) -> bool {
         criterion.split('`').step_by(2).flat_map(|part| part.split(|c: char| !c.is_alphanumeric()));
     let mut words = said.map(str::to_ascii_lowercase);
     words.any(|word| CHANGE_WORDS.contains(&word.as_str()))
-}
-
-/// Returns a text without any blanks.
-fn squeezed(text: &str) -> String {
-    plain(text).replace(' ', "")
 }
 
 #[cfg(test)]

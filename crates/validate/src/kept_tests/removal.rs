@@ -5,10 +5,11 @@
 //! tests in it. Their text decides instead: every piece that does not mention the removed name must
 //! be unchanged, and only tests, and imports of names that were imported before, may be new.
 
+use assay_base::text::single_spaced;
 use std::collections::BTreeSet;
 
 use super::WeakenedTest;
-use super::test_sources::{TestSources, plain};
+use super::test_sources::TestSources;
 
 /// Words with which a criterion demands that a name is removed or renamed.
 const REMOVAL_WORDS: [&str; 18] = [
@@ -226,13 +227,13 @@ fn chunks_of(texts: &[String]) -> Vec<Chunk> {
             match chunks.last_mut().filter(|_| is_open) {
                 Some(chunk) if follows_mark && (name.is_some() || is_mark) => {
                     chunk.name = name;
-                    chunk.lines.push(plain(said));
+                    chunk.lines.push(single_spaced(said));
                 }
                 Some(chunk) if !is_outer && name.is_none() && !is_mark => {
-                    chunk.lines.push(plain(said));
+                    chunk.lines.push(single_spaced(said));
                 }
                 Some(_) | None => {
-                    chunks.push(Chunk { name, lines: vec![plain(said)] });
+                    chunks.push(Chunk { name, lines: vec![single_spaced(said)] });
                     is_open = true;
                 }
             }

@@ -3,6 +3,7 @@
 //! A test that is gone may have been renamed. It proves the same if its text is the same. The text
 //! begins at the line with the name and ends where the indentation ends.
 
+use assay_base::text::single_spaced;
 use std::collections::BTreeSet;
 
 /// The texts of test files, in their kept and their current version.
@@ -54,7 +55,7 @@ fn without_imports(text: &str) -> String {
         let opens = if is_open { true } else { line.contains('(') };
         is_open = (opens && !line.contains(')')) || line.trim_end().ends_with('\\');
     }
-    plain(&rest.join("\n"))
+    single_spaced(&rest.join("\n"))
 }
 
 /// Returns the text of a test, on one line and without the name; `None` if no file defines the
@@ -74,7 +75,7 @@ fn body(files: &[String], name: &str) -> Option<String> {
         });
         let first = lines[at].replacen(name, "", 1);
         let whole: Vec<&str> = std::iter::once(first.as_str()).chain(inside.copied()).collect();
-        Some(plain(&whole.join("\n")))
+        Some(single_spaced(&whole.join("\n")))
     })
 }
 
@@ -87,11 +88,6 @@ fn defines(line: &str, name: &str) -> bool {
         rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
     };
     quoted || ["def ", "fn ", "func ", "function "].into_iter().any(called)
-}
-
-/// Returns a text on one line with single blanks, for comparison.
-pub(crate) fn plain(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

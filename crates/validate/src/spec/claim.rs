@@ -4,11 +4,11 @@
 //! content (`… and the log is empty`), a negation, or another outcome than success (`fails`, `is
 //! skipped`) is no claim, so that no part of it can decide the whole.
 
+use assay_base::text::single_spaced;
 use assay_checks::check::CheckKind;
 
 use super::id::split_id;
 use super::sentences::{sentences, without_mark};
-use crate::markdown::folded;
 
 /// A criterion that results of tests and commands decide.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -156,7 +156,7 @@ impl TestClaim {
 
 /// Returns a criterion on one line, without list mark, id and emphasis around its words.
 pub(crate) fn plain_criterion(criterion: &str) -> String {
-    let text = folded(criterion);
+    let text = single_spaced(criterion);
     let pieces = text.split('`').enumerate();
     let bare = pieces.map(|(nth, piece)| match nth % 2 {
         0 => piece.replace("**", ""),

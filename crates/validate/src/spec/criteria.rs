@@ -5,6 +5,7 @@
 //! met by the evidence for another. A lead-in (`For admins:`) is put in front of each criterion
 //! below it. Text that the reader cannot parse is stored as not understood.
 
+use assay_base::text::single_spaced;
 use std::collections::HashSet;
 
 use super::Criterion;
@@ -12,7 +13,7 @@ use super::fenced::Fenced;
 use super::form::{is_claim, scenarios};
 use super::sentences::{sentences, without_mark};
 use super::table::Table;
-use crate::markdown::{Block, Kind, compared, folded};
+use crate::markdown::{Block, Kind, compared};
 
 /// The depth of a heading among leads.
 const HEADING: usize = 0;
@@ -61,7 +62,7 @@ impl Reader {
     /// Handles a heading, or words in bold in place of one, within the criteria.
     pub(super) fn heading(&mut self, title: &str, line: u32) {
         self.close(HEADING);
-        let text = folded(title);
+        let text = single_spaced(title);
         let text = text.trim_matches(['*', '_', ' ']).trim_end_matches(':');
         let words = text.split_whitespace().count();
         if is_labelled(text) || words > MAX_GROUP_WORDS {
@@ -80,7 +81,7 @@ impl Reader {
                 );
                 let mut paragraphs = block.text.split("\n\n");
                 let first = paragraphs.next().unwrap_or_default();
-                self.item(&folded(first), block.line, depth, goes_deeper);
+                self.item(&single_spaced(first), block.line, depth, goes_deeper);
                 let mut line = block.line.saturating_add(lines_of(first)).saturating_add(1);
                 for paragraph in paragraphs {
                     let lines: Vec<(&str, u32)> = paragraph.lines().zip(line..).collect();
@@ -168,7 +169,7 @@ impl Reader {
         if self.may_have_example && code.is_example(self.is_announced()) {
             return;
         }
-        let text = folded(&code.text);
+        let text = single_spaced(&code.text);
         if !text.is_empty() {
             self.unread.push(Criterion { text, line: Some(block.line) });
         }
@@ -244,7 +245,7 @@ fn demands(text: &str) -> bool {
 
 /// Returns true if a text is a remark with one of the labels, and demands nothing.
 fn is_remark(text: &str, labels: &[&str]) -> bool {
-    let text = folded(text);
+    let text = single_spaced(text);
     let plain = text.trim_start_matches(['*', '_', '[', ' ']);
     let Some((label, rest)) = plain.split_once([':', ']']) else { return false };
     let label = label.trim_matches(['*', '_', ' ', '.']).to_lowercase();

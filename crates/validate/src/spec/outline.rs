@@ -1,5 +1,6 @@
 //! Finds the parts of a spec with criteria, and those about its verification: [`read`].
 
+use assay_base::text::single_spaced;
 use std::collections::HashSet;
 
 use super::Criterion;
@@ -13,7 +14,7 @@ use super::item::{Item, label};
 use super::section::Sections;
 use super::table::Table;
 use super::verification::{TestGroup, is_label, says_something};
-use crate::markdown::{Block, Kind, compared, folded};
+use crate::markdown::{Block, Kind, compared};
 
 /// The base level of list items that are used as headings: deeper than words in bold.
 const ITEM: u8 = 10;
@@ -230,7 +231,7 @@ impl Walk {
     /// Records a line with an id, which counts if no criterion has the id.
     fn doubt(&mut self, text: &str, line: u32) {
         if let Some(id) = introduced_by_id(text) {
-            let criterion = Criterion { text: folded(text), line: Some(line) };
+            let criterion = Criterion { text: single_spaced(text), line: Some(line) };
             self.doubtful.push((id, criterion));
         }
     }
@@ -365,7 +366,7 @@ impl Walk {
             if self.is_loose() && !code.is_feature() {
                 return;
             }
-            let text = format!("code below Verification: {}", folded(&code.text));
+            let text = format!("code below Verification: {}", single_spaced(&code.text));
             self.outline.unread.push(Criterion { text, line: Some(block.line) });
             return;
         }
@@ -386,7 +387,7 @@ impl Walk {
     }
 
     fn item(&mut self, block: &Block, depth: usize, next: Option<&Block>) {
-        let text = folded(&block.text);
+        let text = single_spaced(&block.text);
         if self.is_verifying()
             && let Some((label, _)) = label(&text)
             && TestGroup::named(&title_words(label)).is_some()
@@ -432,8 +433,11 @@ impl Walk {
             self.manual = None;
         }
         for (nth, text) in texts.iter().enumerate() {
-            let item =
-                Item { text: folded(text), depth: if nth == 0 { depth } else { 0 }, is_loose };
+            let item = Item {
+                text: single_spaced(text),
+                depth: if nth == 0 { depth } else { 0 },
+                is_loose,
+            };
             if is_label(&item.text) {
                 self.manual = Some(depth);
             } else if !is_step && nth == 0 && !says_something(&item) {

@@ -1,6 +1,7 @@
 //! Removes list marks from lines, and splits texts into sentences.
 
-use crate::markdown::{folded, tick};
+use crate::markdown::tick;
+use assay_base::text::single_spaced;
 
 /// List marks that people use in addition to those of Markdown.
 const MARKS: [char; 14] = ['•', '◦', '▪', '‣', '·', '–', '—', '☐', '☑', '☒', '✓', '✔', '✅', '❌'];
@@ -36,11 +37,11 @@ pub(crate) fn sentences(text: &str) -> Vec<String> {
             && !is_abbreviated(&current);
         let ends = !in_code && (is_full_width || is_stop);
         if ends {
-            sentences.push(folded(&current));
+            sentences.push(single_spaced(&current));
             current.clear();
         }
     }
-    sentences.push(folded(&current));
+    sentences.push(single_spaced(&current));
     sentences.retain(|sentence| !sentence.is_empty());
     sentences
 }

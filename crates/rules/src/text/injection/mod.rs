@@ -134,7 +134,7 @@ pub(crate) fn find(added: &AddedLines<'_>) -> Vec<RuleMatch> {
     let hit = |injection: Injection| {
         let line = text_of(injection.lines.start());
         let readable = fold::to_readable(line);
-        let is_plain = readable == line.split_whitespace().collect::<Vec<_>>().join(" ");
+        let is_plain = readable == assay_base::text::single_spaced(line);
         let code = if is_plain { line } else { &injection.shown };
         let note = match is_plain && readable == injection.shown {
             true => injection.about.to_owned(),
