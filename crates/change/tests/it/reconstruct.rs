@@ -1,5 +1,6 @@
 //! Both sides of a change, reconstructed from its diff.
 
+use assay_change::diff::parse;
 use assay_change::diff::reconstruct::reconstruct;
 
 #[test]
@@ -22,4 +23,24 @@ fn renamed_and_quoted_files_have_their_names_and_long_lines_are_whole() {
     assert_eq!(sketch.before["o"], format!("{long}\n"));
     assert_eq!(sketch.after.keys().collect::<Vec<_>>(), ["n", "ä"]);
     assert_eq!(sketch.after["n"], "y\n");
+}
+
+#[test]
+fn the_place_of_a_removed_line_is_its_replacement_or_the_line_that_follows() {
+    let place = |body: &str, removed: u32| {
+        let [file] = &parse(format!("diff --git a/x b/x\n--- a/x\n+++ b/x\n{body}").as_bytes())[..]
+        else {
+            panic!("{body}")
+        };
+        file.hunks[0].place_of_removed(removed)
+    };
+    let edited = "@@ -1,6 +1,6 @@\n a\n-b\n+B\n c\n-x\n d\n+E\n e\n";
+    assert_eq!(place(edited, 2), 2);
+    assert_eq!(place(edited, 4), 4);
+    let shifted = "@@ -10,4 +20,3 @@\n a\n b\n-c\n d\n";
+    assert_eq!(place(shifted, 12), 22);
+    let last = "@@ -1,2 +1,1 @@\n a\n-b\n";
+    assert_eq!(place(last, 2), 1);
+    let all = "@@ -1,2 +0,0 @@\n-a\n-b\n";
+    assert_eq!(place(all, 1), 1);
 }
