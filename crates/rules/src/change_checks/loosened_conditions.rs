@@ -8,15 +8,17 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use assay_change::diff::Hunk;
+use assay_findings::grounding::squeeze;
 use assay_findings::vote::LineRange;
 use regex::Regex;
 
-use super::removed_guards::{
-    CONDITIONS, JOINT, PRESENCE, is_escape, is_exit, squeeze, start_of_consequence,
+use super::guard_forms::{
+    JOINT, PRESENCE, has_escape, is_condition, is_exit, is_inverted, regex, shown,
+    start_of_consequence,
 };
 use super::{ChangedFile, CheckMatch, FileCheck};
 use crate::rule_text::RuleText;
-use crate::syntax::Syntax;
+use crate::syntax::{Syntax, SyntaxNode};
 
 pub(super) const CHECK: FileCheck = FileCheck {
     rule_text: RuleText {
@@ -30,17 +32,12 @@ pub(super) const CHECK: FileCheck = FileCheck {
     find,
 };
 
-/// The maximum number of bytes of a part that a note shows.
-const MAX_SHOWN: usize = 80;
-
 /// The operators that join the alternatives of a condition.
-static ALTERNATIVE: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"\bor\b|\|\|").expect("the pattern is valid"));
+static ALTERNATIVE: LazyLock<Regex> = LazyLock::new(|| regex(r"\bor\b|\|\|"));
 
 /// A comparison of two values.
 static COMPARISON: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^(?P<left>[^<>=!]+)(?P<operator><=|>=|===?|!==?|<|>)(?P<right>[^<>=!]+)$")
-        .expect("the pattern is valid")
+    regex(r"^(?P<left>[^<>=!]+)(?P<operator><=|>=|===?|!==?|<|>)(?P<right>[^<>=!]+)$")
 });
 
 /// A condition of a file.
@@ -50,10 +47,18 @@ struct Condition {
     parts: BTreeMap<String, String>,
     has_alternatives: bool,
     has_requirements: bool,
-    /// True if a value that fulfils the condition leaves the function, the loop or the branch.
-    refuses: bool,
-    /// True if a value that fulfils the condition is made safe.
-    makes_safe: bool,
+    outcome: Outcome,
+}
+
+/// The code that runs for a value that fulfils a condition.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    /// An exit from the function, the loop or the branch.
+    Refused,
+    /// Code that makes the value safe.
+    MadeSafe,
+    /// Code that uses the value.
+    Accepted,
 }
 
 fn find(view: &ChangedFile<'_>) -> Vec<CheckMatch> {
@@ -69,13 +74,11 @@ fn find(view: &ChangedFile<'_>) -> Vec<CheckMatch> {
     let text = squeeze(after);
     let found = hunks().filter_map(|hunk| {
         let (lost, line) = loosened_in(hunk, &old, &new, &text)?;
-        let shown = lost.split_whitespace().collect::<Vec<_>>().join(" ");
-        let shown = assay_base::text::first_bytes(&shown, MAX_SHOWN);
         Some(CheckMatch {
             file: view.file.new_path.clone(),
             lines: LineRange::at(line),
-            note: format!("The condition had the part `{shown}` before the change."),
-            subject: lost.clone(),
+            note: format!("The condition had the part `{}` before the change.", shown(&lost)),
+            subject: lost,
         })
     });
     found.collect()
@@ -102,7 +105,7 @@ fn loosened_in(
 fn conditions(syntax: &Syntax) -> Vec<Condition> {
     let mut found = Vec::new();
     for node in syntax.root().dfs() {
-        if !CONDITIONS.contains(&node.kind().as_ref()) {
+        if !is_condition(&node) {
             continue;
         }
         let Some(condition) = node.field("condition") else { continue };
@@ -113,36 +116,51 @@ fn conditions(syntax: &Syntax) -> Vec<Condition> {
         let Some(lines) = lines else { continue };
         let trim = |part: &str| part.trim_matches(['(', ')', '{', '}', ':', ' ', '\n']).to_owned();
         let part = |part: &str| (squeeze(&trim(part)), trim(part));
-        let consequence = start_of_consequence(&node);
         let alternatives = ALTERNATIVE.find_iter(&text).count();
         found.push(Condition {
             lines,
             parts: JOINT.split(&text).map(part).collect(),
             has_alternatives: alternatives > 0,
             has_requirements: JOINT.find_iter(&text).count() > alternatives,
-            refuses: is_exit(&consequence),
-            makes_safe: consequence.split(['(', ' ', '=', ',']).any(is_escape),
+            outcome: outcome_of(&node),
         });
     }
     found
 }
 
+/// Returns the outcome of a condition for a value that fulfils it.
+fn outcome_of(node: &SyntaxNode<'_>) -> Outcome {
+    let consequence = start_of_consequence(node);
+    let outcome = match has_escape(&consequence) {
+        true => Outcome::MadeSafe,
+        false if is_exit(&consequence) => Outcome::Refused,
+        false => Outcome::Accepted,
+    };
+    match (is_inverted(node), outcome) {
+        (false, outcome) => outcome,
+        (true, Outcome::Accepted) => Outcome::Refused,
+        (true, Outcome::Refused | Outcome::MadeSafe) => Outcome::Accepted,
+    }
+}
+
 impl Condition {
     /// Returns the part of the condition that another condition in its place does not have.
     fn lost_in(&self, now: &Condition, after: &str) -> Option<String> {
-        if self.refuses != now.refuses {
+        if self.outcome != now.outcome {
             return None;
         }
         let gone = self.parts_beyond(now);
         let come = now.parts_beyond(self);
         if let ([(was, text)], [(is, _)]) = (gone.as_slice(), come.as_slice()) {
-            return (self.refuses && is_relaxed(was, is)).then(|| (*text).clone());
+            let is_looser = self.outcome == Outcome::Refused && is_relaxed(was, is);
+            return is_looser.then(|| (*text).clone());
         }
-        let is_part = come.is_empty() && !gone.is_empty() && !now.parts.is_empty();
-        let loosens = match self.refuses || self.makes_safe {
-            true => self.has_alternatives && !self.has_requirements,
-            false => self.has_requirements && !self.has_alternatives,
-        } || (self.makes_safe && self.has_alternatives);
+        let is_part = come.is_empty() && !now.parts.is_empty();
+        let loosens = match self.outcome {
+            Outcome::Refused => self.has_alternatives && !self.has_requirements,
+            Outcome::MadeSafe => self.has_alternatives,
+            Outcome::Accepted => self.has_requirements && !self.has_alternatives,
+        };
         let mut losses = gone
             .iter()
             .filter(|(part, text)| !PRESENCE.is_match(text) && !after.contains(part.as_str()));
@@ -166,8 +184,8 @@ fn is_relaxed(was: &str, is: &str) -> bool {
     let (old, new) = (&was["operator"], &is["operator"]);
     let number = |text: &str| text.replace('_', "").parse::<f64>().ok();
     match (number(&was["right"]), number(&is["right"])) {
-        (Some(low), Some(high)) if low != high => {
-            old == new && (old.starts_with('>') && low < high || old.starts_with('<') && low > high)
+        (Some(was), Some(is)) if was != is => {
+            old == new && (old.starts_with('>') && was < is || old.starts_with('<') && was > is)
         }
         _ if was["right"] != is["right"] => false,
         _ => matches!((old, new), (">=", ">") | ("<=", "<") | ("<=" | ">=", "==" | "===")),

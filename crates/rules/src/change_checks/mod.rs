@@ -10,6 +10,7 @@ mod complexity;
 mod duplicate;
 mod file_facts;
 mod generated;
+mod guard_forms;
 mod lock_file;
 mod loosened_conditions;
 mod migration;

@@ -1,14 +1,15 @@
 //! Steps that clean a value and that a change removes, such as `.trim()` around a part of a line, or
 //! `name = name.replace(CONTROL, '')` before a value is used.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
+use assay_findings::grounding::squeeze;
 use assay_findings::vote::LineRange;
 use regex::Regex;
 
 use super::changed_code::{ChangedCode, ChangedHunk};
-use super::removed_guards::{is_escape, squeeze};
+use super::guard_forms::{is_escape, regex, shown};
 use super::{ChangedFile, CheckMatch, FileCheck};
 use crate::rule_text::RuleText;
 
@@ -18,18 +19,18 @@ pub(super) const CHECK: FileCheck = FileCheck {
         grade: "LOW",
         category: "security",
         title: "Step that cleans a value removed",
-        message: "The value is used as it comes.",
+        message: "The value is used unchanged.",
         advice: "Keep the step, or say in the description of the change why every value is safe.",
     },
     find,
 };
 
-/// The maximum number of steps of one line that are looked at, and of nested steps.
-const MAX_STEPS: usize = 16;
+/// The maximum number of forms of one line that are compared.
+const MAX_FORMS: usize = 16;
 
 /// The start of a call that cleans a value: a method, or a function with the value.
 static STEP: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
+    regex(
         r"(?x)
         (?P<method>\.)?\b(?P<name>
             \w*(?i:escape|quote|encode|sanitiz|sanitise|purif|wash|neutrali[sz]e|canonical)\w*
@@ -39,24 +40,24 @@ static STEP: LazyLock<Regex> = LazyLock::new(|| {
             | min | max | clamp | abs | htmlspecialchars | htmlentities | strip_tags
         )\(",
     )
-    .expect("the pattern is valid")
 });
 
 /// An assignment of a value that is made of the same value.
 static ASSIGNMENT: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^(?:let |var |const )?(?P<name>[$@]?[A-Za-z_][\w.$>\-\[\]'\x22]*)\s*:?=\s*(?P<value>[^=].*)$")
-        .expect("the pattern is valid")
+    regex(
+        r"^(?:let |var |const )?(?P<name>[$@]?[A-Za-z_][\w.$>\-\[\]'\x22]*)\s*:?=\s*(?P<value>[^=].*)$",
+    )
 });
 
 fn find(view: &ChangedFile<'_>) -> Vec<CheckMatch> {
     let Some(code) = ChangedCode::of(view) else { return Vec::new() };
     let mut seen = BTreeSet::new();
-    let found = code.hunks().filter_map(|hunk| {
-        let (step, line) = wrapper_lost_in(&hunk).or_else(|| line_lost_in(&hunk, &code))?;
+    let found = code.hunks.iter().filter_map(|hunk| {
+        let (step, line) = wrapper_lost_in(hunk).or_else(|| line_lost_in(hunk, &code))?;
         seen.insert(step.to_owned()).then(|| CheckMatch {
             file: view.file.new_path.clone(),
             lines: LineRange::at(line),
-            note: format!("The change takes away `{step}`."),
+            note: format!("The change takes away `{}`.", shown(step)),
             subject: step.to_owned(),
         })
     });
@@ -67,49 +68,49 @@ fn find(view: &ChangedFile<'_>) -> Vec<CheckMatch> {
 fn wrapper_lost_in<'v>(hunk: &ChangedHunk<'v>) -> Option<(&'v str, u32)> {
     let lines: Vec<(String, u32)> =
         hunk.added.iter().map(|(number, line)| (squeeze(line), *number)).collect();
-    let mut removed = hunk.removed.iter().copied();
-    removed.find_map(|line| {
-        let name = first_step(line)?;
+    hunk.removed.iter().find_map(|line| {
         let forms = without_steps(line);
-        let same = lines.iter().find(|(added, _)| forms.contains(added))?;
-        Some((name, same.1))
+        lines.iter().find_map(|(added, number)| Some((*forms.get(added)?, *number)))
     })
 }
 
-/// Returns the name of the first step in a piece of code. An escape that leaves is a removed check, and
-/// the opposite of a step, such as `unescape`, cleans nothing.
-fn first_step(code: &str) -> Option<&str> {
-    let mut names = STEP.captures_iter(code).filter_map(|step| Some(step.name("name")?.as_str()));
-    names.find(|name| !is_escape(name) && !name.starts_with("un"))
+/// Returns the steps in a piece of code that clean a value, each with its name. The loss of an escape is
+/// a removed check, and the opposite of a step, such as `unescape`, cleans nothing.
+fn steps(code: &str) -> impl Iterator<Item = (regex::Captures<'_>, &str)> {
+    let named = STEP.captures_iter(code).filter_map(|step| {
+        let name = step.name("name")?.as_str();
+        Some((step, name))
+    });
+    named.filter(|(_, name)| !is_escape(name) && !name.starts_with("un"))
 }
 
-/// Returns the forms of a line without one or more of its steps, without blanks.
-fn without_steps(line: &str) -> BTreeSet<String> {
-    let mut forms = BTreeSet::from([line.to_owned()]);
-    let mut open = vec![line.to_owned()];
-    while let Some(line) = open.pop() {
-        for form in without_step(&line) {
-            if forms.len() < MAX_STEPS && forms.insert(form.clone()) {
-                open.push(form);
-            }
+/// Returns the forms of a line without one or more of its steps, without blanks, each with the name of
+/// a removed step.
+fn without_steps(line: &str) -> BTreeMap<String, &str> {
+    let mut forms = BTreeMap::new();
+    let mut open = without_step(line);
+    while let Some((form, name)) = open.pop() {
+        if forms.len() < MAX_FORMS && !forms.contains_key(&form) {
+            open.extend(without_step(&form).into_iter().map(|(inner, _)| (inner, name)));
+            forms.insert(form, name);
         }
     }
-    forms.remove(line);
-    forms.iter().map(|form| squeeze(form)).collect()
+    forms.into_iter().map(|(form, name)| (squeeze(&form), name)).collect()
 }
 
-/// Returns the forms of a line without one of its steps.
-fn without_step(line: &str) -> Vec<String> {
-    let form = |step: regex::Captures<'_>| {
+/// Returns the forms of a line without one of its steps, each with the name of the step.
+fn without_step(line: &str) -> Vec<(String, &str)> {
+    let form = |(step, name): (regex::Captures<'_>, _)| {
         let whole = step.get(0)?;
         let close = closing(line, whole.end())?;
         let (before, behind) = (&line[..whole.start()], line.get(close + 1..)?);
-        Some(match step.name("method") {
-            Some(_) => format!("{before}{behind}"),
-            None => format!("{before}{}{behind}", value_among(&line[whole.end()..close])),
-        })
+        let value = match step.name("method") {
+            Some(_) => "",
+            None => value_among(&line[whole.end()..close]),
+        };
+        Some((format!("{before}{value}{behind}"), name))
     };
-    STEP.captures_iter(line).filter_map(form).collect()
+    steps(line).filter_map(form).collect()
 }
 
 /// Returns the position of the bracket that closes the bracket before a position.
@@ -128,7 +129,7 @@ fn closing(line: &str, from: usize) -> Option<usize> {
     None
 }
 
-/// Returns the argument of a step that is the value: the last variable, or the first argument.
+/// Returns the argument of a step that is the value: the first variable, or the first argument.
 fn value_among(arguments: &str) -> &str {
     let mut depth = 0_u32;
     let parts = arguments.split(move |own: char| {
@@ -154,7 +155,7 @@ fn line_lost_in<'v>(hunk: &ChangedHunk<'v>, code: &ChangedCode<'v>) -> Option<(&
     hunk.removed.iter().find_map(|line| {
         let own = ASSIGNMENT.captures(line)?;
         let (name, value) = (own.name("name")?.as_str(), own.name("value")?.as_str());
-        let is_same = value.contains(name) && first_step(value).is_some();
+        let is_same = value.contains(name) && steps(value).next().is_some();
         (is_same && code.uses_below(hunk.place, name)).then_some((*line, hunk.place))
     })
 }

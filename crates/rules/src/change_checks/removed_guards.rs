@@ -10,10 +10,14 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use assay_findings::grounding::Symbol;
+use assay_findings::grounding::{Symbol, squeeze};
 use assay_findings::vote::LineRange;
 use regex::Regex;
 
+use super::guard_forms::{
+    JOINT, PRESENCE, REJECTION, has_escape, is_condition, is_escape, is_exit, regex, shown,
+    start_of_consequence,
+};
 use super::{ChangedFile, CheckMatch, FileCheck};
 use crate::rule_text::RuleText;
 use crate::syntax::{Syntax, SyntaxNode};
@@ -30,15 +34,6 @@ pub(super) const CHECK: FileCheck = FileCheck {
     find,
 };
 
-/// The maximum number of bytes of a check that a note shows.
-const MAX_SHOWN: usize = 80;
-
-/// The kinds of conditions with a consequence.
-pub(super) const CONDITIONS: [&str; 9] = [
-    "if_statement", "if_expression", "if", "unless", "if_modifier", "unless_modifier",
-    "elif_clause", "elsif", "guard_statement",
-];
-
 /// The kinds of calls.
 const CALLS: [&str; 8] = [
     "call", "call_expression", "method_invocation", "function_call_expression",
@@ -46,14 +41,7 @@ const CALLS: [&str; 8] = [
     "macro_invocation",
 ];
 
-/// An exit that rejects a value.
-static REJECTION: LazyLock<Regex> = LazyLock::new(|| {
-    regex(
-        r"\b(?:raise|throw|abort|panic!?|(?:wp_)?die|bail!|ensure!|exit|croak|halt|user_error|trigger_error|sendError|send_error|handleError)\b|\breturn\b[^\n]*(?:[Ee]rr(?:or|ors|orf)?\b|Error|Err\(|BadRequest|Forbidden|NotFound|InvalidArgument)",
-    )
-});
-
-/// A value that no check of a value compares with: dangerous parts of paths and keys.
+/// A part of a path or a key of an object that is dangerous in a value, as a literal.
 static DANGEROUS: LazyLock<Regex> = LazyLock::new(|| {
     regex(r#"["'`](?:\.\.[/\\]?|__proto__|constructor|prototype)["'`]|\.__proto__\b"#)
 });
@@ -86,22 +74,6 @@ static PLAIN_EXIT: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// A part of a condition that asks for the presence, the type or the error of a value, or for a
-/// setting.
-pub(super) static PRESENCE: LazyLock<Regex> = LazyLock::new(|| {
-    regex(
-        r#"(?x)
-        ^[(\s]*(?:!|not\s)?\s*[\w.$>\-@?\[\]'"]+[)\s]*$
-        | ^[(\s]*[\w.$>\-@?\[\]'"]+\s*(?:is(?:\s+not)?|[=!]=+)\s*(?:None|nil|null|NULL|nullptr|undefined)[)\s]*$
-        | \b(?:isinstance|instanceof|typeof|issubclass|hasattr|isset|empty|is_null|is_none|is_some|is_err|is_ok|IsNull\w*|isEmpty|isBlank|is_empty|nil\?|blank\?|present\?|is_a\?|callable|StopIteration|version_info|VERSION|platform)\b
-        | (?:[=!]=+)\s*(?:["']{2}|0|-1|true|false|True|False)[)\s]*$
-        "#,
-    )
-});
-
-/// The operators that join the parts of a condition.
-pub(super) static JOINT: LazyLock<Regex> = LazyLock::new(|| regex(r"\band\b|\bor\b|&&|\|\|"));
-
 /// The name of a function that checks its arguments.
 static CHECKING_NAME: LazyLock<Regex> = LazyLock::new(|| {
     regex(
@@ -109,19 +81,8 @@ static CHECKING_NAME: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// The name of a function that makes a value safe.
-static ESCAPE_NAME: LazyLock<Regex> = LazyLock::new(|| {
-    regex(
-        r"(?i)(?:^|[.:>])(?:\w*escape\w*|shlex\.quote|quote|htmlspecialchars|htmlentities|sanitize\w*|quoteattr|encodeForHTML|writeEncoded|escapeshellarg|secure_filename|basename|strip_tags|parameterize)$",
-    )
-});
-
 /// A word that may be a variable.
 static WORD: LazyLock<Regex> = LazyLock::new(|| regex(r"[A-Za-z_$][\w$]*(?:(?:\.|->)\w+)*"));
-
-fn regex(pattern: &str) -> Regex {
-    Regex::new(pattern).expect("the pattern is valid")
-}
 
 fn find(view: &ChangedFile<'_>) -> Vec<CheckMatch> {
     let both = view.edited_code().zip(view.before());
@@ -159,12 +120,10 @@ fn find(view: &ChangedFile<'_>) -> Vec<CheckMatch> {
             continue;
         }
         let line = place_of(view, check.line, new.lines);
-        let shown: String = check.text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let shown = assay_base::text::first_bytes(&shown, MAX_SHOWN);
         found.push(CheckMatch {
             file: view.file.new_path.clone(),
             lines: LineRange::at(line),
-            note: format!("`{}` had `{shown}` before the change.", old.name),
+            note: format!("`{}` had `{}` before the change.", old.name, shown(&check.text)),
             subject: old.name.clone(),
         });
     }
@@ -181,14 +140,7 @@ fn counterpart<'o>(old: &Symbol, before: &[Symbol], after: &'o [Symbol]) -> Opti
 
 /// Returns true if the code of a function rejects or escapes a value.
 fn is_guard(code: &[&str]) -> bool {
-    let calls_escape =
-        |line: &&str| line.split(['(', ' ', '=', ',', '{']).any(|word| ESCAPE_NAME.is_match(word));
-    code.iter().skip(1).any(|line| REJECTION.is_match(line) || calls_escape(line))
-}
-
-/// Returns true for the name of a function that makes a value safe.
-pub(super) fn is_escape(name: &str) -> bool {
-    ESCAPE_NAME.is_match(name)
+    code.iter().skip(1).any(|line| REJECTION.is_match(line) || has_escape(line))
 }
 
 /// Returns true if the hunk that removes a line adds nothing.
@@ -238,7 +190,7 @@ fn checks(syntax: &Syntax, guards: &BTreeSet<&str>) -> Vec<RemovableCheck> {
         let kind = node.kind();
         let kind = kind.as_ref();
         let line = u32::try_from(node.start_pos().line() + 1).unwrap_or(u32::MAX);
-        if CONDITIONS.contains(&kind) {
+        if is_condition(&node) {
             found.extend(condition_of(&node).map(|(kind, text)| RemovableCheck {
                 kind,
                 text,
@@ -247,7 +199,7 @@ fn checks(syntax: &Syntax, guards: &BTreeSet<&str>) -> Vec<RemovableCheck> {
         } else if CALLS.contains(&kind) {
             let text = node.text().to_string();
             let name = text.split(['(', ' ']).next().unwrap_or_default();
-            let kind = if ESCAPE_NAME.is_match(name) || guards.contains(last_part(name)) {
+            let kind = if is_escape(name) || guards.contains(last_part(name)) {
                 CheckKind::Escape
             } else if CHECKING_NAME.is_match(name) && is_statement(&node) {
                 CheckKind::Call
@@ -265,7 +217,7 @@ fn condition_of(node: &SyntaxNode<'_>) -> Option<(CheckKind, String)> {
     let condition = node.field("condition")?.text().to_string();
     let start = start_of_consequence(node);
     let is_refused = DANGEROUS.is_match(&condition) || REFUSAL.is_match(&condition);
-    let rejects = REJECTION.is_match(&start) || is_refused && regex_exit().is_match(&start);
+    let rejects = REJECTION.is_match(&start) || is_refused && is_exit(&start);
     let kind = match rejects {
         true => CheckKind::Condition,
         false if REFUSING_EXIT.is_match(&start) => CheckKind::Answer,
@@ -274,28 +226,6 @@ fn condition_of(node: &SyntaxNode<'_>) -> Option<(CheckKind, String)> {
     };
     let is_presence = JOINT.split(&condition).all(|part| PRESENCE.is_match(part));
     (is_refused || !is_presence).then_some((kind, condition))
-}
-
-/// Returns the first lines of the consequence of a condition. They decide: an exit deep inside of a
-/// long branch belongs to another condition.
-pub(super) fn start_of_consequence(node: &SyntaxNode<'_>) -> String {
-    let whole = node.text().to_string();
-    let consequence = ["consequence", "body"].iter().find_map(|name| node.field(name));
-    let consequence = consequence.map_or(whole, |own| own.text().to_string());
-    let start: Vec<&str> = consequence.lines().take(6).collect();
-    start.join("\n")
-}
-
-/// Returns the pattern of any exit.
-fn regex_exit() -> &'static Regex {
-    static EXIT: LazyLock<Regex> =
-        LazyLock::new(|| regex(r"\b(?:return|break|continue|goto|next)\b"));
-    &EXIT
-}
-
-/// Returns true if a consequence leaves the function, the loop or the branch.
-pub(super) fn is_exit(consequence: &str) -> bool {
-    REJECTION.is_match(consequence) || regex_exit().is_match(consequence)
 }
 
 /// Returns true if a call is a statement of its own.
@@ -313,11 +243,6 @@ fn innermost(outline: &[Symbol], line: u32) -> Option<&Symbol> {
 fn lines_of(text: &str, lines: LineRange) -> Vec<&str> {
     let count = (lines.end() - lines.start() + 1) as usize;
     text.lines().skip(lines.start() as usize - 1).take(count).collect()
-}
-
-/// Returns a text without blanks.
-pub(super) fn squeeze(text: &str) -> String {
-    text.split_whitespace().collect()
 }
 
 /// Returns true if a function lost a check whose value it still uses, and nothing replaces it.
@@ -344,7 +269,7 @@ fn is_lost(check: &RemovableCheck, old: &[&str], new: &[&str]) -> bool {
             || REJECTION.is_match(line)
             || line
                 .split(['(', ' ', '=', ','])
-                .any(|word| CHECKING_NAME.is_match(word) || ESCAPE_NAME.is_match(word))
+                .any(|word| CHECKING_NAME.is_match(word) || is_escape(word))
     };
     let is_replaced = added.iter().any(|line| mentions(line) && is_check(line))
         || added.iter().any(|line| REJECTION.is_match(line));

@@ -3,10 +3,10 @@
 
 use std::sync::LazyLock;
 
-use assay_findings::vote::LineRange;
 use regex::Regex;
 
-use super::changed_code::{ChangedCode, ChangedHunk, words};
+use super::changed_code::{ChangedCode, ChangedHunk};
+use super::guard_forms::regex;
 use super::{ChangedFile, CheckMatch, FileCheck};
 use crate::rule_text::RuleText;
 
@@ -15,8 +15,8 @@ pub(super) const CHECK: FileCheck = FileCheck {
         id: "change/setting-removed",
         grade: "LOW",
         category: "security",
-        title: "Setting that protects is removed",
-        message: "The code that it protected is still there, and works without it.",
+        title: "Protective setting removed",
+        message: "The code that the setting protected is still there.",
         advice: "Keep the setting, or say in the description of the change what protects the code now.",
     },
     find,
@@ -29,7 +29,7 @@ const MAX_REMOVED: usize = 6;
 /// The name of a setting, and its pattern.
 const SETTINGS: [[&str; 2]; 15] = [
     [
-        "an option that keeps a parser of XML from loading entities",
+        "an option that forbids an XML parser to load entities",
         r"\bresolve_entities\s*=\s*False|\bno_network\s*=\s*True|disallow-doctype-decl|external-(?:general|parameter)-entities|load-external-dtd|\bFEATURE_SECURE_PROCESSING\b|\bSUPPORT_DTD\b|\bIS_SUPPORTING_EXTERNAL_ENTITIES\b|\blibxml_disable_entity_loader\b|\bACCESS_EXTERNAL_\w+|\bsetExpandEntityReferences\(\s*false|\bXML_PARSE_(?:NONET|NO_XXE)\b|\bforbid_(?:dtd|entities|external)\b|\bDtdProcessing\.Prohibit\b",
     ],
     [
@@ -45,7 +45,7 @@ const SETTINGS: [[&str; 2]; 15] = [
         r"(?i)\bhttp_?only\b|\bsame_?site\b|\bsetSecure\(\s*true|\bcookie_secure\b|\bsession_cookie_secure\b",
     ],
     [
-        "an option that keeps links from being followed",
+        "an option that forbids following symbolic links",
         r"\bO_NOFOLLOW\b|\bO_EXCL\b|\bfollow_symlinks\s*=\s*False|\bAT_SYMLINK_NOFOLLOW\b|\bNOFOLLOW_LINKS\b|\bfilter\s*=\s*['\x22](?:data|tar)['\x22]",
     ],
     [
@@ -53,24 +53,24 @@ const SETTINGS: [[&str; 2]; 15] = [
         r"\bautoescape\s*=\s*(?:True\b|select_autoescape)|\bENT_QUOTES\b|\bquote\s*=\s*True\b|\bescape(?:Html|HTML)?\s*:\s*true\b|'escape'\s*=>\s*true\b|\bauto_?escape\(",
     ],
     [
-        "an option that keeps redirects from being followed",
+        "an option that forbids following redirects",
         r"\b(?:allow|follow)_redirects\s*=\s*False|\bmaxRedirects\s*:|\bredirect\s*:\s*['\x22](?:manual|error)['\x22]|\bsetFollowRedirects\(\s*false|\bErrUseLastResponse\b",
     ],
     [
-        "a header of responses that browsers obey",
+        "a security header of responses",
         r"(?i)\bX-Frame-Options\b|\bContent-Security-Policy\b|\bnosniff\b|\bX-Content-Type-Options\b|\bContent-Disposition\b|\bnoopener\b|\bStrict-Transport-Security\b",
     ],
     [
-        "an option that verifies the other end of a connection",
+        "an option that verifies the server of a connection",
         r"\bverify\s*=\s*True\b|\brejectUnauthorized\s*:\s*true\b|\bcheck_hostname\s*=\s*True\b|\bCERT_REQUIRED\b|\bSSL_VERIFY_PEER\b|\bcheckServerIdentity\b|\bVERIFY_PEER\b|\bVERIFY_X509_STRICT\b|\bassert_hostname\b|\bsetHostnameVerification\w*",
     ],
     [
         "an option that verifies a token",
         r"\balgorithms\s*[=:]|\bverify_(?:signature|aud|exp|iss)\b|\bignoreExpiration\s*:\s*false\b|\brequire_exp\b",
     ],
-    ["the mark that ends the options of a command", r#"["']--["']\s*[,\])]"#],
+    ["the `--` that ends the options of a command", r#"["']--["']\s*[,\])]"#],
     [
-        "a step that gives up rights",
+        "a step that drops privileges",
         r"\bset(?:e|res)?[ug]id\(|\bsetgroups\(|\binitgroups\(|\bumask\(|\bchroot\(|\bpledge\(|\bPR_SET_NO_NEW_PRIVS\b|\bclearenv\(",
     ],
     [
@@ -87,28 +87,20 @@ const SETTINGS: [[&str; 2]; 15] = [
     ],
 ];
 
-static PATTERNS: LazyLock<Vec<(&str, Regex)>> = LazyLock::new(|| {
-    let regex = |pattern| Regex::new(pattern).expect("the pattern is valid");
-    SETTINGS.map(|[name, pattern]| (name, regex(pattern))).into()
-});
+static PATTERNS: LazyLock<Vec<(&str, Regex)>> =
+    LazyLock::new(|| SETTINGS.map(|[name, pattern]| (name, regex(pattern))).into());
 
 /// The start of a definition, or of an import.
 static DEFINITION: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"\b(?:def|class|function|func|fn|import|require|include|use|interface|struct|enum)\b|^#include|^[\w*\s]+\w+\([^;]*\)\s*\{$")
-        .expect("the pattern is valid")
+    regex(
+        r"\b(?:def|class|function|func|fn|import|require|include|use|interface|struct|enum)\b|^#include|^[\w*\s]+\w+\([^;]*\)\s*\{$",
+    )
 });
 
 fn find(view: &ChangedFile<'_>) -> Vec<CheckMatch> {
     let Some(code) = ChangedCode::of(view) else { return Vec::new() };
     let match_of = |(name, pattern): &(&str, Regex)| {
-        let seen = code.hunks().find_map(|hunk| lost_in(&hunk, pattern));
-        let (removed, line) = seen.filter(|_| code.is_rarer(pattern))?;
-        Some(CheckMatch {
-            file: view.file.new_path.clone(),
-            lines: LineRange::at(line),
-            note: format!("The change takes away {name} (`{removed}`)."),
-            subject: (*name).to_owned(),
-        })
+        code.lost_protection(name, pattern, |hunk| lost_in(hunk, pattern))
     };
     PATTERNS.iter().filter_map(match_of).collect()
 }
@@ -124,10 +116,7 @@ fn lost_in<'v>(hunk: &ChangedHunk<'v>, pattern: &Regex) -> Option<(&'v str, u32)
         && !hunk.removed.iter().any(|line| DEFINITION.is_match(line));
     hunk.removed.iter().find_map(|removed| {
         let setting = pattern.find(removed)?;
-        let others = format!("{} {}", &removed[..setting.start()], &removed[setting.end()..]);
-        let values = words(&others);
-        let is_same = |line: &str| words(line).iter().any(|word| values.contains(word));
-        let again = hunk.added.iter().find(|(_, line)| is_same(line)).map(|(number, _)| *number);
+        let again = hunk.replacement_of(removed, setting.range(), |_| true);
         let place = again.or_else(|| is_small.then_some(hunk.place))?;
         Some((setting.as_str(), place))
     })

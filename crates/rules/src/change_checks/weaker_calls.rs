@@ -5,10 +5,10 @@
 
 use std::sync::LazyLock;
 
-use assay_findings::vote::LineRange;
 use regex::Regex;
 
-use super::changed_code::{ChangedCode, ChangedHunk, words};
+use super::changed_code::{ChangedCode, ChangedHunk};
+use super::guard_forms::regex;
 use super::{ChangedFile, CheckMatch, FileCheck};
 use crate::rule_text::RuleText;
 
@@ -18,7 +18,7 @@ pub(super) const CHECK: FileCheck = FileCheck {
         grade: "MEDIUM",
         category: "security",
         title: "Safer code replaced by its weaker form",
-        message: "The weaker form does not hold for every value.",
+        message: "The weaker form is not safe for every value.",
         advice: "Keep the safer form, or say in the description of the change why every value is safe.",
     },
     find,
@@ -41,23 +41,23 @@ const PROTECTIONS: [[&str; 3]; 21] = [
     ],
     [
         "a limit on the number of bytes",
-        r"\b(?:strn?lcpy|strncpy|strncat|strlcat|v?snprintf|fgets|g_strlcpy|strcpy_s|sprintf_s)\s*\(",
+        r"\b(?:strncpy|strlcpy|strncat|strlcat|v?snprintf|fgets|g_strlcpy|strcpy_s|sprintf_s)\s*\(",
         r"\b(?:strcpy|strcat|v?sprintf|gets)\s*\(",
     ],
     [
-        "a product that is checked for overflow",
+        "a check for integer overflow",
         r"\b(?:calloc|reallocarray|kcalloc|kmalloc_array|checked_(?:add|mul|sub)|\w*MallocArray)\s*\(",
         r"\b(?:malloc|realloc|kmalloc)\s*\(|[^=!<>]=\s*\w+\s*[*+-]\s*\w+|wrapping_(?:add|mul|sub)\(",
     ],
     [
-        "an integer type with more bits",
+        "a wider integer type",
         r"\b(?:u?int64_t|s?size_t|off_t|long long|unsigned long|uintptr_t)\b",
         r"\b(?:unsigned(?: int)?|int|u?int(?:32|16)_t|short)\b|\w\)? \* \(?\w",
     ],
-    ["a type without a sign", r"\bunsigned char\b|\buint8_t\b|\bu_char\b", r"\bchar\b"],
+    ["an unsigned type", r"\bunsigned char\b|\buint8_t\b|\bu_char\b", r"\bchar\b"],
     ["an object without a prototype", r"\bObject\.create\(\s*null\s*\)", r"[=:(]\s*\{\s*\}"],
     [
-        "a comparison of whole parts of a path",
+        "a comparison of whole path components",
         r"\b(?:commonpath|is_relative_to|isRelativeTo)\(|\bstarts_?[wW]ith\([^)]*(?:\bsep\b|\bseparator\b|/['\x22])",
         r"\bcommonprefix\(|\bstarts_?[wW]ith\([^)/]*$|\bstarts_?[wW]ith\([\w.$\s,]*\)",
     ],
@@ -72,12 +72,12 @@ const PROTECTIONS: [[&str; 3]; 21] = [
         r"(?:^|[^.\w])eval\(|\bnew Function\(|\bpickle\.loads?\(|\bunserialize\(|\bMarshal\.load\(|\bvm\.run\w+\(",
     ],
     [
-        "a new file that no other user can name",
+        "a temporary file with an unpredictable name",
         r"\b(?:mkstemp|mkdtemp|mkdtempSync|NamedTemporaryFile|TemporaryDirectory|TemporaryFile|createTempFile|createTempDirectory|MkdirTemp|CreateTemp)\b",
         r"\b(?:mktemp|tmpnam|tempnam)\(|['\x22]/tmp/|\bgettempdir\(|\btmpdir\(",
     ],
     [
-        "random bytes that cannot be predicted",
+        "unpredictable random bytes",
         r"\b(?:secrets\.\w+|SystemRandom|urandom|randomBytes|randomUUID|getRandomValues|SecureRandom|random_bytes|random_int|getrandom|RAND_bytes|crypto/rand)\b",
         r"\brandom\.(?:random|choice|choices|randint|randrange|getrandbits|sample)\b|\bMath\.random\b|\b(?:mt_rand|rand|uniqid|lcg_value|srand|drand48)\(|\bnew Random\(|\bmath/rand\b",
     ],
@@ -87,37 +87,37 @@ const PROTECTIONS: [[&str; 3]; 21] = [
         r"(?:^|[^.\w]|child_process\.|cp\.)exec(?:Sync)?\(|\bshell\s*[=:]\s*[Tt]rue\b|\bos\.(?:system|popen)\(|\bgetRuntime\(\)\.exec\(",
     ],
     [
-        "text that is no HTML",
+        "text that is not read as HTML",
         r"\.(?:textContent|innerText)\b|\bcreateTextNode\(|\.text\(|\bv-text\b|\bformat_html\(|\{\{[^!]",
         r"\.(?:inner|outer)HTML\b|\binsertAdjacentHTML\(|\.html\(|\bdocument\.write\(|\bdangerouslySetInnerHTML\b|\bv-html\b|\bmark_safe\(|\{!!|\|\s*safe\b|\|\s*raw\b|<%-|<%==|\{\{\{",
     ],
     [
-        "a strong digest",
+        "a strong hash function",
         r"(?i)\b(?:hmac_?)?(?:sha-?(?:256|384|512)|sha3_\d+|blake2[bs]|bcrypt|scrypt|argon2(?:id|i)?|pbkdf2\w*)\b",
         r"(?i)\b(?:md[45]|sha-?1|crc32)\b",
     ],
     [
-        "a parser of XML that loads nothing",
-        r"\bdefusedxml\b|\bXXE_SAFE\w*|\bsafe_?xml\w*",
+        "an XML parser that loads no entities",
+        r"\bdefusedxml\b",
         r"\bxml\.(?:etree|sax|dom)\b|\blxml\b|\bsimplexml_load_\w+\(",
     ],
     [
-        "a verified context of TLS",
-        r"\bcreate_default_context\b|\bssl_wrap_verified\b|\bCERT_REQUIRED\b|\bVERIFY_PEER\b",
+        "the verification of TLS certificates",
+        r"\bcreate_default_context\b|\bCERT_REQUIRED\b|\bVERIFY_PEER\b",
         r"\b_create_unverified_context\b|\bCERT_NONE\b|\bVERIFY_NONE\b|\bwrap_socket\(|\bSSLContext\(",
     ],
     [
-        "the real path of a file",
+        "a path without symbolic links",
         r"\b(?:getCanonicalPath|getCanonicalFile|toRealPath|realpath|realpathSync|EvalSymlinks)\(",
         r"\b(?:getAbsolutePath|getPath|toAbsolutePath|abspath|normpath|resolve|normalize|Clean|Abs|getAbsoluteFile)\(",
     ],
     [
-        "the facts of the link itself",
+        "a call that does not follow symbolic links",
         r"\b(?:lstat|lstatSync|lchown|lchownSync|Lstat|lexists)\s*\(",
         r"\b(?:stat|statSync|chown|chownSync|Stat|exists)\s*\(",
     ],
     [
-        "the match of the whole text",
+        "a match of the whole text",
         r"\bfullmatch\(|\\A.*\\[zZ]|\bmatches\(",
         r"\bre\.(?:match|search)\(|\.(?:match|search|find)\(|\^.*\$",
     ],
@@ -127,14 +127,13 @@ const PROTECTIONS: [[&str; 3]; 21] = [
         r"\b0o?[67](?:[4567][0-7]|[0-7][4567])\b|\bS_IRW?X?[GO]\b",
     ],
     [
-        "an address that only this machine reaches",
+        "an address that only this machine can reach",
         r#"["'](?:127\.0\.0\.1|localhost|::1)(?::\d+)?["']"#,
         r#"["'](?:0\.0\.0\.0|::)(?::\d+)?["']"#,
     ],
 ];
 
 static PATTERNS: LazyLock<Vec<Protection>> = LazyLock::new(|| {
-    let regex = |pattern| Regex::new(pattern).expect("the pattern is valid");
     let protection = |[name, safer, weaker]: [&'static str; 3]| Protection {
         name,
         safer: regex(safer),
@@ -146,34 +145,25 @@ static PATTERNS: LazyLock<Vec<Protection>> = LazyLock::new(|| {
 fn find(view: &ChangedFile<'_>) -> Vec<CheckMatch> {
     let Some(code) = ChangedCode::of(view) else { return Vec::new() };
     let match_of = |protection: &Protection| {
-        let seen = code.hunks().find_map(|hunk| protection.replaced_in(&hunk));
-        let (removed, line) = seen.filter(|_| code.is_rarer(&protection.safer))?;
-        Some(CheckMatch {
-            file: view.file.new_path.clone(),
-            lines: LineRange::at(line),
-            note: format!("The change takes away {} (`{removed}`).", protection.name),
-            subject: protection.name.to_owned(),
+        code.lost_protection(protection.name, &protection.safer, |hunk| {
+            protection.replaced_in(hunk)
         })
     };
     PATTERNS.iter().filter_map(match_of).collect()
 }
 
 impl Protection {
-    /// Returns the safer form that a hunk removes, and the line of the weaker form that replaces it:
-    /// a line without the safer form that has a word of the removed line.
+    /// Returns the safer form that a hunk removes, and the line of the weaker form that replaces it.
     fn replaced_in<'v>(&self, hunk: &ChangedHunk<'v>) -> Option<(&'v str, u32)> {
-        let is_weaker = |line: &str| self.weaker.is_match(line) && !self.safer.is_match(line);
+        let is_weaker = |line: &str| {
+            self.weaker.is_match(line)
+                && !self.safer.is_match(line)
+                && !hunk.removed.contains(&line)
+        };
         hunk.removed.iter().find_map(|removed| {
             let form = self.safer.find(removed)?;
-            let others = format!("{} {}", &removed[..form.start()], &removed[form.end()..]);
-            let values = words(&others);
-            let is_same = |line: &str| words(line).iter().any(|word| values.contains(word));
-            let was_there = |line: &str| hunk.removed.contains(&line);
-            let weaker = hunk
-                .added
-                .iter()
-                .find(|(_, line)| is_weaker(line) && is_same(line) && !was_there(line));
-            weaker.map(|(number, _)| (form.as_str(), *number))
+            let line = hunk.replacement_of(removed, form.range(), is_weaker)?;
+            Some((form.as_str(), line))
         })
     }
 }

@@ -1,5 +1,8 @@
 //! Tests of the checks on whole changes.
 
+use std::collections::BTreeSet;
+
+use assay_rules::RulesResult;
 use expect_test::{Expect, expect};
 
 use crate::{File, format_findings, review};
@@ -374,8 +377,8 @@ fn a_check_that_is_replaced_moved_or_of_no_value_is_no_removed_check() {
     check(&[("a.py", branch)], &[("a.py", after)], expect![""]);
 }
 
-/// Returns the findings of a change of one line of a function in a file.
-fn findings_of_line(path: &str, before: &str, after: &str) -> String {
+/// Reviews a change of one line of a function in a file.
+fn review_line(path: &str, before: &str, after: &str) -> RulesResult {
     let text = |line: &str| match path.rsplit('.').next().unwrap() {
         "py" => format!("def run(name, value):\n    first = 1\n    {line}\n    return use(name)\n"),
         "c" => format!(
@@ -385,7 +388,26 @@ fn findings_of_line(path: &str, before: &str, after: &str) -> String {
             "function run(name, value) {{\n  const first = 1;\n  {line}\n  return use(name);\n}}\n"
         ),
     };
-    format_findings(&review(&[(path, &text(before))], &[(path, &text(after))]))
+    review(&[(path, &text(before))], &[(path, &text(after))])
+}
+
+/// Checks that a rule reports each change of a line, each for another protection, and no change back.
+/// A row has the extension of a file, the line before the change, and the line after it.
+fn check_protections(rule: &str, rows: &[[&str; 3]]) {
+    let subjects = |extension: &str, before: &str, after: &str| -> Vec<String> {
+        let reviewed = review_line(&format!("a.{extension}"), before, after);
+        let votes = reviewed.report.votes.into_iter();
+        let own = votes.filter(|vote| vote.rule.as_deref() == Some(rule));
+        own.filter_map(|vote| vote.subject).collect()
+    };
+    let mut seen = BTreeSet::new();
+    for [extension, before, after] in rows {
+        let found = subjects(extension, before, after);
+        assert_eq!(found.len(), 1, "{before} → {after}: {found:?}");
+        assert!(seen.insert(found.concat()), "{before} → {after}: {found:?} twice");
+        let back = subjects(extension, after, before);
+        assert!(back.is_empty(), "{after} → {before}: {back:?}");
+    }
 }
 
 /// The extension of a file, a line before the change, and the line after it.
@@ -419,14 +441,11 @@ const WEAKER: [[&str; 3]; 21] = [
 
 #[test]
 fn a_weaker_form_of_safer_code_is_reported_and_the_way_back_is_not() {
-    for [extension, safer, weaker] in WEAKER {
-        let path = format!("a.{extension}");
-        let seen = findings_of_line(&path, safer, weaker);
-        assert!(seen.contains("change/weaker-call"), "{safer} → {weaker}: {seen}");
-        let back = findings_of_line(&path, weaker, safer);
-        assert!(!back.contains("change/weaker-call"), "{weaker} → {safer}: {back}");
-        let rewritten = findings_of_line(&path, safer, "other = compute(first)");
-        assert!(!rewritten.contains("change/weaker-call"), "{safer}: {rewritten}");
+    check_protections("change/weaker-call", &WEAKER);
+    for [extension, safer, _] in WEAKER {
+        let rewritten = review_line(&format!("a.{extension}"), safer, "other = compute(first)");
+        let found = format_findings(&rewritten);
+        assert!(!found.contains("change/weaker-call"), "{safer}: {found}");
     }
 }
 
@@ -455,13 +474,7 @@ const SETTINGS: [[&str; 3]; 15] = [
 
 #[test]
 fn a_setting_that_protects_and_leaves_is_reported_unless_its_code_leaves_too() {
-    for [extension, with, without] in SETTINGS {
-        let path = format!("a.{extension}");
-        let seen = findings_of_line(&path, with, without);
-        assert!(seen.contains("change/setting-removed"), "{with} → {without}: {seen}");
-        let back = findings_of_line(&path, without, with);
-        assert!(!back.contains("change/setting-removed"), "{without} → {with}: {back}");
-    }
+    check_protections("change/setting-removed", &SETTINGS);
     let view = "@login_required\ndef show(request):\n    return page(request)\n\n\ndef other():\n    return 1\n";
     let open = view.replace("@login_required\n", "");
     check(&[("a.py", view)], &[("a.py", &open)], expect!["a.py:1 change/setting-removed"]);
@@ -501,8 +514,29 @@ fn a_condition_that_refuses_less_or_accepts_more_is_reported() {
 }
 
 #[test]
+fn the_condition_of_unless_refuses_what_an_if_accepts() {
+    let seen = |before: &str, after: &str| {
+        let text =
+            |line: &str| format!("def run(name, user)\n  first = 1\n  {line}\n  use(name)\nend\n");
+        let (before, after) = (text(before), text(after));
+        format_findings(&review(&[("a.rb", &before)], &[("a.rb", &after)]))
+    };
+    let strict = "return unless known?(name) && user.owns?(name)";
+    expect!["a.rb:3 change/condition-loosened"]
+        .assert_eq(&seen(strict, "return unless known?(name)"));
+    expect![""].assert_eq(&seen("return unless known?(name)", strict));
+    let open = "return unless known?(name) || user.owns?(name)";
+    expect![""].assert_eq(&seen(open, "return unless known?(name)"));
+    let skipped = "remove(name) unless used?(name) || user.owns?(name)";
+    expect!["a.rb:3 change/condition-loosened"]
+        .assert_eq(&seen(skipped, "remove(name) unless used?(name)"));
+    // The limit of a condition that accepts values may fall.
+    expect![""].assert_eq(&seen("return unless first > 128", "return unless first > 4096"));
+}
+
+#[test]
 fn a_step_that_cleans_a_value_and_leaves_is_reported() {
-    let seen = |before: &str, after: &str| findings_of_line("a.js", before, after);
+    let seen = |before: &str, after: &str| format_findings(&review_line("a.js", before, after));
     expect!["a.js:3 change/cleaning-removed"]
         .assert_eq(&seen("if (kind === name.trim()) return 1;", "if (kind === name) return 1;"));
     expect!["a.js:3 change/cleaning-removed"]
@@ -510,6 +544,8 @@ fn a_step_that_cleans_a_value_and_leaves_is_reported() {
     expect!["a.js:3 change/cleaning-removed"]
         .assert_eq(&seen("name = name.replace(CONTROL, '');", ""));
     expect![""].assert_eq(&seen("name = name.concat('x');", ""));
+    let nested = review_line("a.js", "send(abs(value), name.trim());", "send(abs(value), name);");
+    assert_eq!(nested.report.votes[0].subject.as_deref(), Some("trim"));
     expect![""].assert_eq(&seen("send(clean(name));", "send(scrub(name));"));
 }
 
