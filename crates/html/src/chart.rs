@@ -6,6 +6,7 @@
 
 use maud::{Markup, html};
 
+use crate::number::grouped;
 use crate::section::path;
 use crate::severity::SeverityTone;
 
@@ -65,7 +66,7 @@ impl BarChart<'_> {
                     li {
                         span.name { (bar.name) }
                         (bar_of(bar.value, max, bar.tone))
-                        span.value { (bar.value) }
+                        span.value { (grouped(bar.value)) }
                     }
                 }
             }
@@ -192,7 +193,7 @@ fn axis(max: u64) -> Markup {
     let (top, bottom) = (8.0, COLUMNS.1 + 8.0);
     html! {
         path.axis d={ "M" (left) " " (top) "H" (right) "M" (left) " " (bottom) "H" (right) } {}
-        text x=(left - 4.0) y=(top + 4.0) text-anchor="end" { title { (max) } (short_number(max)) }
+        text x=(left - 4.0) y=(top + 4.0) text-anchor="end" { title { (grouped(max)) } (short_number(max)) }
         text x=(left - 4.0) y=(bottom + 4.0) text-anchor="end" { "0" }
     }
 }
@@ -246,7 +247,7 @@ impl HeatMap<'_> {
                         tr {
                             th.mono scope="row" { (path(&row.name)) }
                             @for value in &row.values {
-                                td.number.(heat_class(*value, max)) { (value) }
+                                td.number.(heat_class(*value, max)) { (grouped(*value)) }
                             }
                         }
                     }

@@ -5,7 +5,7 @@
 //! - [`code`]: code with line numbers, marked lines, and changes as hunks.
 //! - [`table`]: tables that stay readable on a phone. [`chart`]: charts as inline SVG.
 //! - [`filter`]: the filter of a list. [`section`]: headings, facts and folded parts. [`image`]:
-//!   embedded pictures.
+//!   embedded pictures. [`number`]: numbers with grouped digits.
 //!
 //! A component returns `maud::Markup`, in which every text is escaped. Invisible characters are
 //! escaped by [`page::HtmlPage::render`] alone, so that a page never contains one. Redaction of
@@ -15,6 +15,7 @@ pub mod chart;
 pub mod code;
 pub mod filter;
 pub mod image;
+pub mod number;
 pub mod page;
 pub mod section;
 pub mod severity;

@@ -104,7 +104,6 @@ impl HttpServer {
             .route("/healthz", get(|| async { "ok\n" }))
             .route("/readyz", get(check_readiness).with_state(ready))
             .merge(known)
-            .fallback(|| async { (StatusCode::NOT_FOUND, "not found\n") })
             .layer(middleware::from_fn_with_state(shutdown, refuse_during_shutdown))
             .layer(middleware::from_fn(trace_request))
     }

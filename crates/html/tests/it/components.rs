@@ -3,6 +3,7 @@ use assay_html::chart::{
     BarChart, ChartBar, ChartSeries, HeatMap, HeatRow, PeriodChart, sparkline,
 };
 use assay_html::code::{CodeExcerpt, CodeLine, CodeLineKind, LineReplacement};
+use assay_html::number::grouped;
 use assay_html::section::{anchor, folded, path, prose};
 use assay_html::severity::{SeverityTone, badge};
 use assay_html::table::{HtmlTable, TableColumn};
@@ -166,7 +167,8 @@ fn a_number_beside_an_axis_has_at_most_four_characters() {
         let series = [ChartSeries { name: "LOW", tone: SeverityTone::Low, counts: &counts }];
         let chart = PeriodChart { label: "Findings", periods: &periods, series: &series };
         let text = chart.render().0;
-        let number = text.split(&format!("<title>{count}</title>")).nth(1).unwrap().to_owned();
+        let number =
+            text.split(&format!("<title>{}</title>", grouped(count))).nth(1).unwrap().to_owned();
         number.split('<').next().unwrap().to_owned()
     };
     let numbers = [7, 9_999, 10_000, 99_999, 123_456, 1_000_000, 7_654_321, 999_999_999];

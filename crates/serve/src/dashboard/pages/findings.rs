@@ -4,9 +4,9 @@ use assay_engine::dashboard::finding_views::{FindingListQuery, FindingView};
 use assay_engine::dashboard::{Dashboard, DashboardError, DashboardStatistics};
 use assay_engine::finding_statistics::{GroupStatistics, Timeline};
 use assay_engine::trend_chart;
-use assay_engine::wording::count;
 use assay_findings::grade::SEVEN_LEVELS;
 use assay_html::chart::{BarChart, ChartBar, HeatMap, HeatRow};
+use assay_html::number::grouped;
 use assay_html::section::{path, section};
 use assay_html::table::{HtmlTable, TableColumn};
 use maud::{Markup, html};
@@ -170,7 +170,7 @@ fn trend(timeline: &Timeline) -> Markup {
     let resolved: u64 = timeline.resolved.iter().sum();
     html! {
         (trend_chart::render("Reported findings", timeline))
-        p.dim { "By " (timeline.period.noun()) ", from " (timeline.start) ". In this time, " (count(resolved as usize, "finding")) " " (if resolved == 1 { "was" } else { "were" }) " resolved." }
+        p.dim { "By " (timeline.period.noun()) ", from " (timeline.start) ". In this time, " (grouped(resolved)) " " (if resolved == 1 { "finding was" } else { "findings were" }) " resolved." }
     }
 }
 

@@ -29,13 +29,15 @@ use assay_base::clock::Deadline;
 use assay_engine::dashboard::{Dashboard, DashboardError};
 use axum::Router;
 use axum::extract::{RawPathParams, Request, State};
+use axum::http::header;
 use axum::middleware;
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
 use axum::routing::{MethodRouter, get, post};
 use maud::Markup;
 
 use self::frame::{PageContent, PageContext};
 use super::DashboardService;
+use super::answer::ApiError;
 use super::guard;
 
 /// The parts of a request that a page uses.
@@ -50,7 +52,7 @@ struct PageRequest {
 
 type Render = fn(&Dashboard, &PageRequest) -> Result<PageContent, DashboardError>;
 
-/// Returns the routes of all pages.
+/// Returns the routes of all pages, and the answer to all other addresses.
 pub(super) fn routes(service: &Arc<DashboardService>) -> Router<Arc<DashboardService>> {
     let session = middleware::from_fn_with_state(service.clone(), guard::require_session);
     Router::new()
@@ -72,6 +74,7 @@ pub(super) fn routes(service: &Arc<DashboardService>) -> Router<Arc<DashboardSer
         .route("/logout", post(login::end))
         .layer(session)
         .route("/login", get(login::show).post(login::start))
+        .fallback(not_found)
 }
 
 fn page(render: Render) -> MethodRouter<Arc<DashboardService>> {
@@ -85,6 +88,17 @@ fn page(render: Render) -> MethodRouter<Arc<DashboardService>> {
         show(&service, render, PageRequest { id, query, context, until }).await
     };
     get(handler)
+}
+
+/// Answers a request for an address that does not exist: with a page if the client reads pages.
+async fn not_found(State(service): State<Arc<DashboardService>>, request: Request) -> Response {
+    let text = format!("there is nothing at the address `{}`", request.uri().path());
+    let error = DashboardError::Unknown(text);
+    let accepted = request.headers().get(header::ACCEPT).and_then(|own| own.to_str().ok());
+    if accepted.is_some_and(|types| types.contains("text/html")) {
+        return frame::error(&PageContext::of(&service, &request), error);
+    }
+    ApiError::from(error).into_response()
 }
 
 async fn show(service: &DashboardService, render: Render, request: PageRequest) -> Response {

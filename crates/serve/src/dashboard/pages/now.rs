@@ -7,6 +7,7 @@ use assay_engine::finding_statistics::GroupStatistics;
 use assay_engine::wording::count;
 use assay_findings::grade::Grade;
 use assay_html::chart::sparkline;
+use assay_html::number::grouped;
 use assay_html::section::{prose, section, tile};
 use assay_html::severity::SeverityTone;
 use assay_html::table::{HtmlTable, TableColumn};
@@ -101,9 +102,10 @@ fn work_tile(work: &WorkOverview) -> Markup {
     let alive = work.agents.iter().filter(|agent| agent.alive).count();
     tile(
         "Tasks waiting",
-        &waiting.to_string(),
+        &grouped(waiting as u64),
         &html! {
-            (running) " running · " (blocked) " blocked · " (failed) " failed · "
+            (grouped(running as u64)) " running · " (grouped(blocked as u64)) " blocked · "
+            (grouped(failed as u64)) " failed · "
             (count(alive, "agent"))
         },
     )
@@ -116,7 +118,7 @@ fn statistics_tiles(statistics: &DashboardStatistics) -> [Markup; 3] {
     [
         tile(
             "Open findings",
-            &total.open.to_string(),
+            &grouped(total.open),
             &html! { (new_findings(statistics)) (open_by_severity(statistics)) },
         ),
         important_resolved(statistics),
@@ -126,7 +128,7 @@ fn statistics_tiles(statistics: &DashboardStatistics) -> [Markup; 3] {
             &html! {
                 @match cost.and_then(per_accepted) {
                     Some(each) => { (usd(each)) " per accepted finding" }
-                    None => { (cost.map_or(0, |cost| cost.calls)) " calls of models" }
+                    None => { (grouped(cost.map_or(0, |cost| cost.calls))) " calls of models" }
                 }
             },
         ),
@@ -150,8 +152,8 @@ fn important_resolved(statistics: &DashboardStatistics) -> Markup {
         IMPORTANT_RESOLVED,
         &percent(share),
         &html! {
-            @if findings > 0 { (resolved) " of " (findings) " · " }
-            "all severities: " (total.resolved) " of " (total.findings)
+            @if findings > 0 { (grouped(resolved)) " of " (grouped(findings)) " · " }
+            "all severities: " (grouped(total.resolved)) " of " (grouped(total.findings))
         },
     )
 }
@@ -170,7 +172,9 @@ fn open_by_severity(statistics: &DashboardStatistics) -> Markup {
     let overview = statistics.overview.overview.iter();
     let open = overview.flat_map(|overview| &overview.severities).filter(|group| group.open > 0);
     let parts: Vec<String> = open
-        .filter_map(|group| Some(format!("{} {}", group.open, group.name.as_ref()?.to_lowercase())))
+        .filter_map(|group| {
+            Some(format!("{} {}", grouped(group.open), group.name.as_ref()?.to_lowercase()))
+        })
         .collect();
     html! { (if parts.is_empty() { "none".to_owned() } else { parts.join(" · ") }) }
 }
@@ -187,7 +191,9 @@ fn tasks(context: &PageContext, work: &WorkOverview) -> Markup {
         return section("idle", "Tasks", &empty("No task is waiting, running, blocked or failed."));
     }
     let parts = lists.iter().filter(|(_, tasks, total)| *total > tasks.len());
-    let parts = parts.map(|(word, tasks, total)| format!("{} of {total} {word}", tasks.len()));
+    let parts = parts.map(|(word, tasks, total)| {
+        format!("{} of {} {word}", tasks.len(), grouped(*total as u64))
+    });
     let parts = parts.collect::<Vec<_>>().join(", ");
     section(
         "tasks",
@@ -289,7 +295,7 @@ fn queues(queues: &[QueueView]) -> Markup {
             queue.ready, queue.waiting, queue.blocked, queue.in_progress, queue.failed,
             queue.completed,
         ];
-        let counts = counts.iter().map(|count| html! { (count) });
+        let counts = counts.iter().map(|count| html! { (grouped(*count as u64)) });
         [html! { (queue.queue) }].into_iter().chain(counts).collect()
     });
     HtmlTable { caption: "Queues", columns: &columns, rows: rows.collect() }.render()

@@ -2,6 +2,7 @@
 
 use assay_engine::dashboard::{Dashboard, DashboardError, DashboardStatistics};
 use assay_engine::finding_statistics::{GroupStatistics, MostlyDismissed};
+use assay_html::number::grouped;
 use assay_html::section::section;
 use assay_html::table::{HtmlTable, TableColumn};
 use maud::{Markup, html};
@@ -69,10 +70,10 @@ fn group_table(noun: &str, groups: &[GroupStatistics]) -> Markup {
         let dollars = |amount: Option<f64>| amount.map_or_else(|| "–".to_owned(), usd);
         vec![
             html! { (group.name.as_deref().unwrap_or("unknown")) },
-            html! { (group.findings) },
-            html! { (group.open) },
-            html! { (group.accepted) },
-            html! { (group.decided) },
+            html! { (grouped(group.findings)) },
+            html! { (grouped(group.open)) },
+            html! { (grouped(group.accepted)) },
+            html! { (grouped(group.decided)) },
             html! { (percent(group.precision)) },
             html! { (range.unwrap_or_else(|| "–".to_owned())) },
             html! { (dollars(cost.map(|cost| cost.usd))) },

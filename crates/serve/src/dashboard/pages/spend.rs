@@ -4,6 +4,7 @@ use assay_engine::dashboard::run_views::RunListQuery;
 use assay_engine::dashboard::{Dashboard, DashboardError, DashboardStatistics};
 use assay_engine::finding_statistics::{BudgetScope, BudgetUnit, BudgetUse, CostStatistics};
 use assay_html::chart::{BarChart, ChartBar, bar_of};
+use assay_html::number::grouped;
 use assay_html::section::{section, tile};
 use assay_html::table::{HtmlTable, TableColumn};
 use maud::{Markup, html};
@@ -62,15 +63,15 @@ fn tiles(cost: &CostStatistics) -> Markup {
     html! {
         div.tiles {
             (tile("Total", &total, &html! {
-                (cost.runs) " reviews"
+                (grouped(cost.runs)) " reviews"
                 @if cost.unpriced_runs > 0 { ", " (cost.unpriced_runs) " with unknown prices" }
             }))
             (tile("Per accepted finding", &per_accepted(cost).map_or_else(|| "–".to_owned(), usd),
                 &html! { "accepted: the code was changed after the report" }))
-            (tile("Calls of models", &cost.calls.to_string(), &html! {
-                (cost.kept_answers) " answers came from the cache"
+            (tile("Calls of models", &grouped(cost.calls), &html! {
+                (grouped(cost.kept_answers)) " answers came from the cache"
             }))
-            (tile("Tokens", &cost.tokens.to_string(), &html! { "input and output" }))
+            (tile("Tokens", &grouped(cost.tokens), &html! { "input and output" }))
         }
     }
 }
@@ -120,6 +121,6 @@ fn name(budget: &BudgetUse) -> &'static str {
 fn amount(unit: BudgetUnit, value: f64) -> String {
     match unit {
         BudgetUnit::Usd => usd(value),
-        BudgetUnit::Tokens | BudgetUnit::Calls => format!("{value:.0}"),
+        BudgetUnit::Tokens | BudgetUnit::Calls => grouped(value.round() as u64),
     }
 }

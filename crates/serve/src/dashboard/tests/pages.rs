@@ -290,3 +290,24 @@ fn an_event_follows_each_change_and_the_stream_ends_with_the_server() {
     server.stop();
     assert_eq!(mark(), None);
 }
+
+#[test]
+fn an_unknown_address_is_a_page_for_a_browser_and_an_error_for_a_program() {
+    let server = DashboardServer::start();
+    let browser = Browser::sign_in(&server);
+    let accept = ("accept", "text/html,application/xhtml+xml");
+    let get = |path: &str, headers: &[(&str, &str)]| server.send("GET", path, headers, "");
+    let page = get("/nowhere/%3Cb%3E", &[accept, ("cookie", &browser.cookie)]);
+    assert_eq!(page.status, 404);
+    assert!(page.body.contains("there is nothing at the address `/nowhere/%3Cb%3E`"));
+    assert!(page.body.contains("href=\"/findings\""), "{}", page.body);
+    let signed_out = get("/nowhere", &[accept]);
+    assert_eq!(signed_out.status, 404);
+    assert!(!signed_out.body.contains("href=\"/findings\""));
+    assert_eq!(get("/nowhere", &[accept, ("host", "evil.example")]).status, 421);
+    for method in ["GET", "POST"] {
+        let answer = server.send(method, "/api/v1/nowhere", &[], "");
+        assert_eq!(answer.status, 404);
+        assert_eq!(answer.json()["error"], "unknown");
+    }
+}
