@@ -162,6 +162,8 @@ fn ruby_license() -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
+
     use super::*;
 
     fn released(triple: &str) -> ReleasedArchive {
@@ -236,5 +238,64 @@ mod tests {
         assert!(text.contains(&line), "{text}");
         assert!(!text.contains("@VERSION@") && !text.contains("@URL@"), "{text}");
         assert!(!text.contains("@CHECKSUMS@"), "{text}");
+    }
+
+    /// Runs the install script with archives whose program is a script. Returns the output, and the
+    /// output of the installed program.
+    fn install(programs: &[(&str, &str)], exchanged: Option<&str>) -> (String, Option<String>) {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("bin");
+        let mut archives = Vec::new();
+        for (libc, program) in programs {
+            let triple = format!("{}-unknown-linux-{libc}", std::env::consts::ARCH);
+            let stem = archive_stem(&triple);
+            let (own, archive) = (folder.path().join(&stem), format!("{stem}.tar.gz"));
+            std::fs::create_dir(&own).unwrap();
+            std::fs::write(own.join("assay"), program).unwrap();
+            run(folder.path(), "chmod", &["755", &format!("{stem}/assay")]);
+            run(folder.path(), "tar", &["-czf", &archive, &stem]);
+            let line = run(folder.path(), "sha256sum", &[&archive]);
+            let sha256 = line.split_whitespace().next().unwrap().to_owned();
+            archives.push(ReleasedArchive { triple, sha256 });
+            if exchanged == Some(libc) {
+                std::fs::write(folder.path().join(archive), "another archive").unwrap();
+            }
+        }
+        let script = install_script(&archives, "https://host/v1");
+        std::fs::write(folder.path().join("install.sh"), script).unwrap();
+        let output = Command::new("sh")
+            .arg(folder.path().join("install.sh"))
+            .env("ASSAY_DOWNLOAD_URL", format!("file://{}", folder.path().display()))
+            .env("ASSAY_INSTALL_DIR", &place)
+            .output()
+            .unwrap();
+        let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        let installed = place.join("assay").exists().then(|| run(&place, "./assay", &[]));
+        (said, installed)
+    }
+
+    fn run(folder: &Path, program: &str, arguments: &[&str]) -> String {
+        let output = Command::new(program).args(arguments).current_dir(folder).output().unwrap();
+        assert!(output.status.success(), "{program} {arguments:?}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn the_script_installs_the_first_package_that_runs() {
+        let (works, fails) = ("#!/bin/sh\necho musl\n", "#!/bin/sh\nexit 127\n");
+        let (said, installed) = install(&[("gnu", fails), ("musl", works)], None);
+        assert_eq!(installed.as_deref(), Some("musl\n"), "{said}");
+        let (said, installed) = install(&[("musl", works)], None);
+        assert_eq!(installed.as_deref(), Some("musl\n"), "{said}");
+        let (said, installed) = install(&[("musl", fails)], None);
+        assert!(said.contains("does not run on this system; nothing was installed"), "{said}");
+        assert_eq!(installed, None);
+        let (said, installed) = install(&[("musl", works)], Some("musl"));
+        assert!(said.contains("nothing was installed"), "{said}");
+        assert_eq!(installed, None);
+        let (said, installed) = install(&[], None);
+        assert!(said.contains("has no package for"), "{said}");
+        assert_eq!(installed, None);
     }
 }

@@ -21,11 +21,10 @@ esac
 case $(uname -s) in
     Darwin) targets=$arch-apple-darwin ;;
     Linux)
-        # musl's loader has this name; a static binary runs with each C library.
-        if ls /lib/ld-musl-* > /dev/null 2>&1; then
-            targets=$arch-unknown-linux-musl
-        else
-            targets="$arch-unknown-linux-gnu $arch-unknown-linux-musl"
+        # The static binary runs with each C library, the other one with glibc alone.
+        targets=$arch-unknown-linux-musl
+        if getconf GNU_LIBC_VERSION > /dev/null 2>&1; then
+            targets="$arch-unknown-linux-gnu $targets"
         fi
         ;;
     *) fail "there is no package for the system $(uname -s)" ;;
@@ -38,44 +37,56 @@ checksum_of() {
     esac
 }
 
-target=
-for candidate in $targets; do
-    checksum_of "$candidate"
-    if [ -n "$sum" ]; then
-        target=$candidate
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+# Downloads a file of the release.
+download() {
+    if command -v curl > /dev/null; then
+        curl --fail --silent --show-error --location --output "$2" "$url/$1" ||
+            fail "cannot download $url/$1"
+    elif command -v wget > /dev/null; then
+        wget -q -O "$2" "$url/$1" || fail "cannot download $url/$1"
+    else
+        fail "install curl or wget"
+    fi
+}
+
+# Prints the SHA-256 checksum of a file.
+sha256_of() {
+    if command -v sha256sum > /dev/null; then
+        sha256sum "$1"
+    elif command -v shasum > /dev/null; then
+        shasum -a 256 "$1"
+    else
+        fail "install sha256sum or shasum: the download cannot be checked"
+    fi
+}
+
+# A package may need a newer system than this one; the next package is tried then.
+program=
+found=
+for target in $targets; do
+    checksum_of "$target"
+    [ -n "$sum" ] || continue
+    found=$target
+    name=assay-$version-$target
+    download "$name.tar.gz" "$scratch/$name.tar.gz"
+    actual=$(sha256_of "$scratch/$name.tar.gz")
+    [ "${actual%% *}" = "$sum" ] ||
+        fail "$name.tar.gz has the checksum ${actual%% *} instead of $sum; nothing was installed"
+    tar -xzf "$scratch/$name.tar.gz" -C "$scratch"
+    if "$scratch/$name/assay" --version > /dev/null 2>&1; then
+        program=$scratch/$name/assay
         break
     fi
 done
-[ -n "$target" ] || fail "version $version has no package for $targets"
+[ -n "$found" ] || fail "version $version has no package for $targets"
+[ -n "$program" ] || fail "the package for $found does not run on this system; nothing was installed"
 
-name=assay-$version-$target
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-archive=$scratch/$name.tar.gz
-
-if command -v curl > /dev/null; then
-    curl --fail --silent --show-error --location --output "$archive" "$url/$name.tar.gz" ||
-        fail "cannot download $url/$name.tar.gz"
-elif command -v wget > /dev/null; then
-    wget -q -O "$archive" "$url/$name.tar.gz" || fail "cannot download $url/$name.tar.gz"
-else
-    fail "install curl or wget"
-fi
-
-if command -v sha256sum > /dev/null; then
-    actual=$(sha256sum "$archive")
-elif command -v shasum > /dev/null; then
-    actual=$(shasum -a 256 "$archive")
-else
-    fail "install sha256sum or shasum: the download cannot be checked"
-fi
-[ "${actual%% *}" = "$sum" ] ||
-    fail "$name.tar.gz has the checksum ${actual%% *} instead of $sum; nothing was installed"
-
-tar -xzf "$archive" -C "$scratch"
 mkdir -p "$folder"
 # A new file is renamed over the old one, so that a running program is not disturbed.
-cp "$scratch/$name/assay" "$folder/.assay.new"
+cp "$program" "$folder/.assay.new"
 chmod 755 "$folder/.assay.new"
 mv "$folder/.assay.new" "$folder/assay"
 
