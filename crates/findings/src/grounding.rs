@@ -290,7 +290,10 @@ impl<'t> Grounder<'t> {
         let excerpts = Excerpt::all_of(&[quote.to_owned()]);
         let view = self.tree.and_then(|tree| self.file_view(tree, path));
         let is_found = |view: &FileView| {
-            excerpts.iter().flat_map(|excerpt| excerpt.find(view, 1)).any(|lines| lines.is_some())
+            excerpts
+                .iter()
+                .flat_map(|excerpt| excerpt.find(view, LineRange::FIRST))
+                .any(|lines| lines.is_some())
         };
         view.is_some_and(|view| is_found(&view))
     }
@@ -316,9 +319,15 @@ impl<'t> Grounder<'t> {
         let stated = grounded.confidence;
         let located = self.locate(tree, grounded);
         let view = located.as_ref().and_then(|path| self.file_view(tree, path));
-        let near = grounded.lines.map_or(1, LineRange::start);
+        // A rule read the file itself, so even a name on the stated line is the one that was meant.
+        let is_of_rule = grounded.reviewer.kind == ReviewerKind::Rules;
+        let stated_lines = grounded.lines.unwrap_or(LineRange::FIRST);
         let found = |view: &Rc<FileView>| -> Vec<Option<LineRange>> {
-            excerpts.iter().flat_map(|excerpt| excerpt.find(view, near)).collect()
+            let find = |excerpt: &Excerpt| match is_of_rule && excerpt.is_on(view, stated_lines) {
+                true => vec![Some(stated_lines)],
+                false => excerpt.find(view, stated_lines),
+            };
+            excerpts.iter().flat_map(find).collect()
         };
         let quotes = view.as_ref().map(found);
         // An entry without the form of a quote is a quote if the file contains it.

@@ -170,6 +170,9 @@ pub struct LineRange {
 }
 
 impl LineRange {
+    /// The first line of a file.
+    pub const FIRST: LineRange = LineRange { start: 1, end: 1 };
+
     /// Creates a range of one line; `None` for line 0.
     pub fn at(line: u32) -> Option<LineRange> {
         LineRange::range(line, line)

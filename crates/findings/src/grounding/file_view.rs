@@ -57,15 +57,19 @@ impl FileView {
         numbers.filter_map(|number| self.line(number)).collect::<Vec<_>>().join("\n")
     }
 
-    /// Finds the lines that a quote proves, nearest to a line. A lone name proves only a line that
-    /// has no other text: many lines contain the name.
-    pub(super) fn find(&self, quote: &QuoteVariant, near: u32) -> Option<LineRange> {
+    /// Finds the lines that a quote proves, nearest to the stated lines. A quote that is part of a
+    /// stated line proves that line, even if another line consists of the quote. A lone name proves
+    /// only a line that has no other text: many lines contain the name.
+    pub(super) fn find(&self, quote: &QuoteVariant, stated: LineRange) -> Option<LineRange> {
+        let near = stated.start();
         let whole = self.places.get(quote.first_line()).map(Vec::as_slice).unwrap_or_default();
-        let whole = whole.iter().filter_map(|at| self.lines_from(quote, *at));
-        nearest(whole, near).or_else(|| match quote.is_name {
-            true => None,
-            false => self.find_within(quote, near).or_else(|| self.find_pieces(quote, near)),
-        })
+        let whole = nearest(whole.iter().filter_map(|at| self.lines_from(quote, *at)), near);
+        if quote.is_name || whole.is_some_and(|lines| starts_in(lines, stated)) {
+            return whole;
+        }
+        let within = self.find_within(quote, near);
+        let stated_part = within.filter(|lines| starts_in(*lines, stated));
+        stated_part.or(whole).or(within).or_else(|| self.find_pieces(quote, near))
     }
 
     /// Returns true if the file contains a quote anywhere, even a quote that is only a name.
@@ -125,6 +129,10 @@ impl FileView {
         }
         LineRange::range(first, last)
     }
+}
+
+fn starts_in(lines: LineRange, around: LineRange) -> bool {
+    around.start() <= lines.start() && lines.start() <= around.end()
 }
 
 fn nearest(lines: impl Iterator<Item = LineRange>, near: u32) -> Option<LineRange> {

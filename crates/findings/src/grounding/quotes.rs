@@ -54,11 +54,11 @@ impl Excerpt {
         self.marked.first().map(|quote| &quote.0[0])
     }
 
-    /// Returns the lines of each quote, nearest to a line; `None` for a quote that the file does
-    /// not contain. The list is empty if the entry has no quote.
-    pub(super) fn find(&self, view: &FileView, near: u32) -> Vec<Option<LineRange>> {
+    /// Returns the lines of each quote, nearest to the stated lines; `None` for a quote that the file
+    /// does not contain. The list is empty if the entry has no quote.
+    pub(super) fn find(&self, view: &FileView, stated: LineRange) -> Vec<Option<LineRange>> {
         let find = |quote_variants: &[QuoteVariant]| {
-            quote_variants.iter().find_map(|it| view.find(it, near))
+            quote_variants.iter().find_map(|it| view.find(it, stated))
         };
         match find(&self.whole) {
             Some(lines) => vec![Some(lines)],
@@ -66,10 +66,18 @@ impl Excerpt {
         }
     }
 
+    /// Returns true if a quote of the entry begins on the first of some lines, even a quote that is only
+    /// a name.
+    pub(super) fn is_on(&self, view: &FileView, lines: LineRange) -> bool {
+        let line = view.line(lines.start()).unwrap_or_default();
+        let marked = self.marked.iter().flat_map(|quote| &quote.0);
+        marked.chain(&self.whole).any(|quote| line.contains(quote.first_line()))
+    }
+
     /// Returns true if a file contains a quote of the entry, even a quote that is only a name.
     pub(super) fn is_in(&self, view: &FileView) -> bool {
         let has = |reading: &QuoteVariant| view.contains(reading);
-        self.find(view, 1).iter().any(Option::is_some)
+        self.find(view, LineRange::FIRST).iter().any(Option::is_some)
             || self.marked.iter().any(|quote| quote.0.iter().any(has))
     }
 }

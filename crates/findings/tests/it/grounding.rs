@@ -82,6 +82,31 @@ fn a_quote_found_on_another_line_moves_the_finding() {
 }
 
 #[test]
+fn a_quote_on_a_part_of_its_line_stays_where_another_line_consists_of_it() {
+    let text = "subprocess.run(\n    1,\n)\nout = subprocess.run(\n    name,\n)\nprocess.stop()\n\
+                if x: process.stop()\nbreakpoint\nif x: breakpoint\n";
+    let tree = MemoryTree::new(&[("src/a.py", text)]);
+    let ground = Grounder::new(Some(&tree), None);
+    let place = |kind: ReviewerKind, line: u32, quote: &str| {
+        let text = format!(
+            r#"{{"reviewer": "x", "residual_risks": [], "testing_gaps": [], "findings": [{{"title": "t",
+                "severity": "P1", "file": "src/a.py", "line": {line}, "confidence": 75,
+                "evidence": ["`{quote}`"]}}]}}"#
+        );
+        let report = Report::from_text(&text, "x", None).of_kind(kind);
+        shown(&ground.check(&report.votes[0], &report.reviewer, (0, 0)))
+    };
+    for kind in [ReviewerKind::Rules, ReviewerKind::Persona] {
+        assert_eq!(place(kind, 4, "subprocess.run("), "src/a.py:4 at 75 []");
+        assert_eq!(place(kind, 8, "process.stop()"), "src/a.py:8 at 75 []");
+        assert_eq!(place(kind, 2, "if x: process.stop()"), "src/a.py:8 at 75 [LineMoved]");
+    }
+    // Many lines contain a lone name; a rule read the line that it names.
+    assert_eq!(place(ReviewerKind::Rules, 10, "breakpoint"), "src/a.py:10 at 75 []");
+    assert_eq!(place(ReviewerKind::Persona, 10, "breakpoint"), "src/a.py:9 at 75 [LineMoved]");
+}
+
+#[test]
 fn a_quote_that_is_not_in_the_file_lowers_the_confidence() {
     check(
         "persona",
