@@ -227,7 +227,7 @@ pub(super) const SIGNS: &[Sign] = &[
             // `# --- end patch ---` marks the end of a changed copy.
             r"(?:-{2,}|={2,}|#{2,}|\[|<{2,3}|\*{2,}|~{3,}) ?(?:/|end of (?:the )?)patch ?(?:-{2,}|={2,}|#{2,}|\]|>{2,3}|\*{2,}|~{3,})",
             r"(?:-{4,}|={4,}|#{4,}|\[|<{2,3}|\*{4,}|~{4,}) ?end patch ?(?:-{4,}|={4,}|#{4,}|\]|>{2,3}|\*{4,}|~{4,})",
-            r"\bend of (?:the )?(?:untrusted (?:\w+)|diff|patch|change|pull request|code under review|user input)[ .:\-=*!\n]*(?:now |the following |next |below )*(?:system|reviewers?|you (?:must|are|should|may)|ignore|instructions|new instructions|respond|approve|output|your|everything (?:below|after))\b",
+            r"\bend of (?:the )?(?:untrusted (?:\w+)|diff|patch|change|pull request|code under review|user input)[ .:\-=*!\n]*(?:now |the following |next |below )*(?:system|reviewers?|you (?:must|are|should|may)|ignore|instructions|new instructions|respond|approve|output (?:an?|only|no|nothing|the following)|your|everything (?:below|after))\b",
         ],
     ),
     // The marks of our own prompts; a number in them is a guess of an attacker.
