@@ -34,6 +34,15 @@ pub(super) struct ChangedHunk<'v> {
     pub(super) added: Vec<(u32, &'v str)>,
     /// The line after the change at which the hunk stands.
     pub(super) place: u32,
+    /// The removed lines that no added line stands in for.
+    pub(super) runs: Vec<RemovedRun<'v>>,
+}
+
+/// Successive lines that a change removes without a replacement.
+pub(super) struct RemovedRun<'v> {
+    pub(super) lines: Vec<&'v str>,
+    /// The line after the change that follows.
+    pub(super) place: u32,
 }
 
 impl<'v> ChangedCode<'v> {
@@ -86,7 +95,15 @@ impl<'v> ChangedHunk<'v> {
     fn of(hunk: &Hunk, before: &[&'v str], after: &[&'v str]) -> ChangedHunk<'v> {
         let first = hunk.removed.first().map_or(1, |lines| lines.start());
         let removed = lines_in(before, &hunk.removed).into_iter().map(|(_, line)| line);
+        let run = |own: &LineRange| {
+            let place = hunk.place_of_removed(own.start());
+            let in_place = hunk.added.iter().find(|added| added.start() == place);
+            let is_replaced = in_place.is_some_and(|added| !lines_in(after, &[*added]).is_empty());
+            let lines = lines_in(before, &[*own]).into_iter().map(|(_, line)| line).collect();
+            (!is_replaced).then_some(RemovedRun { lines, place })
+        };
         ChangedHunk {
+            runs: hunk.removed.iter().filter_map(run).collect(),
             removed: removed.collect(),
             added: lines_in(after, &hunk.added),
             place: hunk.place_of_removed(first),

@@ -47,6 +47,8 @@ pub(crate) struct FileFacts {
     pub(super) added_code: usize,
     /// True if the change touches a test among the code, as in Rust.
     pub(super) touches_tests: bool,
+    /// True if the file declared tests before the change, even tests that a macro names.
+    pub(super) had_tests: bool,
     /// The names of the tests before the change.
     pub(super) tests_before: BTreeSet<String>,
     /// The names of the tests after the change.
@@ -85,6 +87,7 @@ impl FileFacts {
                 executable_lines::count(text, comments, &touched)
             }),
             touches_tests: is_code && is_rust(path) && touches_tests(view, &touched),
+            had_tests: has_tests && view.before().is_some_and(declares_tests),
             tests_before: names(view.before().filter(|_| has_tests)),
             tests_after: names(view.after),
             was_generated: was_generated(view),
@@ -121,6 +124,15 @@ pub(super) fn test_names(text: &str) -> BTreeSet<String> {
         .captures_iter(text)
         .filter_map(|groups| groups.iter().skip(1).flatten().next().map(|m| m.as_str().to_owned()))
         .collect()
+}
+
+/// Returns true if a text declares tests, even tests whose names a macro inserts.
+fn declares_tests(text: &str) -> bool {
+    static IN_MACRO: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"#\[(?:\w+::)?test\]\s*(?:\#\[[^\]]*\]\s*)*(?:async\s+)?fn\s+\$\w+")
+            .expect("the pattern is valid")
+    });
+    !test_names(text).is_empty() || IN_MACRO.is_match(text)
 }
 
 /// Returns the touched lines with content: their numbers, and hashes of their texts.

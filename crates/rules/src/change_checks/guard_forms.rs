@@ -19,7 +19,7 @@ const INVERTED_CONDITIONS: [&str; 3] = ["unless", "unless_modifier", "guard_stat
 /// An exit that rejects a value.
 pub(super) static REJECTION: LazyLock<Regex> = LazyLock::new(|| {
     regex(
-        r"\b(?:raise|throw|abort|panic!?|(?:wp_)?die|bail!|ensure!|exit|croak|halt|user_error|trigger_error|sendError|send_error|handleError)\b|\breturn\b[^\n]*(?:[Ee]rr(?:or|ors|orf)?\b|Error|Err\(|BadRequest|Forbidden|NotFound|InvalidArgument)",
+        r"\b(?:raise|throw|abort|panic!?|(?:wp_)?die|bail!|ensure!|exit|croak|halt|user_error|trigger_error|sendError|send_error|handleError)\b|\b(?:status|sendStatus|writeHead|HttpResponse|make_response)\(\s*4\d\d\b|\breturn\b[^\n]*(?:[Ee]rr(?:or|ors|orf)?\b|Error|Err\(|BadRequest|Forbidden|NotFound|InvalidArgument)",
     )
 });
 

@@ -182,6 +182,18 @@ impl<'c> ChangedFile<'c> {
         Some(added.start().max(within.start()))
     }
 
+    /// Returns the first line within some lines that the change adds, or at which the change removes
+    /// lines. Lines may be removed at the end, where no line follows.
+    fn first_changed(&self, within: LineRange) -> Option<u32> {
+        let removed =
+            self.file.hunks.iter().flat_map(|hunk| {
+                hunk.removed.iter().map(|lines| hunk.place_of_removed(lines.start()))
+            });
+        let places = within.start()..=within.end().saturating_add(1);
+        let removed = removed.filter(|line| places.contains(line)).map(|it| it.min(within.end()));
+        self.first_added(within).into_iter().chain(removed).min()
+    }
+
     /// Runs the checks of one file on it.
     pub(crate) fn votes(&self) -> Vec<Vote> {
         let seen = FILE_CHECKS.iter().flat_map(|check| {

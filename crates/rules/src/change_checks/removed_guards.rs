@@ -59,6 +59,13 @@ static REFUSAL: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// A condition on the rights of a user.
+static RIGHTS: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"(?i)[.>_]_?(?:is_?)?(?:admin|staff|owner|superuser|authenticated|authori[sz]ed|moderator|member)(?:_?ids?)?\b|\b(?:has|check)_?(?:perm|role|access|scope|capabilit)\w*|[.>](?:permissions?|roles?|scopes?|tenant(?:_?id)?|author(?:_?id)?|user_?id)\b",
+    )
+});
+
 /// The name of a function that answers whether a value is accepted.
 static ANSWERING_NAME: LazyLock<Regex> =
     LazyLock::new(|| regex(r"(?i)verif|valid|check|auth|allow|permit|is_?safe|trusted"));
@@ -216,7 +223,7 @@ fn checks(syntax: &Syntax, guards: &BTreeSet<&str>) -> Vec<RemovableCheck> {
 fn condition_of(node: &SyntaxNode<'_>) -> Option<(CheckKind, String)> {
     let condition = node.field("condition")?.text().to_string();
     let start = start_of_consequence(node);
-    let is_refused = DANGEROUS.is_match(&condition) || REFUSAL.is_match(&condition);
+    let is_refused = [&DANGEROUS, &REFUSAL, &RIGHTS].iter().any(|own| own.is_match(&condition));
     let rejects = REJECTION.is_match(&start) || is_refused && is_exit(&start);
     let kind = match rejects {
         true => CheckKind::Condition,
@@ -253,7 +260,11 @@ fn is_lost(check: &RemovableCheck, old: &[&str], new: &[&str]) -> bool {
             check.text.split_once('(').map_or("", |(_, arguments)| arguments)
         }
     };
-    let values: Vec<&str> = values_in(arguments);
+    let mut values: Vec<&str> = values_in(arguments);
+    // A user or an object is still used without the field that the condition compared.
+    if RIGHTS.is_match(arguments) {
+        values.extend(values_in(arguments).iter().filter_map(|value| root_of(value)));
+    }
     let mentions = |line: &&str| values.iter().any(|value| has_word(line, value));
     if !new.iter().any(&mentions) {
         return false;
@@ -293,6 +304,12 @@ fn values_in(code: &str) -> Vec<&str> {
         }
     };
     WORD.find_iter(code).filter_map(value).filter(|value| is_variable(value)).collect()
+}
+
+/// Returns the variable of a field, such as `request` of `request.user`.
+fn root_of(value: &str) -> Option<&str> {
+    let root = value.split(['.', '-']).next().filter(|root| root.len() < value.len())?;
+    is_variable(root).then_some(root)
 }
 
 /// Returns true for a word that may be a variable, and is no keyword, constant or common name.

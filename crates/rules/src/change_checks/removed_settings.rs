@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::changed_code::{ChangedCode, ChangedHunk};
+use super::changed_code::{ChangedCode, ChangedHunk, RemovedRun};
 use super::guard_forms::regex;
 use super::{ChangedFile, CheckMatch, FileCheck};
 use crate::rule_text::RuleText;
@@ -111,13 +111,18 @@ fn lost_in<'v>(hunk: &ChangedHunk<'v>, pattern: &Regex) -> Option<(&'v str, u32)
     if hunk.added.iter().any(|(_, line)| pattern.is_match(line)) {
         return None;
     }
-    let is_small = hunk.added.is_empty()
-        && hunk.removed.len() <= MAX_REMOVED
-        && !hunk.removed.iter().any(|line| DEFINITION.is_match(line));
-    hunk.removed.iter().find_map(|removed| {
+    let rewritten = hunk.removed.iter().find_map(|removed| {
         let setting = pattern.find(removed)?;
-        let again = hunk.replacement_of(removed, setting.range(), |_| true);
-        let place = again.or_else(|| is_small.then_some(hunk.place))?;
+        let place = hunk.replacement_of(removed, setting.range(), |_| true)?;
         Some((setting.as_str(), place))
+    });
+    let is_small = |run: &&RemovedRun<'v>| {
+        run.lines.len() <= MAX_REMOVED && !run.lines.iter().any(|line| DEFINITION.is_match(line))
+    };
+    rewritten.or_else(|| {
+        hunk.runs.iter().filter(is_small).find_map(|run| {
+            let setting = run.lines.iter().find_map(|line| pattern.find(line))?;
+            Some((setting.as_str(), run.place))
+        })
     })
 }

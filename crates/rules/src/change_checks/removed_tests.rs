@@ -52,10 +52,15 @@ fn deleted_files(change_facts: &ChangeFacts<'_>) -> Vec<CheckMatch> {
     let deleted = change_facts.reviewed_files().filter(|(file, _)| file.new_path.is_none());
     let seen = deleted.filter_map(|(file, facts)| {
         let gone = facts.tests_before.iter().filter(|name| !kept.contains(name)).count();
-        (gone > 0 && facts.kind == FileKind::Test).then(|| CheckMatch {
+        let has_nameless = facts.had_tests && facts.tests_before.is_empty();
+        let note = match gone {
+            0 => "The tests of a macro went with it.".to_owned(),
+            _ => format!("{} went with it.", tests(gone)),
+        };
+        ((gone > 0 || has_nameless) && facts.kind == FileKind::Test).then(|| CheckMatch {
             file: file.old_path.clone(),
             lines: None,
-            note: format!("{} went with it.", tests(gone)),
+            note,
             subject: file.path().to_owned(),
         })
     });

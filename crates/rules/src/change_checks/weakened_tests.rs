@@ -44,16 +44,17 @@ static CHECKING_CALL: LazyLock<Regex> = LazyLock::new(|| {
 
 fn find(view: &ChangedFile<'_>) -> Vec<CheckMatch> {
     let is_test = language::is_test(view.file.path());
-    let both = view.tree_facts.zip(view.after).filter(|_| is_test && view.file.old_path.is_some());
-    let Some((tree_facts, after)) = both else { return Vec::new() };
+    let both =
+        view.after_syntax.zip(view.after).filter(|_| is_test && view.file.old_path.is_some());
+    let Some((syntax, after)) = both else { return Vec::new() };
     let Some(before) = view.before() else { return Vec::new() };
     let Some(old_syntax) = view.before_syntax() else { return Vec::new() };
     let before = TestCode::of(old_syntax.outline(), before);
-    let after = TestCode::of(tree_facts.symbols.clone(), after);
+    let after = TestCode::of(syntax.outline(), after);
     let seen = after.outline.iter().filter_map(|symbol| {
         let old = before.outline.iter().find(|old| old.name == symbol.name)?;
         let lost = lost_assertions(&before, old, &after, symbol);
-        let line = view.first_added(symbol.lines).unwrap_or(symbol.lines.start());
+        let line = view.first_changed(symbol.lines).unwrap_or(symbol.lines.start());
         (lost > 0 && before.is_test(old)).then(|| CheckMatch {
             file: view.file.new_path.clone(),
             lines: LineRange::at(line),
@@ -83,7 +84,7 @@ fn lost_assertions(
     let lost: Vec<&str> = lost.into_iter().filter(|line| ASSERTION.is_match(line)).collect();
     // An assertion that another function has now was moved.
     let elsewhere: HashSet<&str> =
-        without(after.all_lines(), before.all_lines()).into_iter().collect();
+        without(after.lines_outside(new), before.lines_outside(old)).into_iter().collect();
     lost.iter().filter(|line| !elsewhere.contains(**line)).count()
 }
 
@@ -127,6 +128,12 @@ impl<'t> TestCode<'t> {
     fn lines(&self, symbol: &Symbol) -> impl Iterator<Item = &'t str> {
         let (start, end) = (symbol.lines.start() as usize, symbol.lines.end() as usize);
         self.all_lines().skip(start - 1).take(end + 1 - start)
+    }
+
+    /// Returns the lines of the file outside of a function.
+    fn lines_outside(&self, symbol: &Symbol) -> impl Iterator<Item = &'t str> {
+        let (start, end) = (symbol.lines.start() as usize, symbol.lines.end() as usize);
+        self.all_lines().take(start - 1).chain(self.all_lines().skip(end))
     }
 
     fn assertions(&self, symbol: &Symbol) -> usize {

@@ -112,6 +112,24 @@ fn a_test_that_lost_an_assertion_is_reported() {
 }
 
 #[test]
+fn an_assertion_that_is_only_deleted_is_reported() {
+    let before = "def test_total():\n    assert total([1]) == 1\n    assert total([]) == 0\n\n\ndef test_none():\n    assert total([]) == 0\n";
+    let after = before.replacen("    assert total([]) == 0\n", "", 1);
+    check(
+        &[("tests/test_a.py", before)],
+        &[("tests/test_a.py", &after)],
+        expect!["tests/test_a.py:2 test/weakened"],
+    );
+}
+
+#[test]
+fn a_deleted_file_with_tests_of_a_macro_is_reported() {
+    let test = "macro_rules! test {\n    ($($n:ident($v:expr),)*) => {$(\n        #[test]\n        fn $n() { assert_eq!(add($v, 0), $v); }\n    )*};\n}\ntest! {\n    zero(0),\n}\n";
+    let code = ("src/lib.rs", "pub fn add(a: u32, b: u32) -> u32 {\n    a + b\n}\n");
+    check(&[("tests/add.rs", test), code], &[code], expect!["tests/add.rs test/file-deleted"]);
+}
+
+#[test]
 fn an_assertion_that_is_commented_out_is_reported() {
     let before = "def test_total():\n    assert total([1]) == 1\n    assert total([]) == 0\n";
     let after = before.replace("    assert total([])", "    # assert total([])");
@@ -480,6 +498,35 @@ fn a_setting_that_protects_and_leaves_is_reported_unless_its_code_leaves_too() {
     check(&[("a.py", view)], &[("a.py", &open)], expect!["a.py:1 change/setting-removed"]);
     let gone = "def other():\n    return 1\n";
     check(&[("a.py", view)], &[("a.py", gone)], expect![""]);
+    let edited = open.replace("return page(request)", "return page(request, 1)");
+    check(&[("a.py", view)], &[("a.py", &edited)], expect!["a.py:1 change/setting-removed"]);
+}
+
+#[test]
+fn a_condition_on_the_rights_of_a_user_is_a_check() {
+    for (path, condition, exit) in [
+        ("a.py", "if doc.owner_id != request.user.id:", "raise PermissionDenied"),
+        ("a.py", "if not request.user.is_staff:", "raise PermissionDenied"),
+        ("a.py", "if not request.user.is_authenticated:", "abort(403)"),
+        ("a.js", "if (doc.owner !== request.user.id) {", "return res.status(403).end(); }"),
+        ("a.js", "if (!request.user.isAdmin) {", "throw new Error('no'); }"),
+    ] {
+        let body = format!("    {condition}\n        {exit}\n");
+        let text = match path {
+            "a.py" => {
+                format!("def page(request, doc):\n    x = 1\n{body}    return show(request, doc)\n")
+            }
+            _ => format!(
+                "function page(request, doc, res) {{\n    x = 1;\n{body}    return show(request, doc);\n}}\n"
+            ),
+        };
+        let after = text.replace(&body, "");
+        let found = format_findings(&review(&[(path, &text)], &[(path, &after)]));
+        assert_eq!(found, format!("{path}:3 change/check-removed"), "{condition}");
+        let other = text.replace(condition, &condition.replace("request.user", "request.account"));
+        let found = format_findings(&review(&[(path, &text)], &[(path, &other)]));
+        assert_eq!(found, "", "{condition}");
+    }
 }
 
 #[test]
