@@ -7,6 +7,7 @@
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use anstream::adapter::StripBytes;
@@ -16,6 +17,9 @@ use crate::exit::Exit;
 
 /// The first error of a write to stdout.
 static WRITE_ERROR: Mutex<Option<io::Error>> = Mutex::new(None);
+
+/// The first error of a write to a file of output, with the file.
+static FILE_ERROR: Mutex<Option<(PathBuf, io::Error)>> = Mutex::new(None);
 
 fn write_error() -> MutexGuard<'static, Option<io::Error>> {
     WRITE_ERROR.lock().unwrap_or_else(PoisonError::into_inner)
@@ -37,6 +41,17 @@ pub(crate) fn write(bytes: &[u8]) {
 /// Writes styled text to stdout; removes the colours if they are not wanted.
 pub(crate) fn write_styled(text: &[u8]) {
     StyledStdout::new().write_bytes(text);
+}
+
+/// Writes output to a file. Fails if the file cannot be created. Another error is stored, as that of
+/// a write to stdout is.
+pub(crate) fn write_to_file(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = File::create(path)?;
+    if let Err(error) = file.write_all(text.as_bytes()) {
+        let mut stored = FILE_ERROR.lock().unwrap_or_else(PoisonError::into_inner);
+        stored.get_or_insert_with(|| (path.to_owned(), error));
+    }
+    Ok(())
 }
 
 /// Flushes stdout.
@@ -66,18 +81,17 @@ pub(crate) fn duplicate() -> io::Result<File> {
 /// An output error of a disk or device is reported, and is never a success.
 pub(crate) fn final_exit(exit: Exit) -> Exit {
     flush();
-    match write_error().take() {
-        None => exit,
-        Some(error) if error.kind() == io::ErrorKind::BrokenPipe => exit,
-        Some(error) => {
-            let _ = writeln!(
-                io::stderr(),
-                "error: cannot write to stdout: {error}\nhint: the output is incomplete; write it \
-                 to a place with free space and run the command again"
-            );
-            if exit == Exit::Ready { Exit::Incomplete } else { exit }
-        }
-    }
+    let of_stdout = write_error().take().filter(|error| error.kind() != io::ErrorKind::BrokenPipe);
+    let of_stdout = of_stdout.map(|error| ("stdout".to_owned(), error));
+    let of_file = FILE_ERROR.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let of_file = of_file.map(|(path, error)| (format!("`{}`", path.display()), error));
+    let Some((place, error)) = of_stdout.or(of_file) else { return exit };
+    let _ = writeln!(
+        io::stderr(),
+        "error: cannot write to {place}: {error}\nhint: the output is incomplete; write it to a \
+         place with free space and run the command again"
+    );
+    if exit == Exit::Ready { Exit::Incomplete } else { exit }
 }
 
 /// A writer of styled text to stdout. It removes colours if they are not wanted, and never fails.

@@ -2,7 +2,6 @@
 //! asked for.
 
 use std::ffi::OsStr;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -213,5 +212,5 @@ fn form_of(format: OutputFormatArg) -> Option<OutputFormat> {
 }
 
 fn write_file(file: &Path, text: &str) -> anyhow::Result<()> {
-    fs::write(file, text).with_context(|| format!("cannot write `{}`", file.display()))
+    output::write_to_file(file, text).with_context(|| format!("cannot write `{}`", file.display()))
 }

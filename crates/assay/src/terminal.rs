@@ -252,6 +252,11 @@ fn write_trace(out: &mut impl Write, finding: &Finding) -> anyhow::Result<()> {
         };
         let code = escape::one_line(&assay_rules::redact(&step.code));
         let place = escape::one_line(&place);
+        let start = 5 + 6 + 1 + place.chars().count() + 2;
+        let code = match *COLUMNS {
+            Some(_) => assay_base::text::truncate(&code, WIDTH.saturating_sub(start + 1).max(20)),
+            None => code,
+        };
         writeln!(out, "     {DIM}{:<6} {place}:{DIM:#} {code}", step.role.as_str())?;
     }
     Ok(())

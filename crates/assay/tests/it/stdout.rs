@@ -251,6 +251,30 @@ fn output_that_cannot_be_written_is_never_a_success() {
 }
 
 #[test]
+fn a_file_of_output_that_cannot_be_written_is_never_a_success() {
+    if !Path::new("/dev/full").exists() {
+        not_run::record("this system has no device that is always full");
+        return;
+    }
+    let (ready, flawed) = (clean(), clean());
+    ready.write("a.py", "x = 2\n");
+    flawed.write(
+        "a.py",
+        "import subprocess\nsubprocess.run(input(), shell=True)\npassword = \"kT9vQ2mX7pLw\"\n",
+    );
+    for (repository, code) in [(&ready, 3), (&flawed, 1)] {
+        for option in [["-o", "/dev/full"], ["--format", "json=/dev/full"]] {
+            let ran = assay_in(repository.path(), &["review", option[0], option[1]], b"");
+            assert_eq!(ran.code, code, "{option:?}: {}", ran.stderr);
+            let error = "error: cannot write to `/dev/full`: No space left on device";
+            assert!(ran.stderr.contains(error), "{option:?}: {}", ran.stderr);
+        }
+    }
+    let missing = assay_in(ready.path(), &["review", "-o", "nowhere/a.txt"], b"");
+    assert_eq!(missing.code, 2, "{}", missing.stderr);
+}
+
+#[test]
 fn a_watching_command_exits_when_its_stdout_is_closed() {
     let repository = clean();
     let push = ["queue", "push", "--title", "a", "--type", "review", "--queue", "qa"];

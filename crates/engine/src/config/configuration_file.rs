@@ -48,7 +48,15 @@ pub struct ConfigurationFile {
 impl ConfigurationFile {
     /// Reads the configuration of a work tree; `None` if there is none.
     pub(crate) fn on_disk(root: &Path) -> anyhow::Result<Option<ConfigurationFile>> {
-        find(|path| read_optional(root, path))
+        let found = find(|path| read_optional(root, path))?;
+        let misnamed = PATHS.map(|path| path.replace(".yaml", ".yml"));
+        if let Some(path) = misnamed.iter().find(|path| root.join(path).exists()) {
+            let right = path.replace(".yml", ".yaml");
+            bail!(
+                "`{path}` is not read: the name of the configuration is `{right}`; rename the file"
+            );
+        }
+        Ok(found)
     }
 
     /// Reads the configuration before a change; `None` if there was none.

@@ -89,6 +89,19 @@ fn a_configuration_folder_replaced_by_a_link_is_not_used() {
 }
 
 #[test]
+fn a_configuration_with_the_ending_yml_is_an_error_that_names_the_right_one() {
+    for (path, right) in
+        [("assay.yml", "`assay.yaml`"), (".assay/config.yml", "`.assay/config.yaml`")]
+    {
+        let repository = Repository::new();
+        repository.write(path, "review:\n  fail_on: LOW\n");
+        let error = ConfigurationFile::on_disk(repository.path()).unwrap_err().to_string();
+        assert!(error.contains(&format!("`{path}` is not read")), "{error}");
+        assert!(error.contains(right), "{error}");
+    }
+}
+
+#[test]
 fn a_link_does_not_configure_a_review_of_all_files() {
     let selection = Selection { paths: Vec::new(), untracked: false };
     for (link, target) in [("assay.yaml", "x.yaml"), (".assay", "cfg")] {
