@@ -5,6 +5,7 @@
 
 use assay_change::Change;
 use assay_change::diff::FileDiff;
+use assay_findings::grade::Grade;
 use assay_findings::path::RepoPath;
 use assay_findings::tier::EvidenceTier;
 use assay_findings::vote::{LineRange, Vote};
@@ -135,7 +136,7 @@ fn add_traces<'r>(
         };
         match hits.iter_mut().find(is_same) {
             Some((_, hit)) if !hit.trace.is_empty() => {}
-            Some((_, hit)) => add_evidence(hit, rule, found),
+            Some((other, hit)) => add_evidence(&other.about.grade, hit, rule, found),
             None => left.push((rule, found)),
         }
     }
@@ -143,9 +144,9 @@ fn add_traces<'r>(
 }
 
 /// Adds the way of the data to a match. A lead becomes a finding of the tier of the data; if callers
-/// are not known, with the grade of the rule that follows the data. A parameter adds nothing to a
-/// pattern that is certain by itself, and a lead to none.
-fn add_evidence(hit: &mut RuleMatch, rule: &FlowRule, found: RuleMatch) {
+/// are not known, with the grade of the rule that follows the data. Otherwise, the graver grade of both
+/// rules applies. A parameter adds nothing to a pattern that is certain by itself, and a lead to none.
+fn add_evidence(grade: &Grade, hit: &mut RuleMatch, rule: &FlowRule, found: RuleMatch) {
     let is_weak = is_weak(&found);
     if found.tier == Some(EvidenceTier::Lead) {
         return;
@@ -154,6 +155,9 @@ fn add_evidence(hit: &mut RuleMatch, rule: &FlowRule, found: RuleMatch) {
         Some(EvidenceTier::Lead) => hit.grade = is_weak.then(|| rule.about.grade.clone()),
         _ if is_weak => return,
         _ => {}
+    }
+    if !is_weak && !grade.is_at_least(&rule.about.grade) {
+        hit.grade = Some(rule.about.grade.clone());
     }
     hit.tier = found.tier;
     hit.trace = found.trace;

@@ -53,6 +53,15 @@ fn fired(before: &[(&str, &str)], after: &[(&str, &str)]) -> Vec<String> {
 }
 
 #[test]
+fn code_from_a_request_is_one_finding_with_the_graver_grade() {
+    let code = "app.get('/', (req, res) => {\n  eval(req.query.formula);\n});\n";
+    let votes = review(&[], &[("a.js", code)]).report.votes;
+    let [vote] = &votes[..] else { panic!("{votes:?}") };
+    assert_eq!(vote.rule.as_deref(), Some("javascript/eval"));
+    assert_eq!((vote.grade.word(), vote.trace.len()), ("CRITICAL", 2));
+}
+
+#[test]
 fn data_is_followed_through_a_class_of_another_file() {
     let result = review(
         &[("src/Reader.java", READER)],
