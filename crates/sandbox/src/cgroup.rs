@@ -71,7 +71,8 @@ impl Cgroup {
 /// arguments of the program are added by the caller.
 #[expect(clippy::disallowed_methods, reason = "this is the room that starts processes")]
 pub(crate) fn start_barrier(program: &OsStr, is_written_to: bool) -> Command {
-    let mut command = Command::new("sh");
+    // The `PATH` of the command may have no shell.
+    let mut command = Command::new("/bin/sh");
     command.arg("-c").arg(if is_written_to { BARRIER_SCRIPT_WITH_INPUT } else { BARRIER_SCRIPT });
     command.arg("sh").arg(program);
     command

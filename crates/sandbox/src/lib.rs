@@ -451,6 +451,50 @@ mod tests {
     }
 
     #[test]
+    fn a_program_is_found_in_the_folders_of_the_given_path_in_order() {
+        use std::os::unix::fs::PermissionsExt;
+        let root = tempfile::tempdir().unwrap();
+        for (folder, mode) in [("first", 0o755), ("second", 0o755), ("not-executable", 0o644)] {
+            let program = root.path().join(folder).join("greet");
+            std::fs::create_dir(program.parent().unwrap()).unwrap();
+            std::fs::write(&program, format!("#!/bin/sh\necho {folder} $1\n")).unwrap();
+            std::fs::set_permissions(&program, std::fs::Permissions::from_mode(mode)).unwrap();
+        }
+        std::fs::create_dir_all(root.path().join("folder/greet")).unwrap();
+        let cases = [
+            ("first:second", "first x\n"),
+            ("second:first", "second x\n"),
+            ("missing:not-executable:folder:second", "second x\n"),
+            ("missing:folder", "cannot start `greet`: No such file or directory"),
+            ("missing:not-executable", "cannot start `greet`: Permission denied"),
+        ];
+        for (path, expected) in cases {
+            let absolute = path.split(':').map(|name| root.path().join(name));
+            for path in [std::env::join_paths(absolute).unwrap(), path.into()] {
+                let greet = Command::new("greet").args(["x"]).folder(root.path());
+                for greet in [greet.clone(), greet.interruptible()] {
+                    let shown = match greet.env("PATH", &path).run() {
+                        Ok(finished) => String::from_utf8(finished.stdout).unwrap(),
+                        Err(RunError::Start { program, source }) => {
+                            let cause = source.to_string();
+                            let cause = cause.split(" (os").next().unwrap().to_owned();
+                            format!("cannot start `{program}`: {cause}")
+                        }
+                        Err(error) => error.to_string(),
+                    };
+                    assert_eq!(shown, expected, "{path:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_program_is_told_its_bare_name() {
+        let shown = shell("tr '\\0' '\\n' < /proc/$$/cmdline | head -n 1").run().unwrap();
+        assert_eq!(shown.stdout, b"sh\n");
+    }
+
+    #[test]
     fn streamed_output_has_no_length_limit() {
         let mut count = 0;
         let flood = shell("head -c 10000000 /dev/zero; exit 3").output(1_000);

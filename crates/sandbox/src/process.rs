@@ -1,11 +1,11 @@
 //! Starts a command, supervises it, and registers its process group so that `stop_all` and
 //! `interrupt` can stop it.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write};
 use std::ops::ControlFlow;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -24,6 +24,9 @@ use crate::{Command, RunError, Stream, StreamedOutput};
 
 /// The variables that every command needs to find its programs, home and time zone.
 const DEFAULT_VARIABLES: [&str; 6] = ["PATH", "HOME", "TMPDIR", "TZ", "USER", "SYSTEMROOT"];
+
+/// The folders of programs if the variable `PATH` is not set, as in the C library.
+const DEFAULT_SEARCH_PATH: &str = "/bin:/usr/bin";
 
 /// The maximum size of one piece of output, in bytes.
 const MAX_CHUNK_BYTES: usize = 64 << 10;
@@ -339,12 +342,14 @@ impl Command {
         let has_cgroup = self.bounds.is_some() || self.kills_leftovers;
         if !has_cgroup && !self.interruptible {
             let stdin = if is_written_to { Stdio::piped() } else { Stdio::null() };
-            let mut command = self.prepare(self.base_command(), stdin, stderr);
+            let located = self.located_command().map_err(fail)?;
+            let mut command = self.prepare(located, stdin, stderr);
             command.env(marker::VARIABLE, marker.value());
             let start = || Ok((self.reach.start(&mut command)?, None));
             return REGISTRY.start(self.kind(), marker, start).map_err(fail);
         }
-        self.check_program().map_err(fail)?;
+        // The shell of the start barrier could report a missing program only in its output.
+        self.program_path().map_err(fail)?;
         let gated = self.with_folder(cgroup::start_barrier(&self.program, is_written_to));
         let mut command = self.prepare(gated, Stdio::piped(), stderr);
         command.env(marker::VARIABLE, marker.value());
@@ -369,30 +374,37 @@ impl Command {
         if self.interruptible { LeaderKind::Interruptible } else { LeaderKind::Command }
     }
 
-    /// Looks for the program as a shell would: the shell of the start barrier could report a
-    /// missing program only in its output. Fails if the program does not exist or is not
-    /// executable.
-    #[expect(clippy::disallowed_methods, reason = "every command needs a few variables of ours")]
-    fn check_program(&self) -> io::Result<()> {
-        let can_be_run = |path: &Path| access(path, Access::EXEC_OK);
+    /// Returns the path of the program, found as a shell would find it. Fails if the program does
+    /// not exist or is not executable.
+    fn program_path(&self) -> io::Result<PathBuf> {
+        let folder = self.folder.as_deref().unwrap_or(Path::new(""));
+        let can_be_run = |path: &Path| access(folder.join(path), Access::EXEC_OK);
         let program = Path::new(&self.program);
         if program.components().count() > 1 {
-            let folder = self.folder.as_deref().unwrap_or(Path::new(""));
-            return Ok(can_be_run(&folder.join(program))?);
+            can_be_run(program)?;
+            return Ok(program.to_owned());
         }
+        let mut error = Errno::NOENT;
+        for path in std::env::split_paths(&self.search_path()) {
+            // A dot keeps a name in the folder itself from being looked up once more.
+            let path = Path::new(".").join(path).join(program);
+            if !folder.join(&path).is_file() {
+                continue;
+            }
+            match can_be_run(&path) {
+                Ok(()) => return Ok(path),
+                Err(not_executable) => error = not_executable,
+            }
+        }
+        Err(error.into())
+    }
+
+    /// Returns the variable `PATH` of the command.
+    #[expect(clippy::disallowed_methods, reason = "every command needs a few variables of ours")]
+    fn search_path(&self) -> OsString {
         let set = self.env.iter().rev().find(|(name, _)| name == "PATH");
         let path = set.map(|(_, value)| value.clone()).or_else(|| std::env::var_os("PATH"));
-        let mut found = Err(Errno::NOENT);
-        for path in std::env::split_paths(&path.unwrap_or_default()) {
-            let path = path.join(program);
-            if path.is_file() {
-                found = can_be_run(&path);
-            }
-            if found.is_ok() {
-                break;
-            }
-        }
-        Ok(found?)
+        path.unwrap_or_else(|| OsString::from(DEFAULT_SEARCH_PATH))
     }
 
     /// Starts the command as a companion: with our whole environment and without limits.
@@ -451,6 +463,15 @@ impl Command {
     #[expect(clippy::disallowed_methods, reason = "this is the room that starts processes")]
     fn base_command(&self) -> std::process::Command {
         self.with_folder(std::process::Command::new(&self.program))
+    }
+
+    /// Returns the command with the path of its program. With a bare name and a changed environment,
+    /// the standard library copies the page tables of this process for each command (`fork`).
+    #[expect(clippy::disallowed_methods, reason = "this is the room that starts processes")]
+    fn located_command(&self) -> io::Result<std::process::Command> {
+        let mut command = std::process::Command::new(self.program_path()?);
+        command.arg0(&self.program);
+        Ok(self.with_folder(command))
     }
 
     /// Adds the arguments, the folder, and a new process group.
