@@ -14,7 +14,9 @@ use super::form::{
     BinaryOperator, Case, Constant, Expr, FlowClass, FlowField, FlowFunction, FlowParameter,
     LoopForm, Node, Step,
 };
-use super::lowering::{MAX_LOWERING_DEPTH, calls_in, line_of, named_children, node, text_of};
+use super::lowering::{
+    MAX_LOWERING_DEPTH, calls_in, line_of, lower_count_change, named_children, node, text_of,
+};
 use crate::syntax::{Syntax, SyntaxNode, lines_of};
 
 /// The name of the function that holds the variables of a package.
@@ -277,9 +279,12 @@ fn lower_step(step: &SyntaxNode<'_>, imports: &Imports, level: usize) -> Vec<Ste
         | "type_declaration"
         | "empty_statement"
         | "fallthrough_statement"
-        | "goto_statement"
-        | "inc_statement"
-        | "dec_statement" => Vec::new(),
+        | "goto_statement" => Vec::new(),
+        "inc_statement" | "dec_statement" => named_children(step)
+            .first()
+            .map(|target| Step::Evaluate(node(step, lower_count_change(step, expr(target)))))
+            .into_iter()
+            .collect(),
         _ => {
             let value = expr(step);
             // These calls do not return.

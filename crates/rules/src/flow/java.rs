@@ -7,7 +7,8 @@ use super::form::{
     FlowFunction, FlowParameter, LoopForm, Node, Step,
 };
 use super::lowering::{
-    MAX_LOWERING_DEPTH, calls_in, line_of, lower_prefix_operator, named_children, node, text_of,
+    MAX_LOWERING_DEPTH, calls_in, line_of, lower_count_change, lower_prefix_operator,
+    named_children, node, text_of,
 };
 use crate::syntax::{Syntax, SyntaxNode, lines_of};
 
@@ -345,11 +346,9 @@ fn lower_expr(expr: &SyntaxNode<'_>, level: usize) -> Node {
             let sides = expr.field("operator").zip(inner("operand"));
             sides.map(|(sign, operand)| lower_prefix_operator(&sign.text(), *operand))
         }
-        // The count changes, so that no constant stays.
-        "update_expression" => named_children(expr).first().map(|target| {
-            let value = node(expr, Expr::Opaque(Vec::new()));
-            Expr::Assign(Box::new(lower_expr(target, level + 1)), Box::new(value))
-        }),
+        "update_expression" => named_children(expr)
+            .first()
+            .map(|target| lower_count_change(expr, lower_expr(target, level + 1))),
         "ternary_expression" => {
             match (inner("condition"), inner("consequence"), inner("alternative")) {
                 (Some(condition), Some(then), Some(otherwise)) => {

@@ -52,6 +52,12 @@ pub(super) fn lower_prefix_operator(operator: &str, operand: Node) -> Expr {
     }
 }
 
+/// Lowers `++` and `--`: the count changes, so that no constant stays.
+pub(super) fn lower_count_change(expr: &SyntaxNode<'_>, target: Node) -> Expr {
+    let value = node(expr, Expr::Opaque(Vec::new()));
+    Expr::Assign(Box::new(target), Box::new(value))
+}
+
 /// The name of an argument that holds arguments of any names.
 pub(super) const ANY_NAME: &str = "**";
 

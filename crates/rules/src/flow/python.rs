@@ -13,7 +13,7 @@ use super::form::{
 };
 use super::lowering::{
     ANY_NAME, MAX_LOWERING_DEPTH, brace_format_parts, calls_in, formatted_text, line_of,
-    named_children, node, text_of,
+    lower_prefix_operator, named_children, node, text_of,
 };
 use crate::syntax::{Syntax, SyntaxNode, lines_of};
 
@@ -438,6 +438,10 @@ fn lower_expr(expr: &SyntaxNode<'_>, level: usize) -> Node {
             inner("left").zip(inner("right")).map(|(a, b)| Expr::Binary(operator, a, b))
         }
         "not_operator" => inner("argument").map(Expr::Not),
+        "unary_operator" => {
+            let sides = expr.field("operator").zip(inner("argument"));
+            sides.map(|(sign, operand)| lower_prefix_operator(&sign.text(), *operand))
+        }
         "comparison_operator" => lower_comparison(expr, &children, level),
         "conditional_expression" => match children.as_slice() {
             [then, condition, otherwise] => Some(Expr::Ternary(

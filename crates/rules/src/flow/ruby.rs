@@ -302,9 +302,11 @@ fn lower_step(step: &SyntaxNode<'_>, level: usize) -> Vec<Step> {
         }
         _ => {
             let value = expr(step);
+            // A call without arguments and parentheses looks like a variable.
             let raises = matches!(
                 &value.expr,
-                Expr::Call { receiver: None, name, .. } if matches!(&**name, "raise" | "fail" | "exit" | "abort" | "halt")
+                Expr::Call { receiver: None, name, .. } | Expr::Name(name)
+                    if matches!(&**name, "raise" | "fail" | "exit" | "abort" | "halt")
             );
             vec![if raises { Step::Throw(Some(value)) } else { Step::Evaluate(value) }]
         }

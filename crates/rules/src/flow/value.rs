@@ -347,6 +347,12 @@ fn join_content(a: &ValueParts, b: &ValueParts) -> Option<ValueParts> {
         | (ValueParts::Unknown, ValueParts::Object(parts)) => {
             Some(ValueParts::Object(parts.clone()))
         }
+        // The data of the other value is its own, which every element gets when it is read.
+        (ValueParts::List(items), ValueParts::Unknown)
+        | (ValueParts::Unknown, ValueParts::List(items)) => {
+            let unknown = FlowValue::default();
+            Some(ValueParts::List(items.iter().map(|item| item.join(&unknown)).collect()))
+        }
         _ => None,
     }
 }

@@ -60,14 +60,24 @@ fn is_in_docstring(added: &AddedLines<'_>, credential: &Credential) -> bool {
     credential.pieces.iter().all(is_documented)
 }
 
+/// The parts of the names of keys that no server of a user has, such as `caddy.localhost.key`.
+const TEST_KEY_NAMES: [&str; 7] =
+    ["localhost", "snakeoil", "self-signed", "selfsigned", "dummy", "example", "testkey"];
+
 fn is_test_key(path: &str, credential: &Credential) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
+    let is_named_so = || TEST_KEY_NAMES.iter().any(|part| name.contains(part));
     let is_key = credential.kind.contains("private key");
-    is_key && (language::is_test(path) || language::is_example(path))
+    is_key && (language::is_test(path) || language::is_example(path) || is_named_so())
 }
 
+/// Returns true for documents. The metadata of a package of Python contains its README.
 fn is_document(path: &str) -> bool {
     let path = path.to_ascii_lowercase();
-    [".md", ".rst", ".adoc", ".markdown"].iter().any(|end| path.ends_with(end))
+    let (folder, name) = path.rsplit_once('/').unwrap_or(("", &path));
+    [".md", ".rst", ".adoc", ".markdown"].iter().any(|end| name.ends_with(end))
+        || ["readme", "readme.txt", "pkg-info"].contains(&name)
+        || (name == "metadata" && folder.ends_with(".dist-info"))
 }
 
 fn hits(
@@ -161,9 +171,12 @@ mod tests {
         let text = format!(
             "{dashes}BEGIN EC PRIVATE KEY{dashes}\n{body}\n{dashes}END EC PRIVATE KEY{dashes}\n"
         );
-        for (path, tested, leaked) in
-            [("ca/testdata/a.key", 1, 0), ("examples/a.key", 1, 0), ("etc/a.key", 0, 1)]
-        {
+        for (path, tested, leaked) in [
+            ("ca/testdata/a.key", 1, 0),
+            ("examples/a.key", 1, 0),
+            ("proxytest/a.localhost.key", 1, 0),
+            ("etc/a.key", 0, 1),
+        ] {
             assert_eq!(lines_hit(path, &text, test_key).len(), tested, "{path}");
             assert_eq!(lines_hit(path, &text, certain).len(), leaked, "{path}");
         }
@@ -172,8 +185,12 @@ mod tests {
     #[test]
     fn example_values_of_a_document_are_possible_passwords() {
         let text = "db_password = \"kT9vQ2mX7pLw\"";
-        assert!(lines_hit("README.md", text, likely).is_empty());
-        assert_eq!(lines_hit("README.md", text, possible), [1]);
+        for path in ["README.md", "README", "shop-1.0.dist-info/METADATA", "shop.egg-info/PKG-INFO"]
+        {
+            assert!(lines_hit(path, text, likely).is_empty(), "{path}");
+            assert_eq!(lines_hit(path, text, possible), [1], "{path}");
+        }
+        assert_eq!(lines_hit("etc/metadata", text, likely), [1]);
     }
 
     #[test]

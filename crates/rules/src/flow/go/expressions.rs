@@ -3,7 +3,8 @@
 use super::{Imports, lower_block, parameters, type_name};
 use crate::flow::form::{Argument, BinaryOperator, ClosureParameter, Constant, Expr, Node};
 use crate::flow::lowering::{
-    CALLED_VALUE, MAX_LOWERING_DEPTH, formatted_text, named_children, node, text_of,
+    CALLED_VALUE, MAX_LOWERING_DEPTH, formatted_text, lower_prefix_operator, named_children, node,
+    text_of,
 };
 use crate::syntax::SyntaxNode;
 
@@ -60,7 +61,9 @@ pub(super) fn lower_expr(expr: &SyntaxNode<'_>, imports: &Imports, level: usize)
             operator.zip(sides).map(|(operator, (a, b))| Expr::Binary(operator, a, b))
         }
         "unary_expression" => match expr.field("operator").map(|own| own.text().into_owned()) {
-            Some(operator) if operator == "!" => inner("operand").map(Expr::Not),
+            Some(operator) if operator == "!" || operator == "-" => {
+                inner("operand").map(|operand| lower_prefix_operator(&operator, *operand))
+            }
             Some(operator) if operator == "&" || operator == "*" => {
                 return expr
                     .field("operand")

@@ -3,7 +3,10 @@
 use super::imports::required_package;
 use super::{lower_body, lower_parameters};
 use crate::flow::form::{Argument, BinaryOperator, ClosureParameter, Constant, Expr, Node};
-use crate::flow::lowering::{CALLED_VALUE, MAX_LOWERING_DEPTH, named_children, node, text_of};
+use crate::flow::lowering::{
+    CALLED_VALUE, MAX_LOWERING_DEPTH, lower_count_change, lower_prefix_operator, named_children,
+    node, text_of,
+};
 use crate::syntax::SyntaxNode;
 
 pub(super) fn lower_expr(expr: &SyntaxNode<'_>, level: usize) -> Node {
@@ -15,68 +18,70 @@ pub(super) fn lower_expr(expr: &SyntaxNode<'_>, level: usize) -> Node {
         |field: &str| expr.field(field).map(|inner| Box::new(lower_expr(&inner, level + 1)));
     let all = || children.iter().map(|child| lower_expr(child, level + 1)).collect::<Vec<Node>>();
     let kind = expr.kind();
-    let lowered =
-        match &*kind {
-            "identifier" => Some(Expr::Name(text_of(expr))),
-            "this" => Some(Expr::This),
-            "true" => Some(Expr::Constant(Constant::Boolean(true))),
-            "false" => Some(Expr::Constant(Constant::Boolean(false))),
-            "null" | "undefined" => Some(Expr::Constant(Constant::Null)),
-            "number" => {
-                let number = text_of(expr).parse().ok();
-                Some(number.map_or_else(
+    let lowered = match &*kind {
+        "identifier" => Some(Expr::Name(text_of(expr))),
+        "this" => Some(Expr::This),
+        "true" => Some(Expr::Constant(Constant::Boolean(true))),
+        "false" => Some(Expr::Constant(Constant::Boolean(false))),
+        "null" | "undefined" => Some(Expr::Constant(Constant::Null)),
+        "number" => {
+            let number = text_of(expr).parse().ok();
+            Some(
+                number.map_or_else(
                     || Expr::Opaque(Vec::new()),
                     |n| Expr::Constant(Constant::Integer(n)),
-                ))
-            }
-            "string" | "template_string" => Some(lower_text(expr, level)),
-            "regex" => Some(Expr::New { type_name: regex_type(expr), arguments: Vec::new() }),
-            "member_expression" => {
-                let name = expr.field("property").map(|name| text_of(&name));
-                inner("object").zip(name).map(|(object, name)| Expr::Field(object, name))
-            }
-            "subscript_expression" => inner("object")
-                .zip(inner("index"))
-                .map(|(object, index)| Expr::Index(object, index)),
-            "call_expression" => lower_call(expr, level),
-            "new_expression" => expr.field("constructor").map(|own| Expr::New {
-                type_name: text_of(&own).rsplit('.').next().unwrap_or_default().to_owned(),
-                arguments: arguments(expr, level),
-            }),
-            "binary_expression" => {
-                let operator = expr.field("operator").map(|own| binary_operator(&own.text()));
-                let sides = inner("left").zip(inner("right"));
-                operator.zip(sides).map(|(operator, (a, b))| Expr::Binary(operator, a, b))
-            }
-            "unary_expression" => match expr.field("operator").map(|own| own.text().into_owned()) {
-                Some(operator) if operator == "!" => inner("argument").map(Expr::Not),
-                _ => Some(Expr::Opaque(all())),
-            },
-            "ternary_expression" => inner("condition")
-                .zip(inner("consequence").zip(inner("alternative")))
-                .map(|(condition, (then, otherwise))| Expr::Ternary(condition, then, otherwise)),
-            "assignment_expression" => {
-                inner("left").zip(inner("right")).map(|(a, b)| Expr::Assign(a, b))
-            }
-            "augmented_assignment_expression" => {
-                inner("left").zip(inner("right")).map(|(a, b)| Expr::Extend(a, b))
-            }
-            "array" => Some(Expr::List(all())),
-            "object" => Some(lower_object(&children, level)),
-            "arrow_function" | "function_expression" => Some(lower_closure(expr, level)),
-            "await_expression"
-            | "parenthesized_expression"
-            | "non_null_expression"
-            | "as_expression"
-            | "satisfies_expression" => {
-                return children.first().map_or_else(
-                    || node(expr, Expr::Opaque(Vec::new())),
-                    |own| lower_expr(own, level + 1),
-                );
-            }
-            "jsx_attribute" => lower_jsx_attribute(&children, level),
-            _ => None,
-        };
+                ),
+            )
+        }
+        "string" | "template_string" => Some(lower_text(expr, level)),
+        "regex" => Some(Expr::New { type_name: regex_type(expr), arguments: Vec::new() }),
+        "member_expression" => {
+            let name = expr.field("property").map(|name| text_of(&name));
+            inner("object").zip(name).map(|(object, name)| Expr::Field(object, name))
+        }
+        "subscript_expression" => {
+            inner("object").zip(inner("index")).map(|(object, index)| Expr::Index(object, index))
+        }
+        "call_expression" => lower_call(expr, level),
+        "new_expression" => expr.field("constructor").map(|own| Expr::New {
+            type_name: text_of(&own).rsplit('.').next().unwrap_or_default().to_owned(),
+            arguments: arguments(expr, level),
+        }),
+        "binary_expression" => {
+            let operator = expr.field("operator").map(|own| binary_operator(&own.text()));
+            let sides = inner("left").zip(inner("right"));
+            operator.zip(sides).map(|(operator, (a, b))| Expr::Binary(operator, a, b))
+        }
+        "unary_expression" => {
+            let sides = expr.field("operator").zip(inner("argument"));
+            sides.map(|(sign, operand)| lower_prefix_operator(&sign.text(), *operand))
+        }
+        "update_expression" => inner("argument").map(|target| lower_count_change(expr, *target)),
+        "ternary_expression" => inner("condition")
+            .zip(inner("consequence").zip(inner("alternative")))
+            .map(|(condition, (then, otherwise))| Expr::Ternary(condition, then, otherwise)),
+        "assignment_expression" => {
+            inner("left").zip(inner("right")).map(|(a, b)| Expr::Assign(a, b))
+        }
+        "augmented_assignment_expression" => {
+            inner("left").zip(inner("right")).map(|(a, b)| Expr::Extend(a, b))
+        }
+        "array" => Some(Expr::List(all())),
+        "object" => Some(lower_object(&children, level)),
+        "arrow_function" | "function_expression" => Some(lower_closure(expr, level)),
+        "await_expression"
+        | "parenthesized_expression"
+        | "non_null_expression"
+        | "as_expression"
+        | "satisfies_expression" => {
+            return children.first().map_or_else(
+                || node(expr, Expr::Opaque(Vec::new())),
+                |own| lower_expr(own, level + 1),
+            );
+        }
+        "jsx_attribute" => lower_jsx_attribute(&children, level),
+        _ => None,
+    };
     node(expr, lowered.unwrap_or_else(|| Expr::Mixed(all())))
 }
 

@@ -3,7 +3,8 @@
 use super::{last_name, lower_block, parameters, variable_name};
 use crate::flow::form::{Argument, BinaryOperator, ClosureParameter, Constant, Expr, Node, Step};
 use crate::flow::lowering::{
-    CALLED_VALUE, MAX_LOWERING_DEPTH, formatted_text, named_children, node, text_of,
+    CALLED_VALUE, MAX_LOWERING_DEPTH, formatted_text, lower_count_change, lower_prefix_operator,
+    named_children, node, text_of,
 };
 use crate::syntax::SyntaxNode;
 
@@ -60,10 +61,10 @@ pub(super) fn lower_expr(expr: &SyntaxNode<'_>, level: usize) -> Node {
         }
         "object_creation_expression" => lower_creation(&children, level),
         "binary_expression" => lower_binary(expr, level),
-        "unary_op_expression" => match expr.field("operator").map(|own| own.text().into_owned()) {
-            Some(operator) if operator == "!" => inner("argument").map(Expr::Not),
-            _ => Some(Expr::Opaque(all())),
-        },
+        "unary_op_expression" => {
+            let sides = expr.field("operator").zip(inner("argument"));
+            sides.map(|(sign, operand)| lower_prefix_operator(&sign.text(), *operand))
+        }
         "conditional_expression" => {
             let (condition, body) = (inner("condition"), inner("body"));
             match (condition, body, inner("alternative")) {
@@ -118,7 +119,7 @@ pub(super) fn lower_expr(expr: &SyntaxNode<'_>, level: usize) -> Node {
                 None => node(expr, Expr::Opaque(Vec::new())),
             };
         }
-        "update_expression" => Some(Expr::Opaque(all())),
+        "update_expression" => inner("argument").map(|target| lower_count_change(expr, *target)),
         _ => None,
     };
     node(expr, lowered.unwrap_or_else(|| Expr::Mixed(all())))

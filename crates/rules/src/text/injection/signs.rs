@@ -182,7 +182,9 @@ pub(super) const SIGNS: &[Sign] = &[
             r"\byou are no longer (?:bound|restricted|reviewing|required to (?:review|report|follow)|(?:an?|the) (?:code |security |strict )*(?:reviewer|assistant|ai|model|auditor|language model))\b",
             r"\bfrom now on (?:you (?:are|will|must|should|shall) (?:only |always |never |not )*(?:act|respond|answer|behave|approve|ignore|report|reply|output)|respond|reply|approve|always approve|answer only|output only)\b",
             r"\bpretend (?:that )?(?:you are|to be|youre) (?:an? |the )*(?:\w+ )?(?:reviewer|assistant|ai|language model|llm|approver)\b",
-            r"\b(?:pretend|act as if|act as though|assume) (?:that )?(?:this|the) (?:{thing}|review) (?:is|has|was|does not|doesnt|had|contains no|already) (?:been |already |no )*(?:clean|safe|passed|approved|reviewed|correct|exist|issues|problems|empty|complete|completed|perfect)\b",
+            r"\b(?:pretend|act as if|act as though|assume) (?:that )?(?:this|the) (?:{thing}|review) (?:is|has|was|does not|doesnt|had|contains no|already) (?:been |already |no )*(?:clean|safe|passed|approved|reviewed|correct|issues|problems|empty|complete|completed|perfect)\b",
+            // A comment on a hidden file: "pretend this file doesn't exist".
+            r"\b(?:pretend|act as if|act as though|assume) (?:that )?(?:this|the) (?:change|changeset|diff|pr|pull request|merge request|mr|patch|commit|hunk|review) (?:does not|doesnt) exist\b",
         ],
     ),
     // Templates of programs that talk to models contain the marks too, followed by nothing or a
@@ -386,7 +388,10 @@ pub(super) const SIGNS: &[Sign] = &[
         Form::Words,
         &["verdict"],
         &[
-            r"\b(?:set|return|output|report|give|make|emit|change|issue|force|use) (?:the |your |a |an |final |its |with )*verdict (?:to |as |of |be |is |must |should |must be |should be |equals )*(?:ready|approved?|pass|passed|lgtm|clean|ship|accept|positive)\b",
+            r"\b(?:set|return|output|report|give|make|emit|change|issue|force|use) (?:the |your |a |an |final |its |with )*verdict (?:to |as |of |be |is |must |should |must be |should be |equals )+(?:ready|approved?|pass|passed|lgtm|clean|ship|accept|positive)\b",
+            // With neither article nor `as`, it is code: `report.verdict != "pass"`.
+            r"\b(?:set|return|output|report|give|make|emit|change|issue|force|use) (?:the |your |a |an |final |its |with )+verdict (?:ready|approved?|pass|passed|lgtm|clean|ship|accept|positive)\b",
+            r"\b(?:set|give|make|emit|force) verdict (?:ready|approved?|pass|passed|lgtm|clean|ship|accept|positive)\b",
             r"\b(?:the|your|final) verdict (?:must|should|has to|shall|needs to|will) (?:always )?be (?:ready|approved?|pass|passed|lgtm|clean|accept|positive)\b",
         ],
     ),
