@@ -188,9 +188,10 @@ const FIXTURE_FOLDERS: [&str; 5] =
     ["fixtures", "__fixtures__", "testdata", "snapshots", "__snapshots__"];
 
 /// The folders of tests; `t` is that of Perl, Git and nginx.
-const TEST_FOLDERS: [&str; 13] = [
-    "t", "test", "tests", "testsuite", "_tests", "__tests__", "testing", "spec", "specs", "e2e",
-    "cypress", "__mocks__", "integration-tests",
+const TEST_FOLDERS: [&str; 20] = [
+    "t", "test", "tests", "testsuite", "_tests", "__tests__", "testing", "testserver", "testutil",
+    "testutils", "testhelpers", "testcases", "spec", "specs", "e2e", "cypress", "mocks",
+    "__mocks__", "integration-tests", "integration_tests",
 ];
 
 /// The folders of documentation and examples.

@@ -71,13 +71,20 @@ fn is_test_key(path: &str, credential: &Credential) -> bool {
     is_key && (language::is_test(path) || language::is_example(path) || is_named_so())
 }
 
-/// Returns true for documents. The metadata of a package of Python contains its README.
+/// Returns true for documents. The metadata of a package of Python contains its README, and a page
+/// of the manual ends with the number of its section.
 fn is_document(path: &str) -> bool {
     let path = path.to_ascii_lowercase();
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", &path));
+    let is_manual_page = || {
+        let section = name.rsplit_once('.').map_or("", |(_, section)| section);
+        folder.split('/').any(|own| own.starts_with("man"))
+            && matches!(section.as_bytes(), [b'1'..=b'9'])
+    };
     [".md", ".rst", ".adoc", ".markdown"].iter().any(|end| name.ends_with(end))
         || ["readme", "readme.txt", "pkg-info"].contains(&name)
         || (name == "metadata" && folder.ends_with(".dist-info"))
+        || is_manual_page()
 }
 
 fn hits(
@@ -190,7 +197,9 @@ mod tests {
             assert!(lines_hit(path, text, likely).is_empty(), "{path}");
             assert_eq!(lines_hit(path, text, possible), [1], "{path}");
         }
-        assert_eq!(lines_hit("etc/metadata", text, likely), [1]);
+        for path in ["etc/metadata", "etc/shop.5", "man/shop.conf"] {
+            assert_eq!(lines_hit(path, text, likely), [1], "{path}");
+        }
     }
 
     #[test]

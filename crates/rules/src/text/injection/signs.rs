@@ -222,7 +222,7 @@ pub(super) const SIGNS: &[Sign] = &[
             "userinput", "underreview", "review", "content",
         ],
         &[
-            r"</ ?(?:untrusted[a-z_-]*|(?:pr|code|pull_request)[_-](?:diff|change|under_review|content)|(?:code|change|diff|file)[_-]under[_-]review|review[_-](?:input|data|material|target))[^<>]{0,40}>",
+            r"</ ?(?:(?:pr|code|pull_request)[_-](?:diff|change|under_review|content)|(?:code|change|diff|file)[_-]under[_-]review|review[_-](?:input|data|material|target))[^<>]{0,40}>",
             r"</ ?(?:change|diff|patch|document|data|context|file|content|pull_request|user_input|input|prompt|instructions|review)(?:[-_ ][a-z0-9]*)?> ?(?:\W{0,12}\n?){0,3}(?:<[a-z_-]+> ?\n?)?(?:now (?:approve|ignore|you|report|respond|output|the review|that)|system ?:|reviewers?|you (?:are now|must|should)|ignore|disregard|instructions?|new (?:instructions|task)|approve|the (?:review|change|diff|reviewer) (?:is|has|must|should|ends)|respond (?:with|only)|output (?:an|only|no|the following)|return (?:an )?empty|end of|assistant ?:|human ?:|report no|no (?:findings|issues))\b",
             r#"(?m)^["'#> ]*(?:end of (?:the )?(?:untrusted (?:\w+)|untrusted|diff|patch|change ?set|code (?:change|under review)|change under review|pull request|review (?:input|data|material)))[. "']*$"#,
             r"(?:-{2,}|={2,}|#{2,}|\[|<{2,3}|\*{2,}|~{3,}) ?(?:/|end(?: of)?(?: the)? )(?:untrusted(?: [a-z]+)?|diff|change|code change|code under review|change under review|pull request|review (?:input|data|material)|user (?:input|data|content)) ?(?:-{2,}|={2,}|#{2,}|\]|>{2,3}|\*{2,}|~{3,})",
@@ -232,6 +232,15 @@ pub(super) const SIGNS: &[Sign] = &[
             r"\bend of (?:the )?(?:untrusted (?:\w+)|diff|patch|change|pull request|code under review|user input)[ .:\-=*!\n]*(?:now |the following |next |below )*(?:system|reviewers?|you (?:must|are|should|may)|ignore|instructions|new instructions|respond|approve|output (?:an?|only|no|nothing|the following)|your|everything (?:below|after))\b",
         ],
     ),
+    // An element with a setting, such as `<untrusted>false</untrusted>`, ends nothing.
+    Sign {
+        about: BREAK_OUT,
+        anchors: &["untrusted"],
+        form: Form::Marks,
+        patterns: &[r"</ ?untrusted[a-z_-]*[^<>]{0,40}>"],
+        unless_before: r"<untrusted[a-z_-]*> ?(?:true|false|yes|no|0|1) ?$",
+        unless_after: "",
+    },
     // The marks of our own prompts; a number in them is a guess of an attacker.
     sign(
         BREAK_OUT,
