@@ -157,9 +157,16 @@ fn rate(
     }
     let is_part = !given.is_whole && quality < Quality::Random;
     (enough && !is_part).then_some(match quality {
-        Quality::Random => Certainty::Likely,
+        Quality::Random if !is_named_encrypted(spelled) => Certainty::Likely,
+        Quality::Random => Certainty::Possible,
         Quality::Chosen | Quality::Word => Certainty::Possible,
     })
+}
+
+/// Returns true if the name says that the value is no plain text, such as `encrypted_secret`.
+fn is_named_encrypted(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    ["encrypted", "obscured", "obfuscated"].iter().any(|word| name.contains(word))
 }
 
 /// Returns true if a UUID is not a placeholder such as one of zeros.

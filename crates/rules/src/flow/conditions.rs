@@ -216,12 +216,16 @@ fn searches_for_path_part(name: &str, sought: &Node) -> bool {
     }
 }
 
-/// Returns true for the name of a function that checks a value, such as `is_valid_language`.
+/// Returns true for the name of a function that checks a value, such as `is_valid_language` and
+/// `checkSignature`.
 fn is_named_as_check(name: &str) -> bool {
     let folded: String = name.chars().filter(|c| *c != '_').collect::<String>().to_lowercase();
-    ["isvalid", "isallowed", "issafe", "ispermitted", "istrusted", "iswhitelisted"]
-        .iter()
-        .any(|start| folded.starts_with(start))
+    let states = ["isvalid", "isallowed", "issafe", "ispermitted", "istrusted", "iswhitelisted"];
+    let asks = ["check", "verify", "validate"];
+    let checked = ["signature", "hmac", "path", "filename", "url", "redirect"];
+    states.iter().any(|start| folded.starts_with(start))
+        || (asks.iter().any(|start| folded.starts_with(start))
+            && checked.iter().any(|part| folded.contains(part)))
 }
 
 /// Returns true for the host of an address, by its name.

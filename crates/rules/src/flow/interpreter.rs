@@ -113,7 +113,8 @@ impl<'a> FlowInterpreter<'a> {
         for parameter in &function.parameters {
             let mut value =
                 parameter.type_name.as_deref().map(FlowValue::of_type).unwrap_or_default();
-            let is_plain = is_plain_type(parameter.type_name.as_deref());
+            let is_plain = is_plain_type(parameter.type_name.as_deref())
+                || self.is_enumeration(parameter.type_name.as_deref());
             let site = CodeSite { file: 0, line: parameter.line, span: parameter.span.clone() };
             // Of a request object, attributes are sources, and others belong to the server.
             let is_whole = parameter.type_name.as_deref().is_some_and(is_request_type);
@@ -135,6 +136,12 @@ impl<'a> FlowInterpreter<'a> {
         self.block(&function.body, Some(state), &mut frame);
         self.running.pop();
         self.steps < MAX_STEPS
+    }
+
+    /// Returns true for a type of the repository whose values are written in the code.
+    fn is_enumeration(&mut self, type_name: Option<&str>) -> bool {
+        let class = type_name.and_then(|name| self.program.class(name, 0));
+        class.is_some_and(|(_, class)| class.supertypes.iter().any(|own| own.ends_with("Enum")))
     }
 
     pub(super) fn instance(&self, class: &str) -> FlowValue {

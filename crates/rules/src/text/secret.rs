@@ -214,6 +214,14 @@ mod tests {
     }
 
     #[test]
+    fn a_value_that_is_named_encrypted_is_a_possible_password() {
+        let text =
+            "const encryptedClientSecret = \"sYbJYm99WB8jzeaLPU0OPDMJKIkZvD2qOn3SyEMfiJr03\"\n";
+        assert!(lines_hit("backend/box.go", text, likely).is_empty());
+        assert_eq!(lines_hit("backend/box.go", text, possible), [1]);
+    }
+
+    #[test]
     fn quotes_in_a_comment_or_a_string_begin_no_docstring() {
         let value = "password = 'kT9vQ2mX7pLw'";
         for before in [

@@ -54,7 +54,7 @@ static REQUEST: LazyLock<Regex> = LazyLock::new(|| {
         r#"(?x)
         \brequest\.get(?:Parameter|Header|QueryString)\(
         | \brequest\.(?:args|form|values|cookies|headers|GET|POST|COOKIES|query_params|query|params|body)\b
-        | \bparams\[ | \bcookies\[ | \brequest\.(?:query_string|params|original_url|referer)\b
+        | \b(?:params|cookies)\[\s*[:'"a-z] | \brequest\.(?:query_string|params|original_url|referer)\b
         | \$_(?:GET|POST|REQUEST|COOKIE)\b | \brequest\(\s*['"] | \brequest\(\)->(?:input|get|query)\(
         | \breq\.(?:query|params|body|cookies)\b
         | \$route\.(?:query|params)\b
@@ -169,6 +169,7 @@ mod tests {
     fn other_values_are_found_unless_they_are_constant_escaped_or_markup() {
         for (path, text) in [
             ("a.html", "{{ comment.text|safe }}"),
+            ("a.twig", "{{ routine.params[].html|raw }}"),
             ("a.html.erb", "<%= @comment.text.html_safe %>"),
             ("a.blade.php", "{!! $comment->text !!}"),
             ("a.ejs", "<%- comment.text %>"),

@@ -199,7 +199,7 @@ pub(super) const SIGNS: &[Sign] = &[
             r"<<sys>>[ :\n]*[a-z]",
         ],
         unless_before: "",
-        unless_after: r"^(?:ou are an? |ou are \{|ou are chat|ou are qwen|ou are \$|ou are hermes|onversation|ser\b|ystem\b|ssistant\b|eveloper\b|ool\b|essage\b|ontent\b|rompt\b|nput\b|ext\b|\W|$|[a-z_0-9]+ ?[.(\[|+}\])])",
+        unless_after: r"^(?:ags?\b|ou are an? |ou are \{|ou are chat|ou are qwen|ou are \$|ou are hermes|onversation|ser\b|ystem\b|ssistant\b|eveloper\b|ool\b|essage\b|ontent\b|rompt\b|nput\b|ext\b|\W|$|[a-z_0-9]+ ?[.(\[|+}\])])",
     },
     sign(
         FORGED,
