@@ -2,7 +2,8 @@
 //!
 //! - [`page`]: [`page::HtmlPage`] is a whole page with its content security policy.
 //! - [`severity`]: the badge of a severity. [`verdict_banner`]: a verdict with its reasons.
-//! - [`code`]: code with line numbers, marked lines, and changes as hunks.
+//! - [`code`]: code with line numbers, marked lines, and changes as hunks. [`trace`]: the way of a
+//!   value through the code.
 //! - [`table`]: tables that stay readable on a phone. [`chart`]: charts as inline SVG.
 //! - [`filter`]: the filter of a list. [`section`]: headings, facts and folded parts. [`image`]:
 //!   embedded pictures. [`number`]: numbers with grouped digits.
@@ -20,4 +21,5 @@ pub mod page;
 pub mod section;
 pub mod severity;
 pub mod table;
+pub mod trace;
 pub mod verdict_banner;

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import * as fs from 'node:fs';
 import * as os from 'node:os';
 import * as path from 'node:path';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { pathToFileURL } from 'node:url';
 
 import {
@@ -31,7 +31,11 @@ const CODE = 'def total(prices):\n    return sum(prices)\n';
 const BROKEN = 'def total(prices):\n    breakpoint()\n    return sum(prices)\n';
 
 const program = process.env['ASSAY_PROGRAM'] ?? '';
-const options = { skip: program === '' ? 'ASSAY_PROGRAM is not set' : false };
+const options = {
+  skip: program === '' ? 'ASSAY_PROGRAM is not set' : false,
+  // A server that never answers fails the test.
+  timeout: 60_000,
+};
 
 const settings: Record<string, unknown> = { debounce: 0, path: program, enable: true };
 const read = (key: string) => settings[key];
@@ -43,10 +47,13 @@ class Conversation {
   readonly folder: string;
   private readonly server: child.ChildProcess;
   private readonly connection: ProtocolConnection;
-  private published: PublishDiagnosticsParams[] = [];
+  private readonly published: PublishDiagnosticsParams[] = [];
+  /** The number of messages from the server that tell of a change. */
+  private changes = 0;
   private wake: () => void = () => {};
 
-  constructor() {
+  /** Starts the server, which ends with the test at the latest. */
+  constructor(test: TestContext) {
     const home = fs.mkdtempSync(path.join(os.tmpdir(), 'assay-server-'));
     this.folder = path.join(home, 'repository');
     fs.mkdirSync(this.folder);
@@ -61,19 +68,24 @@ class Conversation {
     const args = serverArguments({ path: program, arguments: [] });
     const env = { ...process.env, XDG_STATE_HOME: path.join(home, 'state') };
     this.server = child.spawn(found.program, args, { env, stdio: ['pipe', 'pipe', 'inherit'] });
+    test.after(() => this.server.kill());
     const { stdin, stdout } = this.server;
     assert.ok(stdin !== null && stdout !== null);
     this.connection = createProtocolConnection(new StreamMessageReader(stdout), new StreamMessageWriter(stdin));
     this.connection.onNotification('textDocument/publishDiagnostics', (params: PublishDiagnosticsParams) => {
       this.published.push(params);
-      this.wake();
+      this.changed();
     });
     this.connection.onRequest('workspace/configuration', (params: { items: { section?: string }[] }) =>
       configurationAnswer(params.items, read),
     );
-    for (const method of ['client/registerCapability', 'window/workDoneProgress/create', 'workspace/codeLens/refresh']) {
+    for (const method of ['client/registerCapability', 'window/workDoneProgress/create']) {
       this.connection.onRequest(method, () => null);
     }
+    this.connection.onRequest('workspace/codeLens/refresh', () => {
+      this.changed();
+      return null;
+    });
     this.connection.listen();
   }
 
@@ -120,16 +132,42 @@ class Conversation {
     return this.notify('textDocument/didChange', { textDocument, contentChanges });
   }
 
-  /** Returns the diagnostics of a version of the file, and waits for them. */
-  async diagnostics(version: number): Promise<Diagnostic[]> {
+  /**
+   * Waits until a version of the file has this number of diagnostics, and returns them. The server
+   * may publish the same diagnostics twice, such as after a review.
+   */
+  async diagnostics(version: number, length: number): Promise<Diagnostic[]> {
+    return this.until(async () => {
+      const last = this.published.filter((one) => one.uri === this.uri && one.version === version).at(-1);
+      return last?.diagnostics.length === length ? last.diagnostics : undefined;
+    });
+  }
+
+  /** Waits until the status bar would show a text. */
+  async status(expected: string): Promise<void> {
+    await this.until(async () => {
+      const shown = verdictStatus(await this.about<CodeLens[]>('textDocument/codeLens', {}))?.text;
+      return shown === expected ? true : undefined;
+    });
+  }
+
+  /** Reads again after each change until there is a result. */
+  private async until<T>(result: () => Promise<T | undefined>): Promise<T> {
     for (;;) {
-      const at = this.published.findIndex((one) => one.uri === this.uri && one.version === version);
-      const [found] = at < 0 ? [] : this.published.splice(at, 1);
+      const before = this.changes;
+      const found = await result();
       if (found !== undefined) {
-        return found.diagnostics;
+        return found;
       }
-      await new Promise<void>((resolve) => (this.wake = resolve));
+      if (this.changes === before) {
+        await new Promise<void>((resolve) => (this.wake = resolve));
+      }
     }
+  }
+
+  private changed(): void {
+    this.changes += 1;
+    this.wake();
   }
 
   about<T>(method: string, more: object): Promise<T> {
@@ -162,16 +200,16 @@ function newText(action: CodeAction | undefined): string | undefined {
   return edit !== undefined && 'newText' in edit ? edit.newText : undefined;
 }
 
-test('findings appear while typing, with hover and fixes', options, async () => {
-  const editor = new Conversation();
+test('findings appear while typing, with hover and fixes', options, async (test) => {
+  const editor = new Conversation(test);
   const { capabilities } = await editor.initialize();
   assert.deepEqual(capabilities['executeCommandProvider'], {
     commands: ['assay.dismiss', 'assay.explain', 'assay.showRun', 'assay.review'],
   });
   await editor.open(CODE);
-  assert.deepEqual(await editor.diagnostics(1), []);
+  await editor.diagnostics(1, 0);
   await editor.type(2, 1, '    breakpoint()\n');
-  const [found] = await editor.diagnostics(2);
+  const [found] = await editor.diagnostics(2, 1);
   assert.deepEqual([found?.code, found?.source, found?.severity], ['python/debugger', 'assay', 1]);
   const hover = await editor.about<Hover>('textDocument/hover', { position: { line: 1, character: 6 } });
   const text = (hover.contents as { value: string }).value;
@@ -186,35 +224,34 @@ test('findings appear while typing, with hover and fixes', options, async () => 
   assert.equal(await editor.finish(), 0);
 });
 
-test('the status bar follows a review, and a dismissal ends a finding', options, async () => {
-  const editor = new Conversation();
+test('the status bar follows a review, and a dismissal ends a finding', options, async (test) => {
+  const editor = new Conversation(test);
   await editor.initialize();
   fs.writeFileSync(editor.file, BROKEN);
   await editor.open(BROKEN);
-  const [found] = await editor.diagnostics(1);
-  const status = async () => verdictStatus(await editor.about<CodeLens[]>('textDocument/codeLens', {}));
-  assert.equal((await status())?.text, '$(circle-outline) assay: not reviewed yet (1)');
+  const [found] = await editor.diagnostics(1, 1);
+  await editor.status('$(circle-outline) assay: not reviewed yet (1)');
   await editor.execute('assay.review', { uri: editor.uri });
-  await editor.diagnostics(1);
-  assert.equal((await status())?.text, '$(error) assay: not ready (1)');
+  await editor.status('$(error) assay: not ready (1)');
+  await editor.diagnostics(1, 1);
   const id = (found?.data as { id: string }).id;
   assert.match(String(await editor.execute('assay.explain', { uri: editor.uri, id })), /raised/);
   const reason = 'shown in the tutorial';
   const answer = await editor.execute('assay.dismiss', { uri: editor.uri, id, reason });
   assert.match(String(answer), /^dismissed: /);
-  assert.deepEqual(await editor.diagnostics(1), []);
+  await editor.diagnostics(1, 0);
   assert.equal(await editor.finish(), 0);
 });
 
-test('changed settings of the extension are understood by the server', options, async () => {
-  const editor = new Conversation();
+test('changed settings of the extension are understood by the server', options, async (test) => {
+  const editor = new Conversation(test);
   await editor.initialize();
   await editor.open(BROKEN);
-  assert.equal((await editor.diagnostics(1)).length, 1);
+  await editor.diagnostics(1, 1);
   const critical = serverSettings((key) => (key === 'severity' ? 'CRITICAL' : read(key)));
   await editor.notify('workspace/didChangeConfiguration', { settings: { assay: critical } });
-  assert.deepEqual(await editor.diagnostics(1), []);
+  await editor.diagnostics(1, 0);
   await editor.notify('workspace/didChangeConfiguration', { settings: null });
-  assert.equal((await editor.diagnostics(1)).length, 1);
+  await editor.diagnostics(1, 1);
   assert.equal(await editor.finish(), 0);
 });

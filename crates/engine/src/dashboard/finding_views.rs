@@ -3,6 +3,7 @@
 use assay_base::clock::Deadline;
 use assay_findings::grade::{Grade, SEVEN_LEVELS};
 use assay_findings::template::TemplateText;
+use assay_findings::trace::TraceStep;
 use assay_store::ledger::decision::Decision;
 use assay_store::ledger::page::{FindingPage, FindingPageRequest};
 use assay_store::ledger::query::{FindingEntry, FindingFilter, History, IdMatch, RunOutcome};
@@ -149,6 +150,9 @@ pub struct FindingDetailView {
     pub suggested_fix: Option<String>,
     /// The evidence of the votes: quotes of the code.
     pub evidence: Vec<String>,
+    /// The way of a value through the code, from its source to its sink; empty if the finding is not
+    /// about a value.
+    pub trace: Vec<TraceStep>,
     /// The outcome in the newest runs, the newest first.
     pub looks: Vec<LookView>,
     /// The dismissals, the newest first.
@@ -236,11 +240,13 @@ impl From<History> for FindingDetailView {
         let (description, suggested_fix) = (text("description"), text("suggested_fix"));
         let looks = history.looks.into_iter().rev().take(MAX_LOOKS);
         let template = history.finding.get("template").cloned();
+        let trace = history.finding.get("trace").cloned();
         FindingDetailView {
             template: template.and_then(|template| serde_json::from_value(template).ok()),
             description: description.unwrap_or_default(),
             suggested_fix,
             evidence: evidence.collect(),
+            trace: trace.and_then(|trace| serde_json::from_value(trace).ok()).unwrap_or_default(),
             looks: looks.map(LookView::from).collect(),
             decisions: history.decisions.into_iter().rev().map(DecisionView::from).collect(),
             finding: history.entry.into(),

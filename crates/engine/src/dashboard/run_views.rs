@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use assay_findings::finding::Finding;
 use assay_findings::synthesis::Synthesis;
 use assay_findings::template::TemplateText;
+use assay_findings::trace::TraceStep;
 use assay_review::run_context::{
     ContextLine, ContextLineKind, FindingContext, FixLines, RunContext,
 };
@@ -118,6 +119,9 @@ pub struct RunFindingView {
     pub suggested_fix: Option<String>,
     /// The evidence of the votes: quotes of the code.
     pub evidence: Vec<String>,
+    /// The way of a value through the code, from its source to its sink; empty if the finding is not
+    /// about a value.
+    pub trace: Vec<TraceStep>,
     /// The code around the finding, as the run saw it; empty if the run kept none.
     pub code: Vec<CodeLineView>,
     /// The exact fix as lines; null if there is none.
@@ -184,6 +188,7 @@ impl RunFindingView {
             description: texts.map(|finding| finding.description.clone()),
             suggested_fix: texts.and_then(|finding| finding.suggested_fix.clone()),
             evidence: texts.map(|finding| finding.evidence.clone()).unwrap_or_default(),
+            trace: texts.map(|finding| finding.trace.clone()).unwrap_or_default(),
             code: code.collect(),
             fix: context.and_then(|context| context.fix.as_ref()).map(FixView::from),
         }

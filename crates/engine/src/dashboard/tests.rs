@@ -100,7 +100,9 @@ fn observation(run: &str, at: usize, impact: u8) -> Observation {
         outcome: FindingOutcome::Raised,
         why: None,
         before: None,
-        finding: r#"{"description":"It breaks.","evidence":["let x = 1;"]}"#.into(),
+        finding: r#"{"description":"It breaks.","evidence":["let x = 1;"],
+            "trace":[{"role":"sink","file":"src/a.rs","line":7,"code":"run(x)"}]}"#
+            .into(),
         votes: vec![VoteRecord {
             reviewer: "rules".into(),
             number: 0,
@@ -145,6 +147,9 @@ fn lists_statistics_and_the_mark_follow_the_ledger_while_the_dashboard_is_open()
     let detail = dashboard.finding(&list.findings[0].id).unwrap();
     assert_eq!((detail.description.as_str(), detail.looks.len()), ("It breaks.", 1));
     assert_eq!(detail.looks[0].votes[0].confidence, Some(75));
+    let steps: Vec<(&str, u32)> =
+        detail.trace.iter().map(|step| (step.role.as_str(), step.line)).collect();
+    assert_eq!(steps, [("sink", 7)]);
 }
 
 #[test]

@@ -3,13 +3,13 @@
 use assay_findings::finding::{Finding, FindingStatus, GroundingMark, Validation};
 use assay_findings::identity::ResolvedFinding;
 use assay_findings::template::TemplateText;
-use assay_findings::trace::TraceStep;
 use assay_findings::vote::AutofixClass;
 use assay_html::code::{CodeExcerpt, CodeLine, CodeLineKind, LineReplacement};
 use assay_html::filter::ListFilter;
 use assay_html::section::{anchor, folded, list, prose, section};
 use assay_html::severity::{SeverityTone, badge};
 use assay_html::table::{HtmlTable, TableColumn};
+use assay_html::trace::trace;
 use assay_review::run_context::{ContextLine, ContextLineKind, FindingContext, FixLines};
 use maud::{Markup, html};
 
@@ -159,24 +159,6 @@ fn code(run: &ReviewedRun, finding: &Finding, context: Option<&FindingContext>) 
         })
         .collect();
     CodeExcerpt { caption: &place, lines: &lines }.render()
-}
-
-/// Renders the way of a value through the code, from its source to its sink.
-fn trace(steps: &[TraceStep]) -> Markup {
-    html! {
-        @if !steps.is_empty() {
-            p.by { "Way of the value" }
-            ol {
-                @for step in steps {
-                    li {
-                        (step.role.as_str()) " "
-                        span.mono { (step.file) ":" (step.line) } " "
-                        code { (step.code) }
-                    }
-                }
-            }
-        }
-    }
 }
 
 fn code_line(line: &ContextLine) -> CodeLine {

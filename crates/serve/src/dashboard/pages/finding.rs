@@ -4,6 +4,7 @@ use assay_engine::dashboard::finding_views::{DecisionView, FindingDetailView, Lo
 use assay_engine::dashboard::{Dashboard, DashboardError};
 use assay_html::section::{facts, path, section};
 use assay_html::table::{HtmlTable, TableColumn};
+use assay_html::trace::trace;
 use maud::{Markup, html};
 
 use super::PageRequest;
@@ -22,6 +23,7 @@ pub(super) fn content(
             h1 { (heading(detail.template.as_ref(), &finding.title)) }
             (reported_title(detail.template.as_ref(), &finding.title))
             (quotes(&finding.place(), &detail.evidence))
+            (trace(&detail.trace))
             p.prose { (detail.description) }
             @if let Some(fix) = &detail.suggested_fix {
                 h2 { "Suggested fix" }

@@ -9,6 +9,7 @@ use assay_html::code::{CodeExcerpt, CodeLine, CodeLineKind, LineReplacement};
 use assay_html::filter::ListFilter;
 use assay_html::section::{anchor, facts, folded, path, prose, section};
 use assay_html::severity::SeverityTone;
+use assay_html::trace::trace;
 use maud::{Markup, html};
 
 use super::PageRequest;
@@ -94,6 +95,7 @@ fn entry(found: &RunFindingView) -> Markup {
                 span.dim { (finding.state) }
             }
             (code(found))
+            (trace(&found.trace))
             (reported_title(found.template.as_ref(), &finding.title))
             @if let Some(description) = &found.description { p.prose { (prose(description)) } }
             @if let Some(fix) = &found.suggested_fix { p.prose { strong { "Fix: " } (prose(fix)) } }
