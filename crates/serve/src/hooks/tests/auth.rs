@@ -33,7 +33,8 @@ fn the_readiness_endpoint_fails_while_the_queue_is_unreadable_and_health_does_no
     };
     assert_eq!(get("/healthz"), (200, "ok\n".into()));
     assert_eq!(get("/readyz"), (200, "ready\n".into()));
-    assert_eq!(get("/nowhere").0, 404);
+    // Only these two answer to any host name.
+    assert_eq!(get("/nowhere").0, 421);
     let queues = server.folder.path().join("queue/queues");
     std::fs::rename(&queues, queues.with_extension("away")).unwrap();
     std::fs::write(&queues, "").unwrap();
