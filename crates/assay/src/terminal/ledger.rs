@@ -168,7 +168,11 @@ pub(crate) fn print_history(history: &History, root: &Path) -> anyhow::Result<()
     }
     writeln!(out, "\n{BOLD}history{BOLD:#}")?;
     let mut events: Vec<(Moment, Event<'_>)> = Vec::new();
-    events.extend(history.looks.iter().map(|look| (look.at, Event::Look(look))));
+    let mut before = None;
+    for look in &history.looks {
+        events.push((look.at, Event::Look(look, before)));
+        before = Some(look.outcome);
+    }
     for decision in &history.decisions {
         let until = decision.until.as_ref().map(|day| format!(", until {day}"));
         let by = format!("by {}: {}{}", decision.by, decision.reason, until.unwrap_or_default());
@@ -206,7 +210,8 @@ fn write_finding(out: &mut impl Write, finding: &Finding) -> anyhow::Result<()> 
 
 /// An event in the history of a finding.
 enum Event<'a> {
-    Look(&'a RunOutcome),
+    /// A look, with the outcome of the look before it.
+    Look(&'a RunOutcome, Option<FindingOutcome>),
     Decided(&'static str, String),
 }
 
@@ -217,15 +222,15 @@ impl Event<'_> {
     fn write(&self, out: &mut impl Write, at: Moment) -> anyhow::Result<()> {
         let (style, word, text) = match self {
             Event::Decided(word, text) => (YELLOW, *word, text.clone()),
-            Event::Look(look) => {
-                let (style, word) = outcome_label(look);
+            Event::Look(look, before) => {
+                let (style, word) = outcome_label(look, *before);
                 (style, word, describe_run(look))
             }
         };
         let indent = " ".repeat(STAMP_WIDTH);
         let text = wrap(&escape::one_line(&text), STAMP_WIDTH, &indent);
         writeln!(out, "  {DIM}{}{DIM:#}  {style}{word:<12}{style:#}  {text}", format_minute(at))?;
-        if let Event::Look(look) = self {
+        if let Event::Look(look, _) = self {
             for vote in &look.votes {
                 let line = format!("{indent}{}", wrap(&describe_vote(vote), STAMP_WIDTH, &indent));
                 writeln!(out, "{DIM}{line}{DIM:#}")?;
@@ -235,10 +240,14 @@ impl Event<'_> {
     }
 }
 
-fn outcome_label(look: &RunOutcome) -> (Style, &'static str) {
+fn outcome_label(look: &RunOutcome, before: Option<FindingOutcome>) -> (Style, &'static str) {
     match look.outcome {
         FindingOutcome::Raised if look.why.is_some() => (YELLOW, "suppressed"),
-        FindingOutcome::Raised => (RED, "seen"),
+        FindingOutcome::Raised => match before {
+            None => (RED, "new"),
+            Some(FindingOutcome::Absent) => (RED, "regressed"),
+            Some(_) => (RED, "still open"),
+        },
         FindingOutcome::LeftAlone => (YELLOW, "suppressed"),
         FindingOutcome::HeldBack => (CYAN, "held back"),
         FindingOutcome::PreExisting => (CYAN, "pre-existing"),

@@ -97,7 +97,14 @@ fn five_states() -> Expect {
 
 #[test]
 fn five_runs_of_a_changing_example_give_each_finding_its_state() {
-    five_states().assert_eq(&five_runs().0);
+    let (told, repository) = five_runs();
+    five_states().assert_eq(&told);
+    let shown = run(&repository, &["findings", "show", &id(&repository, "answer.py")]).stdout;
+    let history = shown.split_once("history\n").map_or("", |(_, history)| history);
+    let words = ["new", "still open", "gone", "regressed"];
+    let of_line = |line: &str| words.into_iter().find(|word| line.contains(&format!("  {word}  ")));
+    let told: Vec<&str> = history.lines().filter_map(of_line).collect();
+    assert_eq!(told, ["new", "still open", "gone", "regressed", "still open"], "{shown}");
 }
 
 mod on_postgres {
